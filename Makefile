@@ -1,0 +1,53 @@
+# Developer verbs. `make demo` and `make test` are all a newcomer needs: both set up what they use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+FULL := $(VENV)/.full
+DEMO := $(VENV)/.demo
+
+.PHONY: help demo setup check test bench docs lock clean
+
+help:
+	@echo "make demo    build, verify, score and report a small benchmark (no torch, no network beyond packages)"
+	@echo "make setup   install everything, system packages too"
+	@echo "make check   lint, formatting, types"
+	@echo "make test    all tests"
+	@echo "make bench   all measured bars, full counts; writes bench/README.md"
+	@echo "make docs    regenerate the tables in docs/"
+	@echo "make lock    renew requirements*.lock"
+
+demo: $(DEMO)
+	$(BIN)/inpaintbench demo --out demo
+
+setup: $(FULL)
+
+check: $(FULL)
+	$(BIN)/ruff check src tests bench examples scripts
+	$(BIN)/ruff format --check src tests bench examples scripts
+	$(BIN)/mypy
+
+test: $(FULL)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+bench: $(FULL)
+	$(BIN)/python bench/run.py
+
+docs: $(FULL)
+	$(BIN)/python scripts/tables.py
+
+lock: $(BIN)/python
+	scripts/install.sh lock
+
+clean:
+	rm -rf demo bench/out build dist
+
+$(FULL): requirements.lock pyproject.toml scripts/install.sh
+	PYTHON=$(PYTHON) scripts/install.sh full
+	@touch $(FULL) $(DEMO)
+
+$(DEMO): requirements-demo.lock pyproject.toml scripts/install.sh
+	PYTHON=$(PYTHON) scripts/install.sh demo
+	@touch $(DEMO)
+
+$(BIN)/python:
+	PYTHON=$(PYTHON) scripts/install.sh venv

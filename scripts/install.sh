@@ -1,0 +1,70 @@
+#!/bin/sh
+# Make or reuse .venv and install into it. Usage: scripts/install.sh venv|demo|full|lock
+set -eu
+cd "$(dirname "$0")/.."
+PYTHON=${PYTHON:-python3}
+VENV=.venv
+
+make_venv() {
+    if ! "$PYTHON" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; then
+        echo "inpaintbench needs Python 3.11, 3.12 or 3.13; '$PYTHON' is $("$PYTHON" --version 2>&1). Try: make PYTHON=python3.11" >&2
+        exit 1
+    fi
+    if [ ! -x "$VENV/bin/python" ]; then
+        "$PYTHON" -m venv "$VENV" || {
+            echo "Python's venv module is not complete; on Debian and Ubuntu: sudo apt-get install python3-venv" >&2
+            exit 1
+        }
+    fi
+    if command -v uv >/dev/null 2>&1; then
+        UV=uv
+    else
+        [ -x "$VENV/bin/uv" ] || "$VENV/bin/python" -m pip install --quiet uv
+        UV="$VENV/bin/uv"
+    fi
+}
+
+# FFmpeg's libraries (torchcodec), its program (second decoder), a browser and fonts (tests of pages).
+system_packages() {
+    missing=""
+    command -v ffmpeg >/dev/null 2>&1 || missing="$missing ffmpeg"
+    command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+    fc-list 2>/dev/null | grep -qi dejavu || missing="$missing fonts-dejavu-core fontconfig"
+    [ -n "$missing" ] || return 0
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "Please install with your system's package manager:$missing" >&2
+        return 0
+    fi
+    as_root=""
+    [ "$(id -u)" = 0 ] || as_root="sudo"
+    $as_root apt-get update -qq
+    # shellcheck disable=SC2086
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+install() {
+    "$UV" pip install --quiet --python "$VENV/bin/python" --require-hashes -r "$1"
+    "$UV" pip install --quiet --python "$VENV/bin/python" --no-deps -e .
+}
+
+lock() {
+    compile="$UV pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --upgrade"
+    $compile --extra all --extra dev pyproject.toml -o requirements.lock
+    # The same versions as in the full lock, so that the demo and the tests encode the same bytes.
+    $compile -c requirements.lock pyproject.toml -o requirements-demo.lock
+}
+
+make_venv
+case "${1:-}" in
+venv) ;;
+demo) [ -e "$VENV/.full" ] || install requirements-demo.lock ;;
+full)
+    system_packages
+    install requirements.lock
+    ;;
+lock) lock ;;
+*)
+    echo "usage: scripts/install.sh venv|demo|full|lock" >&2
+    exit 2
+    ;;
+esac
