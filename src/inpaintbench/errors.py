@@ -1,0 +1,73 @@
+"""Every exception this package raises on purpose.
+
+InpaintBenchError
+├── InputError              the user's input cannot be used (wrong path, name, value)
+│   ├── UnknownNameError    a name that no catalogue holds; suggests the nearest
+│   ├── MissingExtraError   an optional dependency is not installed; carries the pip line
+│   └── MediaError          a video or image cannot be read
+├── MaskShapeError          a hole track does not fit its clip
+├── NotMeasurable           a leaf has no value for this item; becomes ``None`` + reason
+├── Rejected                a step has no rows for this subject; becomes a row of ``rejected``
+├── UndeclaredNeedError     a leaf asked its view for something it did not declare
+├── MissingPartError        a view was asked for something this item does not have
+├── WorkspaceError          a workspace cannot be read or written (disk full, permissions, format)
+├── RunError                a run ended without a usable result
+└── VerifyError             a frozen dataset differs from its manifest
+"""
+
+from __future__ import annotations
+
+
+class InpaintBenchError(Exception):
+    """Base of all errors raised on purpose; its text is one clear sentence."""
+
+
+class InputError(InpaintBenchError):
+    """The user's input cannot be used."""
+
+
+class UnknownNameError(InputError):
+    """A name that no catalogue holds."""
+
+
+class MissingExtraError(InputError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f'{purpose} needs the extra "{extra}": pip install "inpaintbench[{extra}]"')
+
+
+class MediaError(InputError):
+    """A video or image cannot be read."""
+
+
+class MaskShapeError(InpaintBenchError):
+    """A hole track does not fit its clip."""
+
+
+class NotMeasurable(InpaintBenchError):
+    """A leaf has no value for this item; the text is the reason."""
+
+
+class Rejected(InpaintBenchError):
+    """A step has no rows for this subject; the text is the reason."""
+
+
+class UndeclaredNeedError(InpaintBenchError):
+    """A leaf asked its view for something it did not declare."""
+
+
+class MissingPartError(InpaintBenchError):
+    """A view was asked for something this item does not have."""
+
+
+class WorkspaceError(InpaintBenchError):
+    """A workspace cannot be read or written."""
+
+
+class RunError(InpaintBenchError):
+    """A run ended without a usable result."""
+
+
+class VerifyError(InpaintBenchError):
+    """A frozen dataset differs from its manifest."""

@@ -1,0 +1,1 @@
+"""How to run a step over many items."""

@@ -1,0 +1,102 @@
+"""Read a frozen dataset: its manifest, and the pixels of its items. All that scoring needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from inpaintbench import video
+from inpaintbench.errors import InputError, MaskShapeError, VerifyError
+from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice
+from inpaintbench.view import ItemView, composite
+
+MANIFEST = "dataset.json"
+FORMAT_VERSION = 1
+FILL = 0
+"""Value of hole pixels in the input that methods see."""
+
+
+def load(folder: Path | str) -> Dataset:
+    """The manifest of a frozen dataset.
+
+    Raises:
+        InputError: no manifest there.
+        VerifyError: the manifest is damaged or of another format.
+    """
+    path = Path(folder) / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST})")
+    try:
+        fields: dict[str, Any] = json.loads(path.read_text())
+        if fields["format_version"] != FORMAT_VERSION:
+            raise VerifyError(f"{path.name} has format {fields['format_version']}, this program reads {FORMAT_VERSION}")
+        fields["slices"] = tuple(Slice(part["name"], part["rule"], tuple(part["item_ids"])) for part in fields["slices"])
+        fields["items"] = tuple(fields["items"])
+        return Dataset(**fields)
+    except (ValueError, KeyError, TypeError) as error:
+        raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
+
+
+def input_view(root: Path | str, row: Plain) -> ItemView:
+    """What a method may see of an item: the corrupted input and the hole. The truth is not there to be asked for.
+
+    Args:
+        root: folder of the dataset.
+        row: the item's row of the manifest.
+    """
+    hole = _once(lambda: _hole(root, row))
+    return _view(row, {"hole": hole, "input": lambda: filled(video.read_frames(_path(root, row, "truth")), hole())})
+
+
+def scoring_view(root: Path | str, row: Plain, *, prediction: Callable[[], Frames]) -> ItemView:
+    """What a metric may see of an item: truth, hole, prediction, and their composite."""
+    hole = _once(lambda: _hole(root, row))
+    truth = _once(lambda: video.read_frames(_path(root, row, "truth")))
+    predicted = _once(prediction)
+    parts = {
+        "truth": truth, "hole": hole, "prediction": predicted, "composite": lambda: composite(truth(), hole(), predicted()),
+    }  # fmt: skip
+    return _view(row, parts)
+
+
+def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
+    """Both decoded, for whoever may see the truth."""
+    return video.read_frames(_path(root, row, "truth")), _hole(root, row)
+
+
+def filled(truth: Frames, hole: Hole) -> Frames:
+    """``truth`` with every hole pixel replaced by ``FILL``: nothing of the truth is left to find there."""
+    frames = truth.copy()
+    frames[hole] = FILL
+    return frames
+
+
+def _view(row: Plain, parts: dict[str, Callable[[], Any]]) -> ItemView:
+    return ItemView(
+        item_id=row["item_id"], frames=row["frames"], height=row["height"], width=row["width"], fps=row["fps"], parts=parts
+    )
+
+
+def _path(root: Path | str, row: Plain, part: str) -> Path:
+    return Path(root) / str(row[f"{part}_file_name"])
+
+
+def _hole(root: Path | str, row: Plain) -> Hole:
+    hole = video.read_hole(_path(root, row, "hole"))
+    if hole.shape != (row["frames"], row["height"], row["width"]):
+        clip = (row["frames"], row["height"], row["width"])
+        raise MaskShapeError(f"hole {hole.shape} of item {row['item_id']} != clip {clip}")
+    return hole
+
+
+def _once(make: Callable[[], Any]) -> Callable[[], Any]:
+    made: list[Any] = []
+
+    def get() -> Any:
+        if not made:
+            made.append(make())
+        return made[0]
+
+    return get

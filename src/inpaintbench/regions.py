@@ -1,0 +1,71 @@
+"""Pure geometry of holes, shared by the rooms that make them and the rooms that score in them.
+
+All functions take ``bool[T, H, W]`` holes, True = hole, and lengths in pixels.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.errors import MaskShapeError
+from inpaintbench.types import Hole
+
+REGIONS = ("frame", "hole", "band")
+"""Where a metric is measured: all pixels, hole pixels, or a band of pixels around the border of the hole."""
+
+
+def hole_fraction(hole: Hole) -> npt.NDArray[np.float64]:
+    """Share of hole pixels in each frame, ``float64[T]`` in 0..1."""
+    fractions: npt.NDArray[np.float64] = hole.reshape(len(hole), -1).mean(axis=1, dtype=np.float64)
+    return fractions
+
+
+def centroids(hole: Hole) -> npt.NDArray[np.float64]:
+    """Mean (row, column) of the hole of each frame, ``float64[T, 2]``; NaN rows where a frame has no hole."""
+    counts = hole.sum(axis=(1, 2), dtype=np.int64)
+    rows = hole.sum(axis=2, dtype=np.int64) @ np.arange(hole.shape[1], dtype=np.int64)
+    columns = hole.sum(axis=1, dtype=np.int64) @ np.arange(hole.shape[2], dtype=np.int64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack([rows / counts, columns / counts], axis=1)
+
+
+def dilate(hole: Hole, *, radius: int) -> Hole:
+    """Grow each frame's hole by ``radius`` pixels in every direction (square neighbourhood)."""
+    return _morph(hole, radius, cv2.dilate)
+
+
+def boundary_band(hole: Hole, *, radius: int) -> Hole:
+    """Pixels within ``radius`` of the hole's border, on both sides of it."""
+    return dilate(hole, radius=radius) & ~_morph(hole, radius, cv2.erode)
+
+
+def select(hole: Hole, region: str, *, band_radius: int) -> Hole:
+    """The pixels of ``region`` (one of ``REGIONS``) as a mask of the hole's shape."""
+    if region == "frame":
+        return np.ones_like(hole)
+    if region == "hole":
+        return hole
+    if region == "band":
+        return boundary_band(hole, radius=band_radius)
+    raise ValueError(f"unknown region {region!r}, choose from {', '.join(REGIONS)}")
+
+
+def check_shape(hole: Hole, *, frames: int, height: int, width: int, subject: str) -> None:
+    """Raise ``MaskShapeError`` unless ``hole`` is ``bool[frames, height, width]``."""
+    if hole.shape != (frames, height, width) or hole.dtype != np.bool_:
+        raise MaskShapeError(f"hole {hole.dtype}{hole.shape} != clip {subject!r} bool{(frames, height, width)}")
+
+
+def _morph(hole: Hole, radius: int, operation: object) -> Hole:
+    if radius < 1:
+        return hole.copy()
+    kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
+    # Outside the frame counts as known when growing and as hole when shrinking: the frame edge is not a hole border.
+    border = {cv2.dilate: 0, cv2.erode: 1}[operation]  # type: ignore[index]
+    grown = [
+        operation(frame.view(np.uint8), kernel, borderType=cv2.BORDER_CONSTANT, borderValue=border)  # type: ignore[operator]
+        for frame in hole
+    ]
+    return np.stack(grown).view(np.bool_)

@@ -1,0 +1,211 @@
+"""The records that flow between the rooms, and every convention, stated once.
+
+Conventions
+-----------
+* A *hole* is ``bool[T, H, W]`` and **True means hole** (missing), everywhere inside the package.
+* Frames are ``uint8[T, H, W, 3]`` RGB. A still image is a clip of one frame.
+* Frame ranges are half open, ``[start_frame, end_frame)``; frame indices count from 0.
+* Missing is ``None`` with a reason, never 0, -1 or NaN.
+* Records hold ids, names and numbers, never pixels. Pixels lie in blobs, named by their SHA-256.
+* Ids are derived from content, so they do not depend on order, worker count or machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Frames = npt.NDArray[np.uint8]
+"""``uint8[T, H, W, 3]``, RGB."""
+Luma = npt.NDArray[np.uint8]
+"""``uint8[T, H, W]``, the coded luma plane as stored (usually limited range, 16..235)."""
+Hole = npt.NDArray[np.bool_]
+"""``bool[T, H, W]``, True = hole."""
+
+Plain = Mapping[str, Any]
+"""JSON-able data: strings, finite numbers, booleans, None, lists and string-keyed mappings."""
+
+
+def canonical_json(value: Any) -> str:
+    """The one spelling of ``value`` as JSON: sorted keys, no spaces, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def content_id(*parts: Any) -> str:
+    """16 hex digits of the SHA-256 of the canonical JSON of ``parts``."""
+    return hashlib.sha256(canonical_json(list(parts)).encode()).hexdigest()[:16]
+
+
+def item_rng(seed: int, step: str, item_id: str) -> np.random.Generator:
+    """The random generator of one item in one step; independent of order and worker count."""
+    digest = hashlib.sha256(canonical_json([seed, step, item_id]).encode()).digest()
+    return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file as obtained. ``uri`` is relative to where it was found and percent-encoded."""
+
+    source_id: str
+    uri: str
+    sha256: str
+    bytes: int
+    origin: str
+    """The source leaf that found it, e.g. ``folder``."""
+    licence: str | None = None
+    author: str | None = None
+    page_url: str | None = None
+    blob: str | None = None
+    """Blob name, when the workspace itself holds the file (rendered or downloaded)."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What one rule said of one clip."""
+
+    clip_id: str
+    rule: str
+    value: float | str | None
+    keep: bool
+    reason: str | None
+    """Why the clip is dropped."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A span of one source after normalisation, encoded once; what decoding the blob gives is the truth."""
+
+    clip_id: str
+    source_id: str
+    start_frame: int
+    """First frame in the source, counted over the frames that decode."""
+    end_frame: int
+    fps: float
+    width: int
+    height: int
+    frames: int
+    blob: str
+    """Blob name of the encoded clip."""
+    yuv_sha256: str
+    """Hash of the decoded planes, fixed by the H.264 standard, equal with any decoder."""
+    rgb_sha256: str
+    """Hash of the RGB frames as ``video.py`` decodes them."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One measured or human fact about a subject (source, clip, corruption ...)."""
+
+    subject_id: str
+    name: str
+    value: float | str | None
+    reason: str | None
+    """Why ``value`` is None; None when there is a value."""
+    producer: str
+    producer_version: str
+    blob: str | None = None
+    """Blob name, for facts that are data (joints, timed text, homographies)."""
+
+
+@dataclass(frozen=True)
+class Corruption:
+    """What turns the truth of one clip into the input of one item."""
+
+    corruption_id: str
+    clip_id: str
+    generator: str
+    parameters: Plain
+    seed: int
+    parent_id: str | None
+    hole: str | None
+    """Blob name of the lossless hole track."""
+    hole_sha256: str | None
+    """Hash of the hole as ``bool[T, H, W]`` bytes."""
+    alpha: str | None = None
+    input: str | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One clip with one corruption: the unit that is predicted and scored."""
+
+    item_id: str
+    clip_id: str
+    corruption_id: str
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A named subset of items with its frozen membership, in order."""
+
+    name: str
+    rule: str
+    """The predicate in words, e.g. ``camera_motion_level == 'high'``."""
+    item_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The frozen manifest: what ``dataset.json`` holds."""
+
+    name: str
+    recipe: Plain
+    items: tuple[Plain, ...]
+    """One row an item: ids, media paths in the dataset, geometry, decoded hashes, attributes, licence."""
+    slices: tuple[Slice, ...]
+    left_out: Mapping[str, str]
+    """Slices without items, with the reason."""
+    files: Mapping[str, str]
+    """Path in the dataset -> SHA-256 of the file."""
+    versions: Mapping[str, str]
+    format_version: int = 1
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One answer of one rater; the journal of human work holds these."""
+
+    judgement_id: str
+    """The client's submission id: sending an answer twice stores it once."""
+    question: str
+    item_ids: tuple[str, ...]
+    order_shown: tuple[str, ...]
+    rater: str
+    choice: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a method gave for one item: its hole pixels on black, or whole frames."""
+
+    method: str
+    method_version: str
+    item_id: str
+    blob: str
+    full_frames: bool
+    largest_change_outside: int
+    """Largest difference of a known pixel from the input, 0..255: metrics ignore it, honest methods leave 0."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """One measurement with everything that identifies it."""
+
+    method: str
+    item_id: str
+    metric: str
+    region: str
+    protocol: str
+    fingerprint: str
+    """Of the protocol: every constant that can change the number."""
+    value: float | None
+    """May be infinite (identical frames); never NaN."""
+    reason: str | None
+    details: Plain = field(default_factory=dict)

@@ -1,0 +1,371 @@
+"""Probe, decode and encode: the only module that opens a video or an image.
+
+The published file is the truth. A clip is encoded once and its pixels are whatever decoding that file gives, so decoding has
+one form: PyAV, frames in presentation order, PyAV's default conversion to RGB. Passing ``interpolation=`` to the conversion
+changes pixels by up to 190 levels at colour edges, so nothing here does.
+
+Encoded bytes repeat for one platform and PyAV version: libx264 with one thread, ``mbtree=0`` (macroblock-tree is not
+deterministic with AVX-512) and bit-exact containers without clock times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import numpy.typing as npt
+from av.video.reformatter import ColorRange, Colorspace
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from inpaintbench.errors import MediaError
+from inpaintbench.types import Frames, Hole, Luma
+
+_SUFFIXES = "3gp avi flv gif m2ts m4v mkv mov mp4 mpeg mpg mts mxf ogv ts webm wmv y4m"
+VIDEO_SUFFIXES = tuple(f".{name}" for name in _SUFFIXES.split(" "))
+"""Lower-case file name endings that are taken for video."""
+TRUTH_PSNR_DB = 45.0
+"""Lowest quality of an encoded clip against the frames given to the encoder, over all YUV values."""
+_TRUTH_CRFS = (14, 10, 6, 2)
+_TRIAL_FRAMES = 8
+_CONTAINER = {"fflags": "+bitexact"}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a file holds, found by decoding all of it."""
+
+    codec: str
+    pixel_format: str
+    bit_depth: int
+    width: int
+    """Of the coded picture, before rotation."""
+    height: int
+    rotation_degrees: int
+    """How far players turn the picture, counter-clockwise: 0, 90, 180 or 270."""
+    pixel_aspect: float
+    """Width of a pixel over its height."""
+    fps: float
+    """Average over the timestamps of the frames; the container's figure when there is one frame."""
+    variable_frame_rate: bool
+    frames: int
+    """How many frames decode."""
+    header_frames: int
+    """How many the container claims; 0 when it does not say."""
+    damaged_packets: int
+    truncated: bool
+    """The container ended before its end."""
+
+
+@dataclass(frozen=True)
+class EncodedClip:
+    """How a clip was encoded and what decoding it gives."""
+
+    crf: int
+    psnr_db: float
+    yuv_sha256: str
+    rgb_sha256: str
+
+
+class Decoder:
+    """Iterates over the frames of a file, in presentation order, upright order left to the caller.
+
+    Damaged packets are skipped and counted, a cut-off container ends the iteration; both are readable afterwards.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.damaged_packets = 0
+        self.truncated = False
+
+    def __iter__(self) -> Iterator[Any]:
+        with _open(self.path) as (container, stream):
+            for packet in self._packets(container, stream):
+                try:
+                    yield from packet.decode()
+                except av.error.EOFError:
+                    return
+                except (av.error.FFmpegError, ValueError):
+                    self.damaged_packets += 1
+
+    def _packets(self, container: Any, stream: Any) -> Iterator[Any]:
+        try:
+            yield from container.demux(stream)
+        except av.error.FFmpegError:
+            self.truncated = True
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[tuple[Any, Any]]:
+    """The container and its first video stream; ``MediaError`` in one sentence when there is none."""
+    try:
+        if path.stat().st_size == 0:
+            raise MediaError("the file is empty (0 bytes)")
+        container = av.open(str(path), metadata_errors="replace")
+    except (av.error.FFmpegError, OSError, UnicodeError) as error:
+        raise MediaError(f"cannot be opened as video: {_reason(error)}") from error
+    with container:
+        if not container.streams.video:
+            kinds = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
+            raise MediaError(f"has no video stream, only {kinds}")
+        stream = container.streams.video[0]
+        if stream.codec_context is None:
+            raise MediaError("its video codec is not known to this FFmpeg")
+        stream.codec_context.thread_count = 1
+        yield container, stream
+
+
+def _reason(error: BaseException) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def probe(path: Path | str) -> Probe:
+    """Decode the whole file and tell what it holds.
+
+    Raises:
+        MediaError: no video stream, or not one frame decodes; the text says why.
+    """
+    decoder = Decoder(path)
+    times: list[float] = []
+    first = None
+    frames = 0
+    for frame in decoder:
+        first = first or frame
+        frames += 1
+        if frame.pts is not None:
+            times.append(float(frame.pts * frame.time_base))
+    if first is None:
+        raise MediaError("not one frame decodes")
+    with _open(decoder.path) as (_, stream):
+        header_rate = float(stream.average_rate or stream.guessed_rate or 0)
+        aspect = stream.sample_aspect_ratio
+        fps, variable = _frame_rate(times, header_rate)
+        return Probe(
+            codec=stream.codec_context.name,
+            pixel_format=first.format.name,
+            bit_depth=first.format.components[0].bits,
+            width=first.width,
+            height=first.height,
+            rotation_degrees=int(first.rotation) % 360,
+            pixel_aspect=float(aspect) if aspect else 1.0,
+            fps=fps,
+            variable_frame_rate=variable,
+            frames=frames,
+            header_frames=stream.frames,
+            damaged_packets=decoder.damaged_packets,
+            truncated=decoder.truncated,
+        )
+
+
+def _frame_rate(times: list[float], header_rate: float) -> tuple[float, bool]:
+    """Frames per second, and whether the gaps differ by more than the rounding of coarse (1 ms) timestamps."""
+    gaps = np.diff(np.array(times))
+    gaps = gaps[gaps > 0]
+    if not len(gaps):
+        return header_rate or 30.0, False
+    mean = float(gaps.mean())
+    variable = bool(np.abs(gaps - mean).max() > max(0.25 * mean, 0.0021))
+    constant_rate = header_rate if header_rate and abs(header_rate * mean - 1) < 0.01 else 1 / mean
+    return (1 / mean if variable else constant_rate), variable
+
+
+def upright(frame: Any) -> npt.NDArray[np.uint8]:
+    """A decoded PyAV frame as ``uint8[H, W, 3]`` RGB, turned as players turn it."""
+    pixels = frame.to_ndarray(format="rgb24")
+    turns = round(frame.rotation / 90) % 4
+    return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
+
+
+def read_frames(path: Path | str) -> Frames:
+    """All frames of a video as ``uint8[T, H, W, 3]`` RGB.
+
+    Raises:
+        MediaError: not a video, not one frame, or frames that do not decode.
+    """
+    return np.stack([frame.to_ndarray(format="rgb24") for frame in _whole(path)])
+
+
+def read_luma(path: Path | str) -> Luma:
+    """The luma plane of all frames as coded, ``uint8[T, H, W]``; three times cheaper than RGB."""
+    return np.stack([_plane(frame.planes[0]).copy() for frame in _whole(path)])
+
+
+def read_hole(path: Path | str) -> Hole:
+    """A hole track written by ``write_hole``, ``bool[T, H, W]``, True = hole."""
+    return np.stack([_plane(frame.planes[0]) > 127 for frame in _whole(path)])
+
+
+def decoded_hashes(path: Path | str) -> tuple[str, str]:
+    """SHA-256 of all decoded planes without padding, and of all RGB frames."""
+    planes, rgb = hashlib.sha256(), hashlib.sha256()
+    for frame in _whole(path):
+        for plane in frame.planes:
+            planes.update(_plane(plane).tobytes())
+        rgb.update(frame.to_ndarray(format="rgb24").tobytes())
+    return planes.hexdigest(), rgb.hexdigest()
+
+
+def _whole(path: Path | str) -> Iterator[Any]:
+    """Frames of one of our own files: anything damaged is an error."""
+    decoder = Decoder(path)
+    frames = 0
+    for frame in decoder:
+        frames += 1
+        yield frame
+    if not frames:
+        raise MediaError(f"{Path(path).name}: not one frame decodes")
+    if decoder.damaged_packets or decoder.truncated:
+        raise MediaError(f"{Path(path).name}: damaged after {frames} frames")
+
+
+def _plane(plane: Any) -> npt.NDArray[np.uint8]:
+    # Rows are padded to `line_size` bytes for alignment.
+    rows = np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)
+    return rows[:, : plane.width]
+
+
+def write_clip(path: Path | str, frames: Frames, *, fps: float) -> EncodedClip:
+    """Encode the truth of a clip: tagged BT.601 H.264 that browsers play, at least ``TRUTH_PSNR_DB``.
+
+    The quality factor is lowered until decoding is close enough. 4:2:0 colour, or 4:4:4 where a side is odd (4:2:0 cannot
+    have odd sides).
+    """
+    height, width = frames.shape[1:3]
+    pixel_format = "yuv420p" if height % 2 == 0 and width % 2 == 0 else "yuv444p"
+    converted = [_to_yuv(frame, pixel_format) for frame in frames]
+    # A few frames tell whether a factor is worth trying on all of them; the whole clip decides.
+    trial = converted[:: max(1, len(converted) // _TRIAL_FRAMES)]
+    for crf in _TRUTH_CRFS:
+        if _encode_truth(path, trial, crf=crf, pixel_format=pixel_format, fps=fps) < TRUTH_PSNR_DB and crf != _TRUTH_CRFS[-1]:
+            continue
+        psnr = _encode_truth(path, converted, crf=crf, pixel_format=pixel_format, fps=fps)
+        if psnr >= TRUTH_PSNR_DB:
+            break
+    yuv, rgb = decoded_hashes(path)
+    return EncodedClip(crf=crf, psnr_db=round(psnr, 3), yuv_sha256=yuv, rgb_sha256=rgb)
+
+
+def _encode_truth(path: Path | str, frames: list[Any], *, crf: int, pixel_format: str, fps: float) -> float:
+    """Encode converted frames; the PSNR in dB of decoding them, over all YUV values."""
+    options = {"crf": str(crf), "preset": "veryfast", "x264-params": "mbtree=0"}
+    _encode(path, frames, codec="libx264", pixel_format=pixel_format, fps=fps, options=options, colour=True)
+    return _psnr_db([frame.to_ndarray() for frame in frames], (frame.to_ndarray() for frame in _whole(path)))
+
+
+def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
+    """Encode a hole track ``bool[T, H, W]`` without loss as full-range grey H.264 (255 = hole)."""
+    levels = np.ascontiguousarray(hole).view(np.uint8) * np.uint8(255)
+    options = {"qp": "0", "preset": "veryfast"}
+    _encode(path, map(_grey_frame, levels), codec="libx264", pixel_format="gray", fps=fps, options=options, colour=False)
+
+
+def write_lossless(path: Path | str, frames: Frames, *, fps: float) -> None:
+    """Encode RGB frames ``uint8[T, H, W, 3]`` without loss (browsers show wrong colours: never link it from a page)."""
+    converted = (av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24") for frame in frames)
+    options = {"qp": "0", "preset": "ultrafast"}
+    _encode(path, converted, codec="libx264rgb", pixel_format="rgb24", fps=fps, options=options, colour=False)
+
+
+def write_browser(path: Path | str, frames: Frames, *, fps: float, crf: int = 20) -> None:
+    """Encode frames for looking at: 4:2:0 H.264, no B-frames, a key frame every 15; odd sides lose their last row or column."""
+    height, width = (side - side % 2 for side in frames.shape[1:3])
+    converted = (_to_yuv(frame[:height, :width], "yuv420p") for frame in frames)
+    params = "mbtree=0:keyint=15:bframes=0"
+    options = {"crf": str(crf), "preset": "medium", "x264-params": params, "movflags": "+faststart"}
+    _encode(path, converted, codec="libx264", pixel_format="yuv420p", fps=fps, options=options, colour=True)
+
+
+def _to_yuv(frame: npt.NDArray[np.uint8], pixel_format: str) -> Any:
+    rgb = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
+    return rgb.reformat(
+        format=pixel_format,
+        dst_colorspace=Colorspace.ITU601,
+        src_color_range=ColorRange.JPEG,
+        dst_color_range=ColorRange.MPEG,
+    )
+
+
+def _grey_frame(levels: npt.NDArray[np.uint8]) -> Any:
+    return av.VideoFrame.from_ndarray(levels, format="gray")
+
+
+def _encode(
+    path: Path | str,
+    frames: Iterable[Any],
+    *,
+    codec: str,
+    pixel_format: str,
+    fps: float,
+    options: dict[str, str],
+    colour: bool,
+) -> None:
+    rate = Fraction(fps).limit_denominator(1001)
+    with av.open(str(path), "w", options=_CONTAINER) as container:
+        stream: Any = None
+        for index, frame in enumerate(frames):
+            if stream is None:
+                stream = container.add_stream(codec, rate=rate, options=options)
+                stream.width, stream.height, stream.pix_fmt = frame.width, frame.height, pixel_format
+                _tag(stream.codec_context, colour=colour)
+            frame.pts, frame.time_base = index, 1 / rate
+            container.mux(stream.encode(frame))
+        if stream is None:
+            raise ValueError("a video needs at least one frame")
+        container.mux(stream.encode(None))
+
+
+def _tag(context: Any, *, colour: bool) -> None:
+    context.thread_count = 1
+    # 1 = limited range, 2 = full range; 6, 1, 1 = BT.601 matrix, BT.709 primaries and transfer: what Chromium shows best.
+    context.color_range = 1 if colour else 2
+    if colour:
+        context.colorspace, context.color_primaries, context.color_trc = 6, 1, 1
+
+
+def _psnr_db(wanted: list[npt.NDArray[np.uint8]], decoded: Iterable[npt.NDArray[np.uint8]]) -> float:
+    squared, values = 0, 0
+    for one, other in zip(wanted, decoded, strict=True):
+        difference = one.astype(np.int32) - other
+        squared += int(np.vdot(difference, difference))
+        values += difference.size
+    return float(10 * np.log10(255**2 * values / squared)) if squared else 99.0
+
+
+def read_image(path: Path | str) -> npt.NDArray[np.uint8]:
+    """An image as ``uint8[H, W, 3]`` RGB, turned upright by its EXIF tag.
+
+    Raises:
+        MediaError: not an image.
+    """
+    try:
+        with Image.open(path) as image:
+            return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
+        raise MediaError(f"{Path(path).name} cannot be opened as an image: {_reason(error)}") from error
+
+
+def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
+    """The images of a folder, sorted by name, as ``uint8[T, H, W, 3]``.
+
+    Raises:
+        MediaError: no images, or images of different sizes.
+    """
+    suffixes = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"}
+    paths = sorted(path for path in Path(folder).glob(pattern) if path.suffix.lower() in suffixes)
+    images = [read_image(path) for path in paths]
+    sizes = {image.shape for image in images}
+    if len(sizes) != 1:
+        found = "no images" if not sizes else f"images of {len(sizes)} different sizes"
+        raise MediaError(f"{Path(folder).name} holds {found}")
+    return np.stack(images)
+
+
+def write_image(path: Path | str, image: npt.NDArray[np.uint8]) -> None:
+    """Write ``uint8[H, W, 3]`` RGB or ``uint8[H, W]`` grey as PNG."""
+    Image.fromarray(np.ascontiguousarray(image)).save(path, format="PNG")

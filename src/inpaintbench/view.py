@@ -1,0 +1,114 @@
+"""What a leaf sees of an item: parts that are decoded when first asked for, and nothing it did not declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from inpaintbench.errors import MissingPartError, UndeclaredNeedError
+from inpaintbench.types import Frames, Hole, Luma
+
+PARTS = ("truth", "luma", "input", "hole", "prediction", "composite")
+
+
+class ItemView:
+    """Lazy arrays of one item.
+
+    ``item_id``, ``frames``, ``height``, ``width`` and ``fps`` are always there. A part is loaded at first use and kept.
+    ``declaring`` gives the same view limited to what a leaf declares in its ``needs``; asking for another part is an error
+    that names it.
+    """
+
+    def __init__(
+        self,
+        *,
+        item_id: str,
+        frames: int,
+        height: int,
+        width: int,
+        fps: float,
+        parts: Mapping[str, Callable[[], Any]],
+    ) -> None:
+        self.item_id, self.frames, self.height, self.width, self.fps = item_id, frames, height, width, fps
+        self._parts = parts
+        self._loaded: dict[str, Any] = {}
+        self._declared: tuple[str, ...] | None = None
+        self._leaf = ""
+
+    @classmethod
+    def of_arrays(cls, *, item_id: str = "item", fps: float = 30.0, **arrays: Any) -> ItemView:
+        """A view over arrays in memory, for tests and notebooks: ``ItemView.of_arrays(input=frames, hole=hole)``."""
+        shape = next(iter(arrays.values())).shape
+        parts: dict[str, Callable[[], Any]] = {name: _constant(array) for name, array in arrays.items()}
+        if {"truth", "hole", "prediction"} <= set(arrays):
+            parts.setdefault("composite", lambda: composite(arrays["truth"], arrays["hole"], arrays["prediction"]))
+        return cls(item_id=item_id, frames=shape[0], height=shape[1], width=shape[2], fps=fps, parts=parts)
+
+    def declaring(self, leaf: str, needs: tuple[str, ...]) -> ItemView:
+        """The same item, limited to ``needs``; loaded parts are shared with this view."""
+        limited = ItemView(
+            item_id=self.item_id, frames=self.frames, height=self.height, width=self.width, fps=self.fps, parts=self._parts
+        )
+        limited._loaded, limited._declared, limited._leaf = self._loaded, needs, leaf
+        return limited
+
+    def has(self, part: str) -> bool:
+        """Whether the item has ``part`` (and this view may give it)."""
+        return part in self._parts and (self._declared is None or part in self._declared)
+
+    def _get(self, part: str) -> Any:
+        if self._declared is not None and part not in self._declared:
+            raise UndeclaredNeedError(f"{self._leaf} asked for {part!r} but declares needs = {self._declared}")
+        if part not in self._parts:
+            raise MissingPartError(f"this item has no {part!r}, only {', '.join(self._parts) or 'nothing'}")
+        if part not in self._loaded:
+            self._loaded[part] = self._parts[part]()
+        return self._loaded[part]
+
+    @property
+    def truth(self) -> Frames:
+        """The published frames."""
+        frames: Frames = self._get("truth")
+        return frames
+
+    @property
+    def luma(self) -> Luma:
+        """The luma plane of the published frames."""
+        luma: Luma = self._get("luma")
+        return luma
+
+    @property
+    def input(self) -> Frames:
+        """The corrupted frames: hole pixels hold the recorded fill value, never the truth."""
+        frames: Frames = self._get("input")
+        return frames
+
+    @property
+    def hole(self) -> Hole:
+        """True where pixels are missing."""
+        hole: Hole = self._get("hole")
+        return hole
+
+    @property
+    def prediction(self) -> Frames:
+        """What a method gave; only its hole pixels are meaningful unless full frames were kept."""
+        frames: Frames = self._get("prediction")
+        return frames
+
+    @property
+    def composite(self) -> Frames:
+        """Known pixels of the truth, hole pixels of the prediction."""
+        frames: Frames = self._get("composite")
+        return frames
+
+
+def composite(truth: Frames, hole: Hole, prediction: Frames) -> Frames:
+    """Known pixels from ``truth``, hole pixels from ``prediction``; all ``uint8[T, H, W, 3]``."""
+    frames: Frames = np.where(hole[..., None], prediction, truth)
+    return frames
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value

@@ -1,0 +1,81 @@
+"""Step functions that behave badly, for tests of executors; importable in worker processes."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from inpaintbench.errors import Rejected
+from inpaintbench.types import Attribute
+from inpaintbench.workspace import Blobs
+
+
+def behave(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
+    """Do what ``payload["how"]`` says; every call leaves a mark in the folder ``payload["marks"]``."""
+    name, how = payload["name"], payload.get("how", "work")
+    if marks := payload.get("marks"):
+        (Path(marks) / f"{name}-{time.time_ns()}").touch()
+    ACTIONS.get(how, _work)(payload)
+    blob, _ = blobs.put(".txt", lambda path: path.write_text(f"{name} {parameters.get('factor', 1)}"))
+    return [Attribute(name, "length", float(len(name) * parameters.get("factor", 1)), None, "behave", "1", blob)]
+
+
+def _work(payload: Mapping[str, Any]) -> None:
+    time.sleep(payload.get("seconds", 0))
+
+
+def _reject(_: Mapping[str, Any]) -> None:
+    raise Rejected("not to be had")
+
+
+def _fail(_: Mapping[str, Any]) -> None:
+    raise ZeroDivisionError("a fault of the program")
+
+
+def _hang(_: Mapping[str, Any]) -> None:
+    while True:
+        time.sleep(1)
+
+
+def _hang_in_c(_: Mapping[str, Any]) -> None:
+    ctypes.PyDLL(None).sleep(1000)  # holds the interpreter lock, ignores Python's signal handlers
+
+
+def _crash(_: Mapping[str, Any]) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def _killed(_: Mapping[str, Any]) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _unpicklable(_: Mapping[str, Any]) -> None:
+    class Local(Exception):
+        def __init__(self) -> None:
+            super().__init__(lambda: None)
+
+    raise Local
+
+
+def _disk_full(_: Mapping[str, Any]) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def _orphan(payload: Mapping[str, Any]) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+    Path(payload["marks"], "child").write_text(str(child.pid))
+    _hang(payload)
+
+
+ACTIONS = {
+    "reject": _reject, "fail": _fail, "hang": _hang, "hang_in_c": _hang_in_c, "crash": _crash, "killed": _killed,
+    "unpicklable": _unpicklable, "disk_full": _disk_full, "orphan": _orphan,
+}  # fmt: skip

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inpaintbench.errors import RunError, WorkspaceError
+from inpaintbench.executors.base import Rejection, Step, Task
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.types import Attribute
+from inpaintbench.workspace import Workspace
+
+HERE = str(Path(__file__).parent)
+
+
+@pytest.fixture(autouse=True)
+def _chores_are_importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(HERE)
+    monkeypatch.setenv("PYTHONPATH", HERE)
+    yield
+    sys.modules.pop("chores", None)
+
+
+STEP = Step("chore", "1", "attributes", Attribute, "chores:behave", time_limit_seconds=30)
+
+
+def tasks(*hows: str, marks: Path | None = None) -> list[Task]:
+    extra = {"marks": str(marks)} if marks else {}
+    return [Task(f"t{place}", how, {"name": f"t{place}", "how": how, **extra}) for place, how in enumerate(hows)]
+
+
+def files(workspace: Workspace) -> dict[str, bytes]:
+    kept = (path for path in workspace.path.rglob("*") if path.is_file() and "ledger" not in path.parts and path.name != ".lock")
+    return {str(path.relative_to(workspace.path)): path.read_bytes() for path in kept}
+
+
+def test_rows_come_in_task_order_and_are_equal_for_any_worker_count(tmp_path: Path) -> None:
+    made = {}
+    for workers in (0, 1, 3):
+        workspace = Workspace(tmp_path / str(workers))
+        with LocalExecutor(workspace, workers=workers) as executor:
+            slow_first = [
+                Task(f"t{place}", "", {"name": f"t{place}", "seconds": 0.2 if place == 0 else 0}) for place in range(8)
+            ]
+            outcome = executor.run(STEP, [*slow_first, *tasks("reject")])
+        assert [row.subject_id for row in outcome.records] == [f"t{place}" for place in range(8)]
+        made[workers] = files(workspace)
+    assert made[0] == made[1] == made[3]
+    assert len(made[0]) == 3 + 8
+
+
+def test_what_is_done_is_not_done_again_and_changed_parameters_are(workspace: Workspace, tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    todo = tasks("work", "reject", "work", marks=marks)
+    for step, calls in ((STEP, 3), (STEP, 3), (replace(STEP, parameters={"factor": 2}), 6), (STEP, 6)):
+        with LocalExecutor(workspace, workers=0) as executor:
+            outcome = executor.run(step, todo)
+        assert len(list(marks.iterdir())) == calls
+        assert [row.value for row in outcome.records] == [2.0 * step.parameters.get("factor", 1)] * 2
+    with LocalExecutor(workspace, workers=0, retry_rejected=True) as executor:
+        executor.run(STEP, todo)
+    assert len(list(marks.iterdir())) == 7
+
+
+def test_a_lost_blob_is_made_again(workspace: Workspace) -> None:
+    with LocalExecutor(workspace, workers=0) as executor:
+        (row,) = executor.run(STEP, tasks("work")).records
+        workspace.blobs.path(row.blob).unlink()
+        assert executor.run(STEP, tasks("work")).records == [row]
+    assert workspace.blobs.path(row.blob).exists()
+
+
+def test_poisoned_tasks_are_quarantined_with_their_reason_and_the_rest_goes_on(workspace: Workspace) -> None:
+    hows = ("work", "crash", "hang", "hang_in_c", "fail", "unpicklable", "reject", "killed", "work", "work")
+    with LocalExecutor(workspace, workers=2) as executor:
+        outcome = executor.run(replace(STEP, time_limit_seconds=2), tasks(*hows))
+    assert [row.subject_id for row in outcome.records] == ["t0", "t8", "t9"]
+    assert {row.subject_id: row.reason for row in outcome.rejected} == {
+        "t1": "crashed the worker process (signal SIGSEGV)",
+        "t2": "took longer than 2 s and was stopped",
+        "t3": "took longer than 2 s and was stopped",
+        "t4": "ZeroDivisionError: a fault of the program",
+        "t5": outcome.rejected[4].reason,
+        "t6": "not to be had",
+        "t7": "crashed the worker process (signal SIGKILL)",
+    }
+    assert outcome.rejected[4].reason.startswith("Local: ")
+    assert outcome.failures == 6
+    assert workspace.table("rejected", Rejection, step="chore") == outcome.rejected
+
+
+def test_faults_of_the_program_and_kills_from_outside_are_tried_again_but_poison_is_not(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    for _ in range(2):
+        with LocalExecutor(workspace, workers=1) as executor:
+            executor.run(STEP, tasks("crash", "fail", "killed", marks=marks))
+    names = sorted(path.name.partition("-")[0] for path in marks.iterdir())
+    assert names == ["t0", "t1", "t1", "t2", "t2"]
+
+
+def test_the_failure_budget_ends_the_run_and_keeps_what_is_done(workspace: Workspace) -> None:
+    with (
+        LocalExecutor(workspace, workers=0, max_failures=1) as executor,
+        pytest.raises(RunError, match="chore: more than 1 failures, the last one: ZeroDivisionError"),
+    ):
+        executor.run(STEP, tasks("work", "reject", "fail", "work", "fail", "work"))
+    assert len(workspace.ledger("chore").read()) == 5
+
+
+def test_a_full_disk_ends_the_run_at_once(workspace: Workspace) -> None:
+    for workers in (0, 1):
+        with LocalExecutor(workspace, workers=workers) as executor, pytest.raises(WorkspaceError, match="No space left on device"):
+            executor.run(STEP, tasks("disk_full", "work"))
+        assert not (workspace.path / "tables").exists()
+
+
+def test_progress_is_told_for_every_task(workspace: Workspace) -> None:
+    seen: list[tuple[str, int, int]] = []
+    with LocalExecutor(workspace, workers=0, progress=lambda *told: seen.append(told)) as executor:
+        executor.run(STEP, tasks("work", "reject"))
+    assert seen == [("chore", 0, 2), ("chore", 1, 2), ("chore", 2, 2)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends workers with a killed parent")
+def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    program = (
+        "from inpaintbench.executors.local import LocalExecutor\n"
+        "from inpaintbench.workspace import Workspace\n"
+        "from inpaintbench.executors.base import Step, Task\n"
+        "from inpaintbench.types import Attribute\n"
+        "if __name__ == '__main__':\n"
+        f"    step = Step('chore', '1', 'attributes', Attribute, 'chores:behave')\n"
+        f"    with LocalExecutor(Workspace({str(tmp_path / 'w')!r}), workers=1) as executor:\n"
+        f"        executor.run(step, [Task('t', '', {{'name': 't', 'how': 'orphan', 'marks': {str(marks)!r}}})])\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    run = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env={**os.environ, "PYTHONPATH": HERE})
+    _wait_for(lambda: (marks / "child").exists() and (marks / "child").read_text())
+    child = int((marks / "child").read_text())
+    worker = _parent(child)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    try:
+        _wait_for(lambda: not Path(f"/proc/{worker}").exists())
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def _parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _wait_for(condition: object) -> None:
+    for _ in range(300):
+        if condition():  # type: ignore[operator]
+            return
+        time.sleep(0.1)
+    pytest.fail("waited 30 s in vain")

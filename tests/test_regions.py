@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from inpaintbench import regions
+from inpaintbench.errors import MaskShapeError
+
+HOLES = arrays(np.bool_, st.tuples(st.integers(1, 3), st.integers(1, 12), st.integers(1, 12)))
+
+
+@given(HOLES)
+def test_fraction_and_centroid_agree_with_counting_pixels(hole: np.ndarray) -> None:
+    for frame, fraction, centroid in zip(hole, regions.hole_fraction(hole), regions.centroids(hole), strict=True):
+        assert fraction == pytest.approx(frame.sum() / frame.size)
+        if frame.any():
+            assert centroid == pytest.approx(np.argwhere(frame).mean(axis=0))
+        else:
+            assert np.isnan(centroid).all()
+
+
+@given(HOLES, st.integers(0, 3))
+def test_dilation_is_the_set_of_pixels_near_the_hole(hole: np.ndarray, radius: int) -> None:
+    grown = regions.dilate(hole, radius=radius)
+    for frame, wide in zip(hole, grown, strict=True):
+        near = np.zeros_like(frame)
+        for row, column in np.argwhere(frame):
+            near[max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1] = True
+        assert (wide == near).all()
+
+
+def test_the_band_lies_on_both_sides_of_the_border() -> None:
+    hole = np.zeros((1, 20, 20), bool)
+    hole[0, 5:15, 5:15] = True
+    band = regions.boundary_band(hole, radius=2)[0]
+    assert band.sum() == 14 * 14 - 6 * 6
+    assert not band[7:13, 7:13].any()
+
+
+def test_the_edge_of_the_frame_is_not_a_border_of_the_hole() -> None:
+    hole = np.ones((1, 8, 8), bool)
+    assert not regions.boundary_band(hole, radius=2).any()
+
+
+def test_an_unknown_region_and_a_wrong_shape_are_told() -> None:
+    hole = np.zeros((2, 4, 4), bool)
+    with pytest.raises(ValueError, match="unknown region 'edge'"):
+        regions.select(hole, "edge", band_radius=1)
+    with pytest.raises(MaskShapeError, match=r"hole bool\(2, 4, 4\) != clip 'a1f3' bool\(2, 4, 5\)"):
+        regions.check_shape(hole, frames=2, height=4, width=5, subject="a1f3")

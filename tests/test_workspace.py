@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import errno
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inpaintbench.errors import WorkspaceError
+from inpaintbench.types import Attribute, Corruption, Score, Slice
+from inpaintbench.workspace import Ledger, Workspace, from_row, read_parquet, to_row, write_atomically
+
+RECORDS: list[Any] = [
+    Attribute("a", "share", 0.25, None, "measured", "1"),
+    Attribute("a", "level", "high", None, "known", "1"),
+    Attribute("b", "share", None, "too dark", "measured", "1"),
+    Corruption("c", "clip", "blobs", {"preset": "x", "index": 3, "reverse": True}, 7, None, "ab.mp4", "f00"),
+    Slice("size-low", "size_level == 'low'", ("i2", "i1")),
+    Score("telea", "i1", "psnr", "hole", "p", "f", math.inf, None, {"frames": 3}),
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_a_record_survives_its_row(record: Any, workspace: Workspace) -> None:
+    assert from_row(to_row(record), type(record)) == record
+    workspace.write_table("things", "step", [record], type(record))
+    assert workspace.table("things", type(record)) == [record]
+
+
+def test_equal_tables_have_equal_bytes_and_an_empty_one_leaves_no_file(workspace: Workspace) -> None:
+    path = workspace.path / "tables" / "attributes" / "one.parquet"
+    workspace.write_table("attributes", "one", RECORDS[:3], Attribute)
+    first = path.read_bytes()
+    workspace.write_table("attributes", "one", RECORDS[:3], Attribute)
+    assert path.read_bytes() == first
+    workspace.write_table("attributes", "one", [], Attribute)
+    assert not path.exists()
+    assert workspace.table("attributes", Attribute) == []
+
+
+def test_blobs_are_named_by_content_and_scratch_is_left_clean(workspace: Workspace) -> None:
+    name, result = workspace.blobs.put(".txt", lambda path: path.write_text("hello"))
+    again, _ = workspace.blobs.put(".txt", lambda path: path.write_text("hello"))
+    assert name == again == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824.txt"
+    assert result == 5
+    assert workspace.blobs.path(name).read_text() == "hello"
+    assert list((workspace.path / "scratch").iterdir()) == []
+
+
+def test_a_failing_writer_leaves_nothing(workspace: Workspace) -> None:
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        workspace.blobs.put(".txt", fail)
+    assert not (workspace.path / "blobs").exists()
+    assert list((workspace.path / "scratch").iterdir()) == []
+
+
+def test_an_interrupted_replacement_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "table"
+    write_atomically(target, b"old")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("inpaintbench.workspace.os.fsync", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(target, b"new")
+    assert target.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["table"]
+
+
+def test_a_torn_ledger_line_loses_only_itself(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "step.jsonl")
+    ledger.append({"key": "a", "rows": [1]})
+    ledger.append({"key": "b", "rows": [math.inf]})
+    ledger.close()
+    whole = (tmp_path / "step.jsonl").read_bytes()
+    for cut in range(len(whole) - 30, len(whole)):
+        (tmp_path / "step.jsonl").write_bytes(whole[:cut])
+        torn = Ledger(tmp_path / "step.jsonl")
+        assert torn.read()["a"] == {"key": "a", "rows": [1]}
+        torn.append({"key": "c", "rows": []})
+        torn.close()
+        assert {"a", "c"} <= set(torn.read())
+
+
+def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(WorkspaceError, match="not empty and not a workspace"):
+        Workspace(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_missing_workspace_is_not_made_when_reading(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError, match="is not a workspace"):
+        Workspace(tmp_path / "typo", create=False)
+    assert not (tmp_path / "typo").exists()
+
+
+def test_a_path_through_a_file_is_one_clear_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkspaceError, match="cannot be written: Not a directory"):
+        Workspace(tmp_path / "file" / "workspace")
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    Workspace(tmp_path / "w")
+    (tmp_path / "w" / "workspace.json").write_text('{"format_version": 99}')
+    with pytest.raises(WorkspaceError, match="has format 99"):
+        Workspace(tmp_path / "w")
+
+
+def test_two_writers_exclude_each_other(workspace: Workspace) -> None:
+    with (
+        workspace.locked(),
+        pytest.raises(WorkspaceError, match="in use by another run"),
+        Workspace(workspace.path).locked(),
+    ):
+        pytest.fail("both hold the lock")
+
+
+def test_a_damaged_table_is_one_clear_sentence(tmp_path: Path) -> None:
+    (tmp_path / "t.parquet").write_bytes(b"not parquet")
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        read_parquet(tmp_path / "t.parquet")
