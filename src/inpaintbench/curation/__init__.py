@@ -1,0 +1,1 @@
+"""Find footage, cut it into normalised clips, measure and select them."""

@@ -1,0 +1,225 @@
+"""From footage to clips: the steps find, probe and cut. The functions here run in worker processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from inpaintbench import video
+from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation.sources import SOURCES
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
+from inpaintbench.curation.sources.folder import unquote_bytes
+from inpaintbench.curation.splitters import SPLITTERS
+from inpaintbench.errors import MediaError, Rejected
+from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
+from inpaintbench.types import Attribute, Clip, Plain, Source, content_id
+from inpaintbench.workspace import Blobs, Workspace, file_sha256
+
+VERSION = "1"
+_PROBE_LIMIT_SECONDS = 900.0
+_CUT_LIMIT_SECONDS = 3600.0
+
+
+def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain) -> tuple[list[Footage], Outcome]:
+    """Hash everything a source leaf offers into the table ``sources``.
+
+    Args:
+        executor: who does the work.
+        leaf: the source leaf.
+        constants: the leaf's constructor arguments, so that a worker can build it again.
+    """
+    footage = list(leaf.footage())
+    step = Step(
+        name=f"find.{leaf.name}",
+        version=f"{VERSION}.{leaf.version}",
+        table="sources",
+        record=Source,
+        function="inpaintbench.curation.footage:find_one",
+        # Paths of this machine stay out of the key: a moved folder is still the same footage.
+        parameters={"leaf": leaf.name},
+        time_limit_seconds=_CUT_LIMIT_SECONDS,
+    )
+    tasks = [
+        Task(piece.uri, piece.content, {"footage": asdict(piece), "constants": dict(constants)}, piece.name) for piece in footage
+    ]
+    return footage, executor.run(step, tasks)
+
+
+def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Source]:
+    """Obtain one piece of footage, keep it as a blob if it had to be made, and hash it."""
+    footage = payload["footage"]
+    leaf = SOURCES.get(parameters["leaf"])(**payload["constants"])
+    with blobs.scratch() as scratch:
+        path = Path(leaf.obtain(footage["payload"], str(scratch)))
+        made = scratch in path.parents
+        blob = blobs.put(path.suffix, lambda target: shutil.copyfile(path, target))[0] if made else None
+        try:
+            digest, size = file_sha256(path), path.stat().st_size
+        except OSError as error:
+            raise Rejected(f"cannot be read: {error.strerror}") from error
+    if size == 0:
+        raise Rejected("the file is empty (0 bytes)")
+    named = {name: footage[name] for name in ("uri", "origin", "licence", "author", "page_url")}
+    return [Source(source_id=digest[:16], sha256=digest, bytes=size, blob=blob, **named)]
+
+
+def distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Rejection]]:
+    """One source for each content; the others are refused by name."""
+    first: dict[str, Source] = {}
+    doubles = []
+    for source in sources:
+        if source.source_id in first:
+            reason = f"has the same bytes as {first[source.source_id].uri}"
+            doubles.append(Rejection(source.uri, "probe", source.uri, reason))
+        else:
+            first[source.source_id] = source
+    return list(first.values()), doubles
+
+
+def located(sources: Sequence[Source], footage: Sequence[Footage]) -> dict[str, Plain]:
+    """Where each source's file lies: payload for the steps that open it."""
+    paths = {piece.uri: piece.payload.get("path") for piece in footage}
+    return {source.source_id: {"blob": source.blob, "path": paths.get(source.uri)} for source in sources}
+
+
+def _open_path(where: Plain, blobs: Blobs) -> str:
+    return str(blobs.path(where["blob"])) if where["blob"] else os.fsdecode(unquote_bytes(where["path"]))
+
+
+def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection]) -> Outcome:
+    """Decode every source once and write what it holds to ``attributes``."""
+    step = Step(
+        name="probe",
+        version=VERSION,
+        table="attributes",
+        record=Attribute,
+        function="inpaintbench.curation.footage:probe_one",
+        time_limit_seconds=_PROBE_LIMIT_SECONDS,
+    )
+    tasks = [
+        Task(source.source_id, source.sha256, {"source_id": source.source_id, "where": where[source.source_id]}, source.uri)
+        for source in sources
+    ]
+    return executor.run(step, tasks, rejected=doubles)
+
+
+def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
+    """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``."""
+    found = asdict(video.probe(_open_path(payload["where"], blobs)))
+    return [
+        Attribute(
+            payload["source_id"], f"probe.{name}", value if isinstance(value, str) else float(value), None, "probe", VERSION
+        )
+        for name, value in found.items()
+    ]
+
+
+def cut(
+    executor: Executor, probed: Sequence[Attribute], where: Mapping[str, Plain], names: Mapping[str, str],
+    *, splitter: Plain, normalizer: Plain,
+) -> Outcome:  # fmt: skip
+    """Split, normalise and encode every probed source into the table ``clips``.
+
+    Args:
+        executor: who does the work.
+        probed: rows of ``probe``.
+        where: source id -> where its file lies.
+        names: source id -> what people call it.
+        splitter: ``{"name": ..., constant: value ...}`` of the splitter leaf.
+        normalizer: the same for the normalizer leaf.
+    """
+    leaves = {
+        "splitter": [splitter["name"], SPLITTERS.get(splitter["name"]).version, without_name(splitter)],
+        "normalizer": [normalizer["name"], NORMALIZERS.get(normalizer["name"]).version, without_name(normalizer)],
+    }
+    step = Step(
+        name="cut",
+        version=VERSION,
+        table="clips",
+        record=Clip,
+        function="inpaintbench.curation.footage:cut_one",
+        parameters=leaves,
+        time_limit_seconds=_CUT_LIMIT_SECONDS,
+    )
+    facts: dict[str, dict[str, Any]] = {}
+    for attribute in probed:
+        facts.setdefault(attribute.subject_id, {})[attribute.name.removeprefix("probe.")] = attribute.value
+    tasks = [
+        Task(source_id, content_id(fact), {"source_id": source_id, "where": where[source_id], "probe": fact}, names[source_id])
+        for source_id, fact in facts.items()
+    ]
+    return executor.run(step, tasks)
+
+
+def without_name(leaf: Plain) -> dict[str, Any]:
+    """A leaf's constants: ``{"name": ..., constant: value ...}`` less its name."""
+    return {key: value for key, value in leaf.items() if key != "name"}
+
+
+def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
+    """All clips of one source, decoded once from front to back."""
+    (splitter_name, _, splitting), (normalizer_name, _, normalising) = parameters["splitter"], parameters["normalizer"]
+    splitter = SPLITTERS.get(splitter_name)(**splitting)
+    normalizer = NORMALIZERS.get(normalizer_name)(**normalising)
+    probe_facts, path = payload["probe"], _open_path(payload["where"], blobs)
+    spans = list(splitter.spans(path, frames=int(probe_facts["frames"])))
+    clips = []
+    for start, end, frames in _spans_of_frames(path, spans, normalizer, float(probe_facts["pixel_aspect"])):
+        fps = float(probe_facts["fps"])
+        blob, encoded = blobs.put(".mp4", partial(video.write_clip, frames=frames, fps=fps))
+        clip_id = content_id(payload["source_id"], start, end, dict(parameters), VERSION)
+        height, width = frames.shape[1:3]
+        clips.append(
+            Clip(
+                clip_id=clip_id, source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=width,
+                height=height, frames=len(frames), blob=blob, yuv_sha256=encoded.yuv_sha256, rgb_sha256=encoded.rgb_sha256,
+            )
+        )  # fmt: skip
+    return clips
+
+
+def _spans_of_frames(
+    path: str, spans: list[tuple[int, int]], normalizer: Any, pixel_aspect: float
+) -> Iterator[tuple[int, int, Any]]:
+    following = iter(spans)
+    span = next(following, None)
+    held = []
+    for index, frame in enumerate(video.Decoder(path)):
+        if span is None:
+            return
+        if index >= span[0]:
+            pixels = video.upright(frame)
+            aspect = pixel_aspect if frame.rotation % 180 == 0 else 1 / pixel_aspect
+            held.append(normalizer.apply(pixels, pixel_aspect=aspect))
+        if index + 1 == span[1]:
+            yield *span, np.stack(held)
+            held, span = [], next(following, None)
+    if span is not None:
+        raise MediaError(f"fewer frames decode now than when it was probed (clip {span[0]}..{span[1]})")
+
+
+def known_labels(workspace: Workspace, sources: Sequence[Source], footage: Sequence[Footage]) -> list[Attribute]:
+    """Write the labels that came with the footage to ``attributes``, marked as known."""
+    known = {piece.uri: piece.known for piece in footage}
+    rows = [
+        Attribute(source.source_id, name, value, None, "known", VERSION)
+        for source in sources
+        for name, value in known.get(source.uri, {}).items()
+    ]
+    workspace.write_table("attributes", "known", rows, Attribute)
+    return rows
+
+
+def display_name(uri: str) -> str:
+    """A percent-encoded name for people: readable where it can be, one line always."""
+    text = unquote_bytes(uri).decode("utf-8", errors="replace")
+    return "".join(letter if letter.isprintable() else quote(letter) for letter in text)

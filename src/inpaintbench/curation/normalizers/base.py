@@ -1,0 +1,19 @@
+"""What a normalizer leaf does: bring any frame to the benchmark's geometry."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+class NormalizerLeaf(Protocol):
+    """Brings upright frames of any size to one size."""
+
+    name: str
+    version: str
+
+    def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:
+        """``uint8[h, w, 3]`` RGB with pixels ``pixel_aspect`` times as wide as high -> ``uint8[H, W, 3]``."""
+        ...

@@ -1,0 +1,47 @@
+"""What a source leaf gives: footage that can be turned into a file, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Footage:
+    """One piece of footage before anybody has opened it."""
+
+    name: str
+    """Unique among the footage of one source leaf."""
+    uri: str
+    """Where it came from, percent-encoded; the folder source's are relative to its folder."""
+    origin: str
+    """Name of the source leaf."""
+    content: str
+    """Changes whenever the footage changes (file size and time, or all parameters of something rendered)."""
+    payload: Mapping[str, Any]
+    """What a worker needs to obtain the file; JSON-able."""
+    licence: str | None = None
+    author: str | None = None
+    page_url: str | None = None
+    known: Mapping[str, str | float] = field(default_factory=dict)
+    """Labels that are known without measuring."""
+
+
+class SourceLeaf(Protocol):
+    """A place that footage comes from."""
+
+    name: str
+    version: str
+
+    def footage(self) -> Iterator[Footage]:
+        """Everything there is, in a stable order.
+
+        Raises:
+            InputError: the place does not exist or cannot be listed.
+        """
+        ...
+
+    def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
+        """Runs in a worker: the path of the footage as a file, written below the folder ``scratch`` if need be."""
+        ...

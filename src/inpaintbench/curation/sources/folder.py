@@ -1,0 +1,89 @@
+"""Videos in a folder of the user's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from inpaintbench import video
+from inpaintbench.curation.sources.base import Footage
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.types import content_id
+
+
+class FolderSource:
+    """Every file below ``folder`` whose name ends like a video's, in name order.
+
+    Symbolic links are followed, each real folder once, so links in a circle do no harm. Hidden files and folders are left
+    alone. Names may hold any bytes: they are percent-encoded in every table.
+
+    Raises:
+        InputError: ``folder`` is not a folder or cannot be listed.
+    """
+
+    name = "folder"
+    version = "1"
+
+    def __init__(self, *, folder: str) -> None:
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise InputError(f"source folder {str(folder)!r} does not exist or is not a folder")
+
+    def footage(self) -> Iterator[Footage]:
+        """One piece of footage a file; its content is judged by size and time of change."""
+        for path in sorted(self._files(), key=os.fsencode):
+            relative = quote(os.fsencode(path.relative_to(self.folder)))
+            payload = {"path": quote(os.fsencode(path.absolute()))}
+            yield Footage(name=relative, uri=relative, origin=self.name, content=_state(path), payload=payload)
+
+    def _files(self) -> Iterator[Path]:
+        seen: set[str] = set()
+        for parent, folders, files in os.walk(self.folder, followlinks=True, onerror=self._unlistable):
+            real = os.path.realpath(parent)
+            if real in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in files:
+                path = Path(parent, name)
+                if not name.startswith(".") and path.suffix.lower() in video.VIDEO_SUFFIXES and _plain_or_broken(path):
+                    yield path
+
+    def _unlistable(self, error: OSError) -> None:
+        if Path(error.filename) == self.folder:
+            raise InputError(f"source folder {str(self.folder)!r} cannot be listed: {error.strerror}") from error
+
+    def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:  # noqa: ARG002 - nothing to make
+        """The file where it lies.
+
+        Raises:
+            Rejected: the file cannot be read.
+        """
+        path = os.fsdecode(unquote_bytes(payload["path"]))
+        try:
+            with Path(path).open("rb"):
+                return path
+        except OSError as error:
+            raise Rejected(f"cannot be read: {error.strerror}") from error
+
+
+def unquote_bytes(text: str) -> bytes:
+    """The bytes that ``quote`` encoded; names need not be UTF-8."""
+    return unquote(text, encoding="latin-1").encode("latin-1")
+
+
+def _plain_or_broken(path: Path) -> bool:
+    # A broken link is worth a row with a reason; pipes and devices are not footage and would block.
+    return path.is_file() or (path.is_symlink() and not path.exists())
+
+
+def _state(path: Path) -> str:
+    try:
+        status = path.stat()
+    except OSError as error:
+        return content_id("unreadable", error.errno)
+    return content_id(status.st_size, status.st_mtime_ns)

@@ -1,0 +1,35 @@
+"""Consecutive windows of equal length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inpaintbench.errors import InputError, Rejected
+
+
+class Windows:
+    """Windows of ``length`` frames from frame 0; the remainder is kept when it has at least ``shortest`` frames.
+
+    DEVIL (CVPR 2022) uses 90 and 45 at the native frame rate.
+    """
+
+    name = "windows"
+    version = "1"
+
+    def __init__(self, *, length: int = 90, shortest: int = 45) -> None:
+        if not 1 <= shortest <= length:
+            raise InputError(f"windows need 1 <= shortest <= length, got shortest {shortest} and length {length}")
+        self.length, self.shortest = length, shortest
+
+    def spans(self, path: str, *, frames: int) -> Iterator[tuple[int, int]]:  # noqa: ARG002 - needs no pixels
+        """Spans ``[start_frame, end_frame)``.
+
+        Raises:
+            Rejected: fewer frames than the shortest clip.
+        """
+        if frames < self.shortest:
+            raise Rejected(f"{frames} frames decode, a clip needs at least {self.shortest}")
+        for start in range(0, frames, self.length):
+            end = min(start + self.length, frames)
+            if end - start >= self.shortest:
+                yield start, end
