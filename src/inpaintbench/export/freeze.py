@@ -1,0 +1,219 @@
+"""Freeze items and slices into a folder that ``datasets.load_dataset`` reads and ``verify`` can prove.
+
+    DATASET/
+      README.md             card; its YAML names one config a slice
+      <slice>.parquet       one row an item, in the root: ``datasets`` refuses ``..`` in media paths
+      truth/<clip>.mp4      shared by all slices
+      holes/<hole>.mp4      lossless grey, 255 = hole
+      dataset.json          the manifest: items, slices, recipe, versions, SHA-256 of every other file
+
+``datasets`` caches local folders by name, so every config carries the hash of its content in its description: another
+workspace with the same folder names, or a re-export in place, is another cache entry.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import inpaintbench
+from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.export.card import card
+from inpaintbench.frozen import FORMAT_VERSION, MANIFEST
+from inpaintbench.types import (
+    Attribute,
+    Clip,
+    Corruption,
+    Dataset,
+    Item,
+    Plain,
+    Slice,
+    Source,
+    canonical_json,
+    content_id,
+)
+from inpaintbench.workspace import Blobs, file_sha256, is_disk_error, write_atomically, write_parquet
+
+ROW_SCHEMA: pa.Schema = pa.schema(
+    [
+        ("truth_file_name", pa.string()),
+        ("hole_file_name", pa.string()),
+        ("item_id", pa.string()),
+        ("clip_id", pa.string()),
+        ("source_id", pa.string()),
+        ("source_uri", pa.string()),
+        ("licence", pa.string()),
+        ("author", pa.string()),
+        ("page_url", pa.string()),
+        ("start_frame", pa.int64()),
+        ("end_frame", pa.int64()),
+        ("frames", pa.int64()),
+        ("width", pa.int64()),
+        ("height", pa.int64()),
+        ("fps", pa.float64()),
+        ("generator", pa.string()),
+        ("generator_parameters", pa.string()),
+        ("attributes", pa.string()),
+        ("truth_yuv_sha256", pa.string()),
+        ("truth_rgb_sha256", pa.string()),
+        ("hole_sha256", pa.string()),
+    ]
+)
+"""Columns of every slice's metadata; ``*_file_name`` become video columns called ``truth`` and ``hole``."""
+_VERSIONED = ("av", "datasets", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
+
+
+def freeze(
+    target: Path,
+    *,
+    name: str,
+    blobs: Blobs,
+    items: Sequence[Item],
+    slices: Sequence[Slice],
+    left_out: Mapping[str, str],
+    sources: Sequence[Source],
+    clips: Sequence[Clip],
+    corruptions: Sequence[Corruption],
+    attributes: Sequence[Attribute],
+    recipe: Plain,
+) -> Dataset:
+    """Write the dataset folder; an older one is replaced whole once the new one is complete.
+
+    Args:
+        target: the dataset folder.
+        name: what the card calls the dataset.
+        blobs: where clips and holes lie.
+        items: every item of every slice, each once.
+        slices: slices with at least one item.
+        left_out: slices without items, with the reason.
+        sources: at least those of the items' clips.
+        clips: at least those of the items.
+        corruptions: at least those of the items.
+        attributes: facts about the above; they go into the rows.
+        recipe: the resolved recipe.
+
+    Raises:
+        InputError: the path has a character that ``datasets`` takes for a pattern.
+        WorkspaceError: not writable.
+    """
+    if bad := [letter for letter in "[]*?" if letter in str(target.absolute())]:
+        raise InputError(f"export path {str(target)!r} holds {bad[0]!r}, which `datasets` takes for a pattern; use another name")
+    rows = _rows(items, sources=sources, clips=clips, corruptions=corruptions, attributes=attributes)
+    with _replacing(target) as folder:
+        _copy_media(folder, rows, blobs, clips=clips, corruptions=corruptions)
+        by_id = {row["item_id"]: row for row in rows}
+        for part in slices:
+            write_parquet(folder / f"{part.name}.parquet", [_flat(by_id[name]) for name in part.item_ids], ROW_SCHEMA)
+        content = content_id(rows, [asdict(part) for part in slices], dict(left_out), dict(recipe))
+        versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
+        text = card(name=name, rows=rows, slices=slices, left_out=left_out, recipe=recipe, versions=versions, content=content)
+        write_atomically(folder / "README.md", text.encode())
+        dataset = Dataset(
+            name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
+            files=_hashes(folder), versions=versions, format_version=FORMAT_VERSION,
+        )  # fmt: skip
+        manifest = json.dumps(asdict(dataset), indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False)
+        write_atomically(folder / MANIFEST, manifest.encode() + b"\n")
+    return dataset
+
+
+def _rows(
+    items: Sequence[Item],
+    *,
+    sources: Sequence[Source],
+    clips: Sequence[Clip],
+    corruptions: Sequence[Corruption],
+    attributes: Sequence[Attribute],
+) -> list[dict[str, Any]]:
+    source_of = {source.source_id: source for source in sources}
+    clip_of = {clip.clip_id: clip for clip in clips}
+    corruption_of = {corruption.corruption_id: corruption for corruption in corruptions}
+    facts: dict[str, dict[str, Any]] = {}
+    for row in attributes:
+        facts.setdefault(row.subject_id, {})[row.name] = row.value
+    made = []
+    for item in sorted(items, key=lambda item: item.item_id):
+        clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
+        source = source_of[clip.source_id]
+        made.append(
+            {
+                "truth_file_name": f"truth/{clip.clip_id}.mp4",
+                "hole_file_name": _hole_name(corruption),
+                "item_id": item.item_id,
+                "clip_id": clip.clip_id,
+                "source_id": source.source_id,
+                "source_uri": source.uri,
+                "licence": source.licence,
+                "author": source.author,
+                "page_url": source.page_url,
+                "start_frame": clip.start_frame,
+                "end_frame": clip.end_frame,
+                "frames": clip.frames,
+                "width": clip.width,
+                "height": clip.height,
+                "fps": clip.fps,
+                "generator": corruption.generator,
+                "generator_parameters": dict(corruption.parameters) | {"seed": corruption.seed},
+                "attributes": facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {}),
+                "truth_yuv_sha256": clip.yuv_sha256,
+                "truth_rgb_sha256": clip.rgb_sha256,
+                "hole_sha256": corruption.hole_sha256,
+            }
+        )
+    return made
+
+
+def _hole_name(corruption: Corruption) -> str:
+    if corruption.hole is None:
+        raise ValueError(f"corruption {corruption.corruption_id} has no hole track")
+    return f"holes/{corruption.hole[:16]}.mp4"
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: canonical_json(value) if isinstance(value, dict) else value for name, value in row.items()}
+
+
+def _copy_media(
+    folder: Path, rows: Sequence[Plain], blobs: Blobs, *, clips: Sequence[Clip], corruptions: Sequence[Corruption]
+) -> None:
+    blob_of = {f"truth/{clip.clip_id}.mp4": clip.blob for clip in clips}
+    blob_of |= {_hole_name(row): row.hole for row in corruptions if row.hole}
+    for kind in ("truth", "holes"):
+        (folder / kind).mkdir()
+    for name in sorted({row[column] for row in rows for column in ("truth_file_name", "hole_file_name")}):
+        shutil.copyfile(blobs.path(blob_of[name]), folder / name)
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A new folder that takes the place of ``target`` at the end, or leaves no trace."""
+    made = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        for leftover in target.parent.glob(f".{target.name}.*.tmp"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        made.mkdir(parents=True)
+        yield made
+        old = made.with_suffix(".old.tmp")
+        if target.exists():
+            target.rename(old)
+        made.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        if not is_disk_error(error):
+            raise
+        raise WorkspaceError(f"export {str(target)!r} cannot be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)

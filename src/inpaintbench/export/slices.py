@@ -1,0 +1,134 @@
+"""Which clip meets which mask in which slice: pure index arithmetic, decided before anything is rendered.
+
+A slice holds one attribute fixed and lets the others vary (DEVIL, CVPR 2022, section 5.1): a slice of a clip attribute pairs
+the clips with that label and masks of all presets; a slice of a mask attribute pairs clips of all kinds and masks of the
+presets with that label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+
+import numpy as np
+
+from inpaintbench.types import item_rng
+
+LEVELS = ("low", "high")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One clip with one numbered mask of one preset, in one slice."""
+
+    slice: str
+    clip_id: str
+    preset: str
+    index: int
+    reverse: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every slice holds."""
+
+    pairs: list[Pair]
+    rules: dict[str, str]
+    """Slice -> its predicate in words; every slice that was asked for."""
+    left_out: dict[str, str]
+    """Slice without items -> the reason."""
+
+
+def legacy_order(count: int) -> tuple[list[int], list[bool]]:
+    """The order in which DEVIL's released code takes ``count`` sorted entries, and which of them it plays in reverse.
+
+    Numpy's legacy generator with seed 0 shuffles the list, then gives one random bit for each entry of the shuffled list.
+    """
+    generator = np.random.RandomState(0)
+    order = np.arange(count)
+    generator.shuffle(order)
+    # dtype=bool draws packed bits; other integer types would give other bits.
+    return order.tolist(), generator.randint(0, 2, count, dtype=bool).tolist()
+
+
+def plan(
+    clip_levels: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    all_clips: Sequence[str],
+    presets: Mapping[str, Mapping[str, str]],
+    per_slice: int,
+    behaviour: str,
+    seed: int,
+    masks_per_preset: int = 1000,
+) -> Plan:
+    """Pair clips and masks for all slices.
+
+    Args:
+        clip_levels: clip attribute -> level -> labelled clip ids, in name order.
+        all_clips: ids of all kept clips, in name order.
+        presets: preset name -> mask attribute -> level.
+        per_slice: pairs wanted in each slice; fewer where there are fewer clips.
+        behaviour: ``as-published`` (DEVIL's permutations and reversal bits) or ``corrected`` (independent streams keyed by
+            ``seed`` and slice).
+        seed: of the corrected streams.
+        masks_per_preset: how many numbered masks each preset offers.
+    """
+    draw = _published if behaviour == "as-published" else _independent
+    pairs: list[Pair] = []
+    rules: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    for attribute, level, clips, names, shuffle_clips in _slices(clip_levels, all_clips, presets):
+        name = f"{attribute}-{level}"
+        rules[name] = f"{attribute}_level == '{level}'"
+        if not clips:
+            left_out[name] = f"no clip is labelled {attribute}_level '{level}'"
+            continue
+        pairs += draw(name, clips, names, per_slice=per_slice, per_preset=masks_per_preset, shuffle=shuffle_clips, seed=seed)
+    return Plan(pairs, rules, left_out)
+
+
+def _slices(
+    clip_levels: Mapping[str, Mapping[str, Sequence[str]]], all_clips: Sequence[str], presets: Mapping[str, Mapping[str, str]]
+) -> list[tuple[str, str, Sequence[str], list[str], bool]]:
+    of_clips = [
+        (attribute, level, levels.get(level, ()), sorted(presets), False)
+        for attribute, levels in clip_levels.items()
+        for level in LEVELS
+    ]
+    attributes = list(dict.fromkeys(name for labels in presets.values() for name in labels))
+    of_masks = [
+        (attribute, level, all_clips, sorted(name for name, labels in presets.items() if labels[attribute] == level), True)
+        for attribute in attributes
+        for level in LEVELS
+    ]
+    return of_clips + of_masks
+
+
+def _published(
+    name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, seed: int
+) -> list[Pair]:  # fmt: skip
+    # Seed 0 every time: lists of equal length are taken in the same order and reversed at the same places. Only the list of
+    # all clips was ever shuffled. `seed` has no say here.
+    del seed
+    order, reverse = legacy_order(len(presets) * per_preset)
+    chosen = [clips[place] for place in legacy_order(len(clips))[0]] if shuffle else list(clips)
+    masks = ((presets[place // per_preset], place % per_preset, bit) for place, bit in zip(order, reverse, strict=True))
+    return [Pair(name, clip, *mask) for clip, mask in zip(chosen[:per_slice], masks, strict=False)]
+
+
+def _independent(
+    name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, seed: int
+) -> list[Pair]:  # fmt: skip
+    del shuffle  # every slice draws its own clips
+    rng = item_rng(seed, "pair", name)
+    chosen = [clips[place] for place in rng.permutation(len(clips))][:per_slice]
+    # Every preset equally often, in random order: a slice must differ from its counterpart in one attribute only.
+    balanced = [presets[place] for place in rng.permutation(len(presets))]
+    turns = list(islice(cycle(balanced), len(chosen)))
+    indices = rng.choice(per_preset, size=len(chosen), replace=len(chosen) > per_preset)
+    reverse = rng.integers(0, 2, size=len(chosen))
+    return [
+        Pair(name, clip, preset, int(index), bool(bit))
+        for clip, preset, index, bit in zip(chosen, turns, indices, reverse, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Make corruptions (holes, overlays) and measure them."""
