@@ -1,0 +1,108 @@
+"""What all commands share: progress, tables, and one clear sentence for every error."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from inpaintbench.executors.local import LocalExecutor, default_workers
+from inpaintbench.workspace import Workspace
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Workers = Annotated[
+    int, typer.Option(min=0, help="Worker processes; 0 = in this process, for debugging.", show_default="one a core")
+]
+MaxFailures = Annotated[
+    int | None, typer.Option(min=0, help="Stop after this many crashes, time-outs and unexpected errors.", show_default="never")
+]
+RetryRejected = Annotated[bool, typer.Option("--retry-rejected", help="Try again what an earlier run refused.")]
+WORKERS = default_workers()
+
+
+class StepProgress:
+    """One bar a step on a terminal, one line a step elsewhere."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+        self._live = err.is_terminal
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """``done`` of ``total`` tasks of ``step`` are finished."""
+        if not self._live:
+            if done == total:
+                err.print(f"{step}: {done}/{total}", markup=False)
+            return
+        if step not in self._tasks:
+            self._tasks[step] = self._bars.add_task(step, total=total)
+        self._bars.update(self._tasks[step], completed=done, total=total)
+
+
+@contextmanager
+def progress() -> Iterator[StepProgress]:
+    """Bars on standard error while the block runs."""
+    columns = (
+        TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=err, disable=not err.is_terminal) as bars:
+        yield StepProgress(bars)
+
+
+@contextmanager
+def running(
+    workspace: Workspace, *, workers: int = WORKERS, max_failures: int | None = None, retry_rejected: bool = False
+) -> Iterator[LocalExecutor]:
+    """An executor with progress on the console."""
+    with (
+        progress() as told,
+        LocalExecutor(
+            workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected, progress=told
+        ) as executor,
+    ):
+        yield executor
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table on standard output; numbers to the right."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for place, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[place], int | float) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    out.print(table, markup=False)
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text.replace("[", r"\[")
+
+
+def stop(sentence: str, *, status: int = 1) -> NoReturn:
+    """End the program with one sentence on standard error."""
+    err.print(f"inpaintbench: {sentence}", markup=False)
+    sys.exit(status)
+
+
+def default_interrupts() -> None:
+    """Let SIGTERM end a run like Ctrl-C does, so that workers are stopped with it."""
+    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+
+
+def shown(path: Path) -> str:
+    """A path as people would type it: relative where that is shorter."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,186 @@
+"""`eval`: predict, score and report over a frozen dataset; needs nothing of the workspace that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.cli import console
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.eval.media import PredictionMedia
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.predict import MethodSpec
+from inpaintbench.eval.predict import predict as predict_method
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.report import write_report
+from inpaintbench.eval.score import score as score_method
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.export.verify import verify
+from inpaintbench.types import Dataset, Prediction, Score
+from inpaintbench.workspace import Workspace
+
+app = typer.Typer(no_args_is_help=True, help="Run methods on a frozen dataset, score their predictions, report.")
+
+DEMO_METHODS = tuple(
+    MethodSpec(name, name) for name in ("blank", "telea", "navier_stokes", "temporal_median", "affine_propagation")
+)
+
+InDataset = Annotated[Path, typer.Argument(help="A frozen dataset: the folder with dataset.json.")]
+Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
+Methods = Annotated[list[str] | None, typer.Option("--method", help=f"One of: {', '.join(METHODS)}. May be given again.")]
+Saved = Annotated[
+    list[str] | None, typer.Option(metavar="LABEL=FOLDER", help="Predictions made elsewhere: ITEM.mp4, ITEM.mkv or ITEM/*.png.")
+]
+Commands = Annotated[
+    list[str] | None,
+    typer.Option("--command", metavar="LABEL=PROGRAM", help="Any program; it gets an input folder and an output folder."),
+]
+ProtocolName = Annotated[str, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.")]
+
+
+def method_specs(names: Sequence[str], saved: Sequence[str], commands: Sequence[str]) -> list[MethodSpec]:
+    """The methods that the options ask for, labels checked."""
+    specs = [MethodSpec(name, name) for name in names]
+    specs += [MethodSpec(label, "saved_folder", {"folder": str(Path(value).absolute())}) for label, value in map(_pair, saved)]
+    specs += [MethodSpec(label, "command", {"command": value}) for label, value in map(_pair, commands)]
+    if not specs:
+        raise InputError("no method: give --method, --saved or --command")
+    labels = [spec.label for spec in specs]
+    if double := [label for label in labels if labels.count(label) > 1]:
+        raise InputError(f"two methods are called {double[0]!r}; give each its own label")
+    return specs
+
+
+def _pair(text: str) -> tuple[str, str]:
+    label, equals, value = text.partition("=")
+    if not (label and equals and value):
+        raise InputError(f"{text!r} is not LABEL=VALUE")
+    return label, value
+
+
+def _predict(executor: LocalExecutor, dataset: Dataset, root: Path, specs: Sequence[MethodSpec], full: bool) -> None:
+    for spec in specs:
+        predict_method(executor, dataset, root=root, method=spec, keep_full_frames=full)
+
+
+def _score(
+    executor: LocalExecutor, dataset: Dataset, root: Path, methods: Sequence[str], protocol: str, metrics: Sequence[str] | None
+) -> None:
+    workspace = executor.workspace
+    for method in methods:
+        step = f"predict.{method}"
+        failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
+        score_method(
+            executor, dataset, root=root, method=method, protocol=protocol, metrics=metrics,
+            predictions=workspace.table("predictions", Prediction, step=step), failures=failures,
+        )  # fmt: skip
+
+
+def _report(workspace: Workspace, dataset: Dataset, root: Path, protocol: str, methods: Sequence[str] | None) -> Path:
+    chosen = PROTOCOLS.get(protocol)
+    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
+    rows = [row for row in rows if methods is None or row.method in methods]
+    if not rows:
+        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}; run `inpaintbench eval score` first")
+    media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction))
+    folder = workspace.path / "report"
+    return write_report(folder, title=dataset.name, dataset=dataset, scores=rows, protocol=chosen, media=media).page
+
+
+def _predicted(workspace: Workspace) -> list[str]:
+    tables = (workspace.path / "tables").glob("*/predict.*.parquet")
+    found = sorted({path.stem.removeprefix("predict.") for path in tables})
+    if not found:
+        raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval predict` first")
+    return found
+
+
+def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: str, workers: int) -> Path:
+    """Predict, score and report in one go; the path of the report."""
+    dataset, workspace = frozen.load(root), Workspace(run)
+    labels = [spec.label for spec in methods]
+    with console.running(workspace, workers=workers) as executor:
+        _predict(executor, dataset, root, methods, full=False)
+        _score(executor, dataset, root, labels, protocol, None)
+    return _report(workspace, dataset, root, protocol, labels)
+
+
+def verify_loadable(root: Path) -> None:
+    """Load every config with decoding off, decode every cell with PyAV, and say so."""
+    result = verify(root)
+    if result.problems:
+        raise VerifyError(f"{root} differs from its manifest: {result.problems[0]}")
+    text = f"Verified: {result.files} files, {result.configs} configs loaded, {result.cells} cells decoded"
+    console.out.print(text, markup=False)
+
+
+@app.command()
+def predict(
+    dataset: InDataset,
+    run: Run,
+    method: Methods = None,
+    saved: Saved = None,
+    command: Commands = None,
+    keep_full_frames: Annotated[bool, typer.Option("--keep-full-frames", help="Keep pixels outside the hole too.")] = False,
+    workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
+    retry_rejected: RetryRejected = False,
+) -> None:
+    """Run methods over every item; what is done already is kept."""
+    specs = method_specs(method or (), saved or (), command or ())
+    loaded, workspace = frozen.load(dataset), Workspace(run)
+    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+        _predict(executor, loaded, dataset, specs, keep_full_frames)
+    for spec in specs:
+        step = f"predict.{spec.label}"
+        made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
+        console.out.print(f"{spec.label}: {len(made)} predictions, {len(failed)} failed", markup=False)
+        for row in failed[:5]:
+            console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
+
+
+@app.command()
+def score(
+    dataset: InDataset,
+    run: Run,
+    protocol: ProtocolName = "devil/corrected",
+    metric: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(METRICS)}. May be given again.")] = None,
+    workers: Workers = WORKERS,
+) -> None:
+    """Score every method that has predictions in the run folder."""
+    PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
+    loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
+    with console.running(workspace, workers=workers) as executor:
+        _score(executor, loaded, dataset, _predicted(workspace), protocol, metric)
+    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
+    missing = sum(row.value is None for row in rows)
+    console.out.print(f"{len(rows)} scores under {protocol}, {missing} without a value", markup=False)
+
+
+@app.command()
+def report(dataset: InDataset, run: Run, protocol: ProtocolName = "devil/corrected") -> None:
+    """Write the HTML report of a run, with CSV and JSON beside it."""
+    page = _report(Workspace(run, create=False), frozen.load(dataset), dataset, protocol, None)
+    console.out.print(f"Report: {page.resolve()}", markup=False)
+
+
+@app.command("list")
+def list_leaves() -> None:
+    """List methods, metrics and protocols."""
+    console.print_table("Methods", ["name", "what it does"], [(name, _sentence(METHODS.get(name))) for name in METHODS])
+    metrics = [(name, METRICS.get(name)) for name in METRICS]
+    rows = [(name, leaf.unit, "higher" if leaf.higher_is_better else "lower", _sentence(leaf)) for name, leaf in metrics]
+    console.print_table("Metrics", ["name", "unit", "better", "what it is"], rows)
+    protocols = [(name, PROTOCOLS.get(name).fingerprint, ", ".join(PROTOCOLS.get(name).metrics)) for name in PROTOCOLS]
+    console.print_table("Protocols", ["name", "fingerprint", "metrics"], protocols)
+
+
+def _sentence(leaf: type) -> str:
+    return (leaf.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")

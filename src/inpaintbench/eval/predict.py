@@ -1,0 +1,152 @@
+"""Run a method over a frozen dataset: one prediction an item, its hole pixels kept without loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import InputError
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.padding import Padding
+from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, content_id
+from inpaintbench.view import ItemView
+from inpaintbench.workspace import Blobs
+
+VERSION = "1"
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """A method leaf with its constants, and the label its scores carry."""
+
+    label: str
+    leaf: str
+    constants: Plain = field(default_factory=dict)
+
+
+def predict(
+    executor: Executor,
+    dataset: Dataset,
+    *,
+    root: Path | str,
+    method: MethodSpec,
+    keep_full_frames: bool = False,
+    time_limit_seconds: float = 3600.0,
+) -> Outcome:
+    """Predict every item into the table ``predictions``; a failed item is a row of ``rejected``.
+
+    Args:
+        executor: who does the work; its workspace keeps the predictions.
+        dataset: the frozen dataset.
+        root: its folder.
+        method: which method.
+        keep_full_frames: store whole frames, for methods judged on what they do outside the hole.
+        time_limit_seconds: for one item.
+
+    Raises:
+        UnknownNameError: no such method.
+        InputError: a label that cannot be a file name, or constants that the method does not take.
+    """
+    if not method.label or any(letter in method.label for letter in "/\\\0") or method.label.startswith("."):
+        raise InputError(f"method label {method.label!r} cannot be a file name; use letters, digits, - and _")
+    leaf = build(method)
+    step = Step(
+        name=f"predict.{method.label}",
+        version=f"{VERSION}.{leaf.version}",
+        table="predictions",
+        record=Prediction,
+        function="inpaintbench.eval.predict:predict_one",
+        parameters={
+            "label": method.label,
+            "leaf": method.leaf,
+            "constants": dict(method.constants),
+            "keep_full_frames": keep_full_frames,
+        },
+        time_limit_seconds=time_limit_seconds,
+    )
+    folder = str(Path(root).resolve())
+    tasks = [
+        Task(row["item_id"], _content(row, leaf), {"root": folder, "row": dict(row)}, f"{method.label}/{row['item_id']}")
+        for row in dataset.items
+    ]
+    return executor.run(step, tasks)
+
+
+def build(method: MethodSpec) -> Any:
+    """The method leaf, ready to run.
+
+    Raises:
+        UnknownNameError: no such method.
+        InputError: constants that the method does not take.
+    """
+    made = METHODS.get(method.leaf)
+    try:
+        return made(**method.constants)
+    except TypeError as error:
+        raise InputError(f"method {method.leaf!r} cannot be built with {dict(method.constants)}: {error}") from error
+
+
+def _content(row: Plain, leaf: Any) -> str:
+    # A leaf that reads files of its own says when they change.
+    own = leaf.content(row["item_id"]) if hasattr(leaf, "content") else ""
+    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], own)
+
+
+def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Prediction]:
+    """Pad, run, crop back, keep the hole pixels."""
+    leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
+    row = payload["row"]
+    view = frozen.input_view(payload["root"], row)
+    frames = run(leaf, view)
+    change = _largest_change(frames, view.input, view.hole)
+    kept = frames if parameters["keep_full_frames"] else on_black(frames, view.hole)
+    blob, _ = blobs.put(".mp4", partial(video.write_lossless, frames=kept, fps=row["fps"]))
+    return [
+        Prediction(
+            method=parameters["label"],
+            method_version=leaf.version,
+            item_id=row["item_id"],
+            blob=blob,
+            full_frames=parameters["keep_full_frames"],
+            largest_change_outside=change,
+        )
+    ]
+
+
+def run(leaf: Any, view: ItemView) -> Frames:
+    """One method on one item: symmetric padding to the method's divisor around it, and a check of what comes back.
+
+    Raises:
+        InputError: frames of another shape or type than the input's.
+    """
+    padding = Padding.of(view.height, view.width, getattr(leaf, "divisor", 1))
+    padded_input, padded_hole = padding.pad(view.input), padding.pad(view.hole)
+    padded = ItemView(
+        item_id=view.item_id,
+        frames=view.frames,
+        height=padded_input.shape[1],
+        width=padded_input.shape[2],
+        fps=view.fps,
+        parts={"input": lambda: padded_input, "hole": lambda: padded_hole},
+    )
+    frames = leaf.inpaint(padded.declaring(leaf.name, leaf.needs))
+    if frames.shape != padded_input.shape or frames.dtype != np.uint8:
+        raise InputError(f"method {leaf.name!r} gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
+    cropped: Frames = padding.crop(frames)
+    return cropped
+
+
+def on_black(frames: Frames, hole: Hole) -> Frames:
+    """Hole pixels of ``frames``, everything else 0."""
+    return np.where(hole[..., None], frames, np.uint8(0))
+
+
+def _largest_change(frames: Frames, before: Frames, hole: Hole) -> int:
+    difference = np.abs(frames.astype(np.int16) - before).max(axis=-1)
+    return int(np.where(hole, 0, difference).max())

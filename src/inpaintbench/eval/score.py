@@ -1,0 +1,112 @@
+"""Score predictions under a protocol: one decode of an item feeds all metrics, and a failed item hides no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import MediaError, NotMeasurable
+from inpaintbench.eval.metrics.base import Measurement, Metric
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score, content_id
+from inpaintbench.view import ItemView
+from inpaintbench.workspace import Blobs
+
+VERSION = "1"
+
+
+def score(
+    executor: Executor,
+    dataset: Dataset,
+    *,
+    root: Path | str,
+    method: str,
+    predictions: Sequence[Prediction],
+    failures: dict[str, str],
+    protocol: str,
+    metrics: Sequence[str] | None = None,
+    time_limit_seconds: float = 1800.0,
+) -> Outcome:
+    """Score one method into the table ``scores``.
+
+    Args:
+        executor: who does the work; its workspace holds the predictions.
+        dataset: the frozen dataset.
+        root: its folder.
+        method: label of the method.
+        predictions: of this method.
+        failures: item id -> why there is no prediction; scored as None with that reason.
+        protocol: name of the protocol.
+        metrics: some of the protocol's metrics; all by default.
+        time_limit_seconds: for one item.
+
+    Raises:
+        UnknownNameError: no such protocol or metric.
+    """
+    chosen: Protocol = PROTOCOLS.get(protocol)
+    names = [metric.name for metric in chosen.build_metrics(metrics)]
+    step = Step(
+        name=f"score.{protocol.replace('/', '.')}.{method}",
+        version=VERSION,
+        table="scores",
+        record=Score,
+        function="inpaintbench.eval.score:score_one",
+        parameters={"method": method, "protocol": protocol, "fingerprint": chosen.fingerprint, "metrics": names},
+        time_limit_seconds=time_limit_seconds,
+    )
+    blob_of = {row.item_id: row.blob for row in predictions}
+    folder = str(Path(root).resolve())
+    tasks = []
+    for row in dataset.items:
+        item_id = row["item_id"]
+        blob, failure = blob_of.get(item_id), failures.get(item_id, "the method was not run on this item")
+        outcome = {"blob": blob} if blob else {"failure": failure}
+        content = content_id(item_id, row["truth_rgb_sha256"], row["hole_sha256"], outcome)
+        tasks.append(Task(item_id, content, {"root": folder, "row": dict(row), **outcome}, f"{method}/{item_id}"))
+    return executor.run(step, tasks)
+
+
+def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
+    """All metrics and regions of one item."""
+    protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
+    row = payload["row"]
+    failure = payload.get("failure")
+    view = None
+    if failure is None:
+        path = blobs.path(payload["blob"])
+        view = frozen.scoring_view(payload["root"], row, prediction=lambda: _prediction(path, row))
+    return [
+        Score(
+            method=parameters["method"],
+            item_id=row["item_id"],
+            metric=metric.name,
+            region=region,
+            protocol=protocol.name,
+            fingerprint=parameters["fingerprint"],
+            value=found.value,
+            reason=found.reason,
+            details=dict(found.details),
+        )
+        for metric in protocol.build_metrics(parameters["metrics"])
+        for region, found in _measured(metric, view, failure).items()
+    ]
+
+
+def _prediction(path: Path, row: Plain) -> Frames:
+    frames = video.read_frames(path)
+    wanted = (row["frames"], row["height"], row["width"], 3)
+    if frames.shape != wanted:
+        raise MediaError(f"prediction {frames.shape} of item {row['item_id']} != clip {wanted}")
+    return frames
+
+
+def _measured(metric: Metric, view: ItemView | None, failure: str | None) -> dict[str, Measurement]:
+    if view is None:
+        return {region: Measurement(None, failure) for region in metric.regions}
+    try:
+        return metric.measure(view.declaring(metric.name, metric.needs))
+    except NotMeasurable as error:
+        return {region: Measurement(None, str(error)) for region in metric.regions}

@@ -1,0 +1,1 @@
+"""Whole benchmarks, one page each."""

@@ -1,0 +1,204 @@
+"""DEVIL (CVPR 2022): landscape clips x blob masks, ten slices of one fixed content attribute each.
+
+Three stages, each reading the tables of the one before: ``curate`` (sources -> clips -> labels), ``corrupt`` (pairs -> holes ->
+items and slices), ``export`` (a frozen dataset). Two behaviours: ``as-published`` repeats the released code's choices, defects
+included; ``corrected`` draws every slice independently and normalises camera motion by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from inpaintbench.curation import footage, measuring, select
+from inpaintbench.curation.sources import SOURCES
+from inpaintbench.errors import RunError
+from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.export import freeze, slices
+from inpaintbench.masks import render
+from inpaintbench.masks.generators.blob_presets import PRESETS
+from inpaintbench.masks.measure import labels_of
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source, content_id
+from inpaintbench.workspace import Workspace
+
+SLICE_LEVELS = {"camera_motion": "camera_motion_level", "scene_motion": "scene_motion_level"}
+"""Clip attributes that have slices -> the label that decides membership."""
+
+
+class DevilRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "DEVIL-style diagnostic video inpainting"
+    behaviour: Literal["as-published", "corrected"] = "corrected"
+    seed: int = 0
+    width: int = Field(832, ge=16)
+    height: int = Field(480, ge=16)
+    clip_frames: int = Field(90, ge=1)
+    shortest_clip_frames: int = Field(45, ge=1)
+    cut_score_limit: float = Field(0.3, ge=0, le=1)
+    """Clips above it hold a shot change; FFmpeg's scene score, 0..1."""
+    level_share: float = Field(0.16, gt=0, le=0.5)
+    level_limit: int = Field(150, ge=1)
+    per_slice: int = Field(150, ge=1)
+    masks_per_preset: int = Field(1000, ge=1)
+
+    @property
+    def motion_attribute(self) -> str:
+        """The attribute that camera motion labels are ranked by."""
+        return "camera_motion" if self.behaviour == "as-published" else "camera_motion_per_frame"
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """A source leaf with its constants."""
+
+    leaf: str
+    constants: Plain
+
+
+def curate(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> None:
+    """Sources to clips: find, probe, cut.
+
+    Raises:
+        RunError: not one clip; says why the sources gave none.
+    """
+    found, outcome = footage.find(executor, SOURCES.get(source.leaf)(**source.constants), constants=source.constants)
+    sources, doubles = footage.distinct(outcome.records)
+    where = footage.located(sources, found)
+    probed = footage.probe(executor, sources, where, doubles)
+    footage.known_labels(workspace, sources, found)
+    cut = footage.cut(
+        executor, probed.records, where, {row.source_id: row.uri for row in sources},
+        splitter={"name": "windows", "length": recipe.clip_frames, "shortest": recipe.shortest_clip_frames},
+        normalizer={"name": "cover", "width": recipe.width, "height": recipe.height},
+    )  # fmt: skip
+    if not cut.records:
+        raise RunError(_no_clips(len(found), [*outcome.rejected, *probed.rejected, *cut.rejected]))
+
+
+def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Clips to labels: measure, drop clips with cuts, rank camera motion.
+
+    Raises:
+        RunError: every clip is dropped.
+    """
+    clips = workspace.table("clips", Clip)
+    cuts = measuring.measure(executor, clips, leaf="cut_score").records
+    judged = select.apply_rules(clips, cuts, [select.AtMost("cut_score", recipe.cut_score_limit)])
+    workspace.write_table("selection", "select", judged, Selection)
+    kept = select.kept(clips, judged)
+    if not kept:
+        reasons = "; ".join(sorted({row.reason for row in judged if row.reason})[:3])
+        raise RunError(f"all {len(clips)} clips were dropped: {reasons}")
+    motion = measuring.measure(executor, clips, leaf=recipe.motion_attribute).records
+    levels = select.rank_levels(
+        kept, motion, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share, at_most=recipe.level_limit
+    )
+    labels = [row for step in ("known", "labels") for row in workspace.table("attributes", Attribute, step=step)]
+    levels += select.inherited_levels(kept, labels, level=SLICE_LEVELS["scene_motion"])
+    workspace.write_table("attributes", "levels", levels, Attribute)
+
+
+def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> slices.Plan:
+    """Labels to items: pair clips with masks, render the masks that are used, measure them."""
+    clips = {clip.clip_id: clip for clip in select.kept(workspace.table("clips", Clip), workspace.table("selection", Selection))}
+    plan = _plan(recipe, workspace, clips)
+    requests = {pair: _request(recipe, pair, clips[pair.clip_id]) for pair in plan.pairs}
+    corruptions = render.render(executor, list(requests.values())).records
+    render.measure_all(executor, corruptions)
+    workspace.write_table("attributes", "mask_levels", _promised_levels(corruptions), Attribute)
+    _write_items(workspace, plan, requests, rendered={row.corruption_id for row in corruptions})
+    return plan
+
+
+def _write_items(
+    workspace: Workspace, plan: slices.Plan, requests: dict[slices.Pair, render.MaskRequest], *, rendered: set[str]
+) -> None:
+    items: dict[str, Item] = {}
+    members: dict[str, list[str]] = {name: [] for name in plan.rules}
+    for pair, request in requests.items():
+        if request.corruption_id in rendered:
+            item_id = content_id(pair.clip_id, request.corruption_id)
+            items[item_id] = Item(item_id, pair.clip_id, request.corruption_id)
+            members[pair.slice].append(item_id)
+    workspace.write_table("items", "pair", sorted(items.values(), key=lambda item: item.item_id), Item)
+    filled = [Slice(name, plan.rules[name], tuple(dict.fromkeys(ids))) for name, ids in members.items() if ids]
+    workspace.write_table("slices", "pair", filled, Slice)
+    empty = {name: plan.left_out.get(name, "no mask could be rendered") for name, ids in members.items() if not ids}
+    workspace.write_table("rejected", "pair", [Rejection(name, "pair", name, why) for name, why in empty.items()], Rejection)
+
+
+def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
+    folder = target or workspace.path / "exports" / "devil"
+    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")}
+    dataset = freeze.freeze(
+        folder,
+        name=recipe.name,
+        blobs=workspace.blobs,
+        items=workspace.table("items", Item),
+        slices=workspace.table("slices", Slice),
+        left_out=left_out,
+        sources=workspace.table("sources", Source),
+        clips=workspace.table("clips", Clip),
+        corruptions=workspace.table("corruptions", Corruption),
+        attributes=workspace.table("attributes", Attribute),
+        recipe={"recipe": "devil", **recipe.model_dump()},
+    )
+    return folder, dataset
+
+
+def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:
+    """All stages; does only what is missing."""
+    curate(recipe, source, executor, workspace)
+    label(recipe, executor, workspace)
+    corrupt(recipe, executor, workspace)
+    return export(recipe, workspace)
+
+
+def _plan(recipe: DevilRecipe, workspace: Workspace, clips: dict[str, Clip]) -> slices.Plan:
+    levels = {(row.subject_id, row.name): row.value for row in workspace.table("attributes", Attribute, step="levels")}
+    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    by_name = sorted(clips, key=lambda clip_id: (uri[clips[clip_id].source_id], clips[clip_id].start_frame))
+    of_clips = {
+        attribute: {level: [name for name in by_name if levels.get((name, column)) == level] for level in slices.LEVELS}
+        for attribute, column in SLICE_LEVELS.items()
+    }
+    return slices.plan(
+        of_clips,
+        all_clips=by_name,
+        presets={preset: labels_of(preset) for preset in PRESETS},
+        per_slice=recipe.per_slice,
+        behaviour=recipe.behaviour,
+        seed=recipe.seed,
+        masks_per_preset=recipe.masks_per_preset,
+    )
+
+
+def _request(recipe: DevilRecipe, pair: slices.Pair, clip: Clip) -> render.MaskRequest:
+    parameters = {"preset": pair.preset, "behaviour": recipe.behaviour, "index": pair.index, "reverse": pair.reverse}
+    return render.MaskRequest(clip, "devil_blobs", parameters, recipe.seed)
+
+
+def _promised_levels(corruptions: Sequence[Corruption]) -> list[Attribute]:
+    """The labels that a mask's preset promises; what it measures as stands beside them in ``<label>_level_measured``."""
+    rows = []
+    for corruption in corruptions:
+        preset = corruption.parameters["preset"]
+        facts = {"preset": preset} | {f"{name}_level": level for name, level in labels_of(preset).items()}
+        rows += [Attribute(corruption.corruption_id, name, fact, None, "preset", render.VERSION) for name, fact in facts.items()]
+    return rows
+
+
+def _no_clips(found: int, rejected: Sequence[Rejection]) -> str:
+    if not found:
+        return "no clips: the source folder holds no video files"
+    reasons = [f"{footage.display_name(row.name)}: {row.reason}" for row in rejected]
+    more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+    return f"no clips from {found} {'file' if found == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"
