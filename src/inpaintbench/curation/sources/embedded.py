@@ -1,0 +1,259 @@
+"""Footage that needs no download: photographs of the scikit-image wheel, filmed by a virtual camera with known motion."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench import video
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.curation.sources import virtual_camera
+from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.moving_water import Shoreline, fill, lay_shoreline
+from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.virtual_camera import MOTIONS, Image, Transforms
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.types import Frames, Hole, content_id, item_rng
+
+FRAMES_PER_SECOND = 30.0
+FEWEST_FRAMES, MOST_FRAMES = 60, 90
+_WATER_LIFT = 0.2
+"""With water below, what a photograph shows belongs into the upper part of the view."""
+_FOCUS_SPREAD = 0.05
+
+PLAN: tuple[tuple[str, float], ...] = (
+    ("tripod", 0.0),
+    ("pan_right", 0.4),
+    ("hand_shake", 0.015),
+    ("zoom_in", 0.35),
+    ("tilt_up", 0.12),
+    ("pan_left", 0.06),
+    ("zoom_out", 0.2),
+    ("hand_held_pan", 0.25),
+    ("tilt_down", 0.3),
+    ("tripod", 0.0),
+    ("pan_and_tilt", 0.35),
+    ("hand_shake", 0.03),
+    ("zoom_and_pan", 0.3),
+    ("pan_right", 0.16),
+    ("tilt_down", 0.03),
+    ("zoom_in", 0.1),
+    ("pan_left", 0.48),
+    ("hand_shake", 0.05),
+    ("zoom_out", 0.4),
+    ("hand_held_pan", 0.1),
+)
+"""Motions with their speed, from still to fast; repeated, a little slower each time."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One film to be made; everything that determines it but its size."""
+
+    name: str
+    photograph: str
+    motion: str
+    speed: float
+    """Share of the view that is gone by the last frame, 0..1."""
+    frames: int
+    water_share: float = 0.0
+    """Share of the view that moving water covers on average, 0..1."""
+    noise: float = 1.5
+    """Standard deviation of the sensor noise in grey levels."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Film:
+    """What a shot gave, with its truth."""
+
+    frames: Frames
+    homographies: npt.NDArray[np.float64]
+    """``float64[T, 3, 3]``: pixel coordinates (x, y) of each frame to those of the photograph, pixel centres at integers."""
+    water: Hole | None
+    """True where there is any water; None where the shot has none."""
+    water_share: float
+
+
+def shots(count: int = 40, *, width: int = 416, height: int = 240, seed: int = 0) -> tuple[Shot, ...]:
+    """The first ``count`` shots that can be filmed at a size without enlarging a photograph; every second has water.
+
+    Raises:
+        InputError: no photograph is large enough.
+    """
+    plan = [(motion, speed, _large_enough(motion, speed, view=(width, height))) for motion, speed in PLAN]
+    plan = [entry for entry in plan if entry[2]]
+    if not plan:
+        largest = max(PHOTOGRAPHS.values(), key=lambda photograph: photograph.width)
+        raise InputError(
+            f"no embedded photograph is large enough for {width}x{height} clips, the largest ({largest.name}) is "
+            f"{largest.width}x{largest.height}: choose a smaller clip size"
+        )
+    uses: Counter[str] = Counter()
+    return tuple(_shot(index, plan=plan, uses=uses, seed=seed) for index in range(count))
+
+
+def _large_enough(motion: str, speed: float, *, view: tuple[int, int]) -> list[str]:
+    return [name for name in PHOTOGRAPHS if _largest_scale(name, motion, speed=speed, view=view) >= 1]
+
+
+def _largest_scale(photograph: str, motion: str, *, speed: float, view: tuple[int, int]) -> float:
+    size = (PHOTOGRAPHS[photograph].width, PHOTOGRAPHS[photograph].height)
+    return virtual_camera.largest_scale(MOTIONS[motion], speed=speed, view=view, photograph=size)
+
+
+def _shot(index: int, *, plan: list[tuple[str, float, list[str]]], uses: Counter[str], seed: int) -> Shot:
+    turn, place = divmod(index, len(plan))
+    motion, speed, photographs = plan[place]
+    # The least used so far: small photographs, which few motions fit, get those.
+    photograph = min(photographs, key=lambda name: uses[name])
+    uses[photograph] += 1
+    # What had water in one turn of the plan has none in the next.
+    water = (place + turn) % 2 == 1
+    return Shot(
+        name=f"{index:03d}_{photograph}_{motion}{'_water' if water else ''}",
+        photograph=photograph,
+        motion=motion,
+        speed=round(speed * (1 - 0.15 * (turn % 4)), 4),
+        frames=FEWEST_FRAMES + 7 * index % (MOST_FRAMES - FEWEST_FRAMES + 1),
+        water_share=round(0.37 + 0.06 * (index * 5 % 8) / 7, 3) if water else 0.0,
+        seed=seed,
+    )
+
+
+def film(shot: Shot, *, width: int, height: int) -> Film:
+    """Film a shot: the same bytes every time, on any number of threads.
+
+    Raises:
+        InputError: the photograph would have to be enlarged for this size and motion, or the speed is out of range.
+        UnknownNameError: no such photograph or motion.
+    """
+    path = camera_path(shot, width=width, height=height)
+    photograph = video.read_image(PHOTOGRAPHS[shot.photograph].path())
+    frames = np.stack(list(virtual_camera.capture(photograph, path, width=width, height=height)))
+    shoreline = _shoreline(shot, path, view=(width, height))
+    water = _add_water(frames, shot=shot, photograph=photograph, path=path, shoreline=shoreline) if shoreline else None
+    virtual_camera.add_sensor_noise(frames, sigma=shot.noise, rng=_rng(shot, "noise"))
+    share = shoreline.share(path, view=(width, height)) if shoreline else 0.0
+    return Film(frames=frames, homographies=path, water=water, water_share=share)
+
+
+def camera_path(shot: Shot, *, width: int, height: int) -> Transforms:
+    """The homographies of ``film``, without filming. Raises what ``film`` raises."""
+    if shot.photograph not in PHOTOGRAPHS:
+        raise UnknownNameError(unknown_name("photograph", shot.photograph, PHOTOGRAPHS))
+    if shot.motion not in MOTIONS:
+        raise UnknownNameError(unknown_name("motion", shot.motion, MOTIONS))
+    photograph, view, rng = PHOTOGRAPHS[shot.photograph], (width, height), _rng(shot, "path")
+    if not 0 <= shot.speed < 1:
+        raise InputError(f"shot {shot.name!r} has speed {shot.speed:g}, it must be a share of the view from 0 to below 1")
+    if _largest_scale(shot.photograph, shot.motion, speed=shot.speed, view=view) < 1:
+        raise InputError(
+            f"photograph {photograph.name!r} ({photograph.width}x{photograph.height}) is too small for a {width}x{height} "
+            f"{shot.motion} of speed {shot.speed:g}: choose a smaller clip size or a slower motion"
+        )
+    jitter = rng.uniform(-_FOCUS_SPREAD, _FOCUS_SPREAD, 2)
+    return virtual_camera.transforms(
+        MOTIONS[shot.motion],
+        speed=shot.speed,
+        frames=shot.frames,
+        view=view,
+        photograph=(photograph.width, photograph.height),
+        focus=((photograph.focus[0] + jitter[0]) * photograph.width, (photograph.focus[1] + jitter[1]) * photograph.height),
+        lift=_WATER_LIFT if shot.water_share else 0.0,
+        rng=rng,
+    )
+
+
+def water_share(shot: Shot, *, width: int, height: int) -> float:
+    """Share of the view that the water really covers, averaged over the frames, without filming. Raises what ``film`` raises."""
+    path, view = camera_path(shot, width=width, height=height), (width, height)
+    shoreline = _shoreline(shot, path, view=view)
+    return shoreline.share(path, view=view) if shoreline else 0.0
+
+
+def relative_homography(film: Film, i: int, j: int) -> npt.NDArray[np.float64]:
+    """``float64[3, 3]`` that maps pixel coordinates of frame ``i`` to those of frame ``j``, exact outside the water."""
+    return np.asarray(np.linalg.inv(film.homographies[j]) @ film.homographies[i])
+
+
+def _rng(shot: Shot, step: str) -> np.random.Generator:
+    # One stream for each use, so that none depends on how much another draws.
+    return item_rng(shot.seed, f"embedded {step}", shot.name)
+
+
+def _shoreline(shot: Shot, path: Transforms, *, view: tuple[int, int]) -> Shoreline | None:
+    if not shot.water_share:
+        return None
+    return lay_shoreline(path, view=view, share=shot.water_share, rng=_rng(shot, "shoreline"))
+
+
+def _add_water(frames: Frames, *, shot: Shot, photograph: Image, path: Transforms, shoreline: Shoreline) -> Hole:
+    middle = (path[:, 0] @ [(frames.shape[2] - 1) / 2, (frames.shape[1] - 1) / 2, 1]).mean()
+    water = fill(shoreline, photograph=photograph, middle=float(middle), rng=_rng(shot, "waves"))
+    painted = [
+        water.paint(frame, transform=transform, seconds=index / FRAMES_PER_SECOND)
+        for index, (frame, transform) in enumerate(zip(frames, path, strict=True))
+    ]
+    return np.stack(painted)
+
+
+def render(payload: Mapping[str, Any], path: Path | str) -> None:
+    """Film the shot of ``payload`` at its size and write it without loss to ``path``."""
+    shot = Shot(**{field.name: payload[field.name] for field in fields(Shot)})
+    frames = film(shot, width=payload["width"], height=payload["height"]).frames
+    video.write_lossless(path, frames, fps=FRAMES_PER_SECOND)
+
+
+class EmbeddedSources:
+    """Photographs of the scikit-image wheel, filmed by a virtual camera; half of them with moving water."""
+
+    name = "embedded"
+    version = "1"
+
+    def __init__(self, *, count: int = 40, width: int = 416, height: int = 240, seed: int = 0) -> None:
+        self.count, self.width, self.height, self.seed = count, width, height, seed
+
+    def footage(self) -> Iterator[Footage]:
+        """The shots, in order, with their scene motion known.
+
+        Raises:
+            InputError: no photograph is large enough for the size.
+        """
+        for shot in shots(self.count, width=self.width, height=self.height, seed=self.seed):
+            yield self._footage(shot)
+
+    def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
+        """Film the shot of ``payload`` into the folder ``scratch``; the path of the file."""
+        path = Path(scratch) / f"{payload['name']}.mp4"
+        render(payload, path)
+        return str(path)
+
+    def _footage(self, shot: Shot) -> Footage:
+        photograph = PHOTOGRAPHS[shot.photograph]
+        payload = asdict(shot) | {"width": self.width, "height": self.height}
+        share = water_share(shot, width=self.width, height=self.height)
+        return Footage(
+            name=shot.name,
+            uri=f"embedded:{shot.name}",
+            origin=self.name,
+            content=content_id(self.version, _sha256(photograph.path()), payload),
+            payload=payload,
+            licence=photograph.licence,
+            author=photograph.author,
+            page_url=photograph.page_url,
+            known={"scene_motion_level": "high" if share else "low", "scene_motion_share": round(share, 4)},
+        )
+
+
+@lru_cache
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
