@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import cv2
 import pytest
+from footage import HEIGHT, WIDTH, write_labels, write_sources
 
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
@@ -34,3 +38,23 @@ def executor(workspace: Workspace) -> LocalExecutor:
     """In this process: failures show their trace."""
     with LocalExecutor(workspace, workers=0) as local:
         yield local
+
+
+@pytest.fixture(scope="session")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The workspace of a small benchmark, built once by the command line; treat it as read-only."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    sources, labels = write_sources(folder / "sources"), write_labels(folder / "labels.csv")
+    command = [
+        sys.executable, "-m", "inpaintbench", "build", "devil", "--sources", str(sources), "--out", str(folder / "workspace"),
+        "--labels", str(labels), "--size", f"{WIDTH}x{HEIGHT}", "--per-slice", "2", "--workers", "2",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "workspace"
+
+
+@pytest.fixture
+def dataset(benchmark: Path, tmp_path: Path) -> Path:
+    """A copy of the small benchmark's frozen dataset, to be spoilt."""
+    return Path(shutil.copytree(benchmark / "exports" / "devil", tmp_path / "devil"))

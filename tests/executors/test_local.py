@@ -46,9 +46,7 @@ def test_rows_come_in_task_order_and_are_equal_for_any_worker_count(tmp_path: Pa
     for workers in (0, 1, 3):
         workspace = Workspace(tmp_path / str(workers))
         with LocalExecutor(workspace, workers=workers) as executor:
-            slow_first = [
-                Task(f"t{place}", "", {"name": f"t{place}", "seconds": 0.2 if place == 0 else 0}) for place in range(8)
-            ]
+            slow_first = [Task(f"t{place}", "", {"name": f"t{place}", "seconds": 0.2 if place == 0 else 0}) for place in range(8)]
             outcome = executor.run(STEP, [*slow_first, *tasks("reject")])
         assert [row.subject_id for row in outcome.records] == [f"t{place}" for place in range(8)]
         made[workers] = files(workspace)
@@ -120,7 +118,10 @@ def test_the_failure_budget_ends_the_run_and_keeps_what_is_done(workspace: Works
 
 def test_a_full_disk_ends_the_run_at_once(workspace: Workspace) -> None:
     for workers in (0, 1):
-        with LocalExecutor(workspace, workers=workers) as executor, pytest.raises(WorkspaceError, match="No space left on device"):
+        with (
+            LocalExecutor(workspace, workers=workers) as executor,
+            pytest.raises(WorkspaceError, match="No space left on device"),
+        ):
             executor.run(STEP, tasks("disk_full", "work"))
         assert not (workspace.path / "tables").exists()
 

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inpaintbench.curation.select import AtMost, apply_rules, inherited_levels, kept, rank_levels
+from inpaintbench.types import Attribute, Clip
+
+
+def clip(name: str, source: str = "s") -> Clip:
+    return Clip(name, source, 0, 90, 30.0, 832, 480, 90, "b", "y", "r")
+
+
+def measured(values: dict[str, float | None]) -> list[Attribute]:
+    return [
+        Attribute(name, "motion", value, None if value is not None else "27 of 90 failed", "m", "1")
+        for name, value in values.items()
+    ]
+
+
+def test_a_rule_keeps_its_reason() -> None:
+    clips = [clip("a"), clip("b"), clip("c"), clip("d")]
+    rows = measured({"a": 0.1, "b": 0.5, "c": None})
+    judged = apply_rules(clips, rows, [AtMost("motion", 0.3)])
+    assert [row.keep for row in judged] == [True, False, False, False]
+    assert [row.reason for row in judged] == [
+        None, "motion 0.5 is above 0.3", "motion has no value: 27 of 90 failed", "motion has no value: not measured",
+    ]  # fmt: skip
+    assert kept(clips, judged) == [clips[0]]
+
+
+def test_the_extremes_are_labelled_and_everything_else_says_why_not() -> None:
+    clips = [clip(f"c{place:02}", f"s{place}") for place in range(25)]
+    rows = measured({row.clip_id: float(place) for place, row in enumerate(clips[:24])} | {"c24": None})
+    levels = {row.subject_id: row for row in rank_levels(clips, rows, level="motion_level")}
+    assert [name for name, row in levels.items() if row.value == "low"] == ["c00", "c01", "c02"]  # floor(.16 * 24)
+    assert [name for name, row in levels.items() if row.value == "high"] == ["c21", "c22", "c23"]
+    assert levels["c10"].reason == "not among the 3 lowest or 3 highest of 24 scored clips"
+    assert levels["c24"].reason == "not scored: 27 of 90 failed"
+
+
+def test_round_robin_takes_every_source_before_a_second_clip_of_one() -> None:
+    clips = [clip("a1", "a"), clip("a2", "a"), clip("a3", "a"), clip("b1", "b")]
+    others = [clip(f"z{place}", "z") for place in range(4)]
+    rows = measured({"a1": 0, "a2": 1, "a3": 2, "b1": 3, "z0": 9, "z1": 9, "z2": 9, "z3": 9})
+    levels = rank_levels(clips + others, rows, level="motion_level", share=0.5, at_most=2)
+    assert {row.subject_id for row in levels if row.value == "low"} == {"a1", "b1"}
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=30), st.floats(0.01, 0.5), st.integers(1, 5))
+def test_never_both_and_at_least_one_of_each(values: list[float | None], share: float, at_most: int) -> None:
+    clips = [clip(f"c{place}", f"s{place % 3}") for place in range(len(values))]
+    rows = measured({row.clip_id: value for row, value in zip(clips, values, strict=True)})
+    levels = rank_levels(clips, rows, level="motion_level", share=share, at_most=at_most)
+    low = {row.subject_id for row in levels if row.value == "low"}
+    high = {row.subject_id for row in levels if row.value == "high"}
+    scored = sum(value is not None for value in values)
+    assert not low & high
+    assert len(low) == len(high) == (min(at_most, max(1, int(share * scored))) if scored > 1 else 0)
+    assert all((row.value is None) == (row.reason is not None) for row in levels)
+
+
+def test_one_scored_clip_is_neither() -> None:
+    (row,) = rank_levels([clip("a")], measured({"a": 0.5}), level="motion_level")
+    assert (row.value, row.reason) == (None, "only 1 clip has a score; low and high need two")
+
+
+@pytest.mark.parametrize(("labels", "expected"), [({"s": "low"}, "low"), ({"a": "high", "s": "low"}, "high"), ({}, None)])
+def test_a_clip_takes_its_own_label_before_its_sources(labels: dict[str, str], expected: str | None) -> None:
+    rows = [Attribute(name, "water_level", value, None, "labels", "1") for name, value in labels.items()]
+    assert [row.value for row in inherited_levels([clip("a")], rows, level="water_level")] == ([expected] if expected else [])

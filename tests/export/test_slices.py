@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from inpaintbench.export.slices import Plan, legacy_order, plan
+from inpaintbench.masks.generators.blob_presets import PRESETS
+from inpaintbench.masks.measure import labels_of
+
+LABELS = {preset: labels_of(preset) for preset in PRESETS}
+CLIPS = [f"clip{place:04}" for place in range(1250)]
+
+
+def make(behaviour: str, *, clips: list[str] = CLIPS, per_slice: int = 150, seed: int = 0) -> Plan:
+    levels = {"camera_motion": {"low": clips[:150], "high": clips[-150:]}, "scene_motion": {"low": clips[2:5], "high": []}}
+    return plan(levels, all_clips=clips, presets=LABELS, per_slice=per_slice, behaviour=behaviour, seed=seed)
+
+
+def of(made: Plan, name: str) -> list:
+    return [pair for pair in made.pairs if pair.slice == name]
+
+
+def test_the_published_permutations_and_reversal_bits() -> None:
+    order, reverse = legacy_order(4000)
+    assert order[:7] == [2230, 668, 3616, 2363, 142, 538, 1791]
+    assert [int(bit) for bit in reverse[:10]] == [1, 1, 0, 1, 1, 0, 1, 0, 0, 0]
+    assert legacy_order(8000)[0][:4] == [3069, 1675, 6385, 543]
+    assert legacy_order(1250)[0][:5] == [711, 898, 186, 867, 18]
+
+
+def test_as_published_uses_them_for_clips_and_masks() -> None:
+    made = make("as-published")
+    small = of(made, "size-low")
+    assert [pair.clip_id for pair in small[:3]] == ["clip0711", "clip0898", "clip0186"]
+    names = sorted(preset for preset, labels in LABELS.items() if labels["size"] == "low")
+    assert (small[0].preset, small[0].index, small[0].reverse) == (names[2], 230, True)
+    assert (small[1].preset, small[1].index, small[1].reverse) == (names[0], 668, True)
+    assert [Counter(pair.preset for pair in small)[name] for name in names] == [35, 40, 36, 39]
+    for name in ("size-high", "pose-low", "pose-high", "displacement-low", "displacement-high"):
+        assert [(p.clip_id, p.index, p.reverse) for p in of(made, name)] == [(p.clip_id, p.index, p.reverse) for p in small]
+    camera = of(made, "camera_motion-low")
+    assert [pair.clip_id for pair in camera] == CLIPS[:150]
+    assert [Counter(pair.preset for pair in camera)[name] for name in sorted(LABELS)] == [24, 17, 21, 20, 19, 13, 20, 16]
+
+
+@pytest.mark.parametrize("behaviour", ["as-published", "corrected"])
+def test_a_slice_fixes_one_attribute_and_lets_the_others_vary(behaviour: str) -> None:
+    made = make(behaviour)
+    for attribute in ("size", "pose", "displacement"):
+        for level in ("low", "high"):
+            pairs = of(made, f"{attribute}-{level}")
+            assert len(pairs) == 150
+            assert {LABELS[pair.preset][attribute] for pair in pairs} == {level}
+            for other in {"size", "pose", "displacement"} - {attribute}:
+                assert 0.35 < sum(LABELS[pair.preset][other] == "low" for pair in pairs) / 150 < 0.65
+    assert {pair.preset for pair in of(made, "camera_motion-high")} == set(LABELS)
+
+
+def test_corrected_slices_are_independent_and_follow_the_seed() -> None:
+    made = make("corrected")
+    first = [(pair.clip_id, pair.index) for pair in of(made, "size-low")]
+    assert first != [(pair.clip_id, pair.index) for pair in of(made, "size-high")]
+    assert first == [(pair.clip_id, pair.index) for pair in of(make("corrected"), "size-low")]
+    assert first != [(pair.clip_id, pair.index) for pair in of(make("corrected", seed=1), "size-low")]
+    assert len({pair.clip_id for pair in of(made, "size-low")}) == 150
+
+
+def test_fewer_clips_give_fewer_pairs_and_an_empty_slice_is_left_out_with_its_reason() -> None:
+    made = make("corrected", clips=CLIPS[:7], per_slice=20)
+    assert len(of(made, "size-low")) == 7
+    assert len(of(made, "scene_motion-low")) == 3
+    assert made.left_out == {"scene_motion-high": "no clip is labelled scene_motion_level 'high'"}
+    assert "scene_motion-high" in made.rules

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
+from inpaintbench.export import second_decoder
+from inpaintbench.export.verify import verify
+from inpaintbench.workspace import file_sha256, read_parquet, write_parquet
+
+
+def test_a_fresh_export_is_what_its_manifest_says(dataset: Path) -> None:
+    result = verify(dataset)
+    loaded = frozen.load(dataset)
+    assert result.problems == []
+    assert result.configs == len(loaded.slices) == 10
+    assert result.cells == 2 * sum(len(part.item_ids) for part in loaded.slices)
+    assert result.files == len(loaded.files)
+    assert (result.second_decoder, result.largest_difference) == ("torchcodec", 0)
+
+
+@pytest.mark.parametrize("decoder", second_decoder.DECODERS)
+def test_every_decoder_gives_the_same_pixels(decoder: str, dataset: Path) -> None:
+    if decoder not in second_decoder.available():
+        pytest.skip(f"{decoder} is not installed")
+    result = verify(dataset, decoder=decoder)
+    assert (result.problems, result.second_decoder, result.largest_difference) == ([], decoder, 0)
+
+
+def test_an_unknown_or_missing_decoder_is_one_sentence(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError, match="unknown decoder 'torchcodecs', did you mean 'torchcodec'"):
+        verify(dataset, decoder="torchcodecs")
+    monkeypatch.setattr(second_decoder, "available", list)
+    with pytest.raises(MissingExtraError, match=r'needs the extra "export": pip install "inpaintbench\[export\]"'):
+        verify(dataset, decoder="torchcodec")
+
+
+def _truth(dataset: Path) -> Path:
+    return sorted((dataset / "truth").iterdir())[0]
+
+
+def _flip_a_byte(dataset: Path) -> None:
+    data = bytearray(_truth(dataset).read_bytes())
+    data[len(data) // 2] ^= 1
+    _truth(dataset).write_bytes(bytes(data))
+
+
+def _swap_media_and_cover_it_up(dataset: Path) -> None:
+    """Another picture under the right name, with the manifest's file hash made to fit: only decoding can tell."""
+    path = _truth(dataset)
+    frames = video.read_frames(path)
+    video.write_clip(path, 255 - frames, fps=25.0)
+    _set_hash(dataset, path)
+
+
+def _change_a_hole_and_cover_it_up(dataset: Path) -> None:
+    path = sorted((dataset / "holes").iterdir())[0]
+    hole = video.read_hole(path)
+    hole[0, 0, 0] = ~hole[0, 0, 0]
+    video.write_hole(path, hole, fps=25.0)
+    _set_hash(dataset, path)
+
+
+def _change_metadata_and_cover_it_up(dataset: Path) -> None:
+    path = dataset / "size-low.parquet"
+    rows = read_parquet(path)
+    rows[0]["licence"] = "CC0-1.0"
+    from inpaintbench.export.freeze import ROW_SCHEMA
+
+    write_parquet(path, rows, ROW_SCHEMA)
+    _set_hash(dataset, path)
+
+
+def _set_hash(dataset: Path, path: Path) -> None:
+    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest["files"][path.relative_to(dataset).as_posix()] = file_sha256(path)
+    (dataset / "dataset.json").write_text(json.dumps(manifest))
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "byte": (_flip_a_byte, "changed (SHA-256 differs"),
+    "missing": (lambda dataset: _truth(dataset).unlink(), "missing"),
+    "extra": (lambda dataset: (dataset / "extra.txt").write_text(""), "extra.txt: not in the manifest"),
+    "picture": (_swap_media_and_cover_it_up, "decoded planes differ"),
+    "hole": (_change_a_hole_and_cover_it_up, "decoded hole differs"),
+    "metadata": (_change_metadata_and_cover_it_up, "size-low: licence of"),
+    "manifest": (lambda dataset: (dataset / "dataset.json").write_text("{}"), "is damaged"),
+    "slice": (lambda dataset: (dataset / "size-low.parquet").unlink(), "size-low.parquet: missing"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_any_difference_is_found(kind: str, dataset: Path) -> None:
+    spoil, words = DAMAGE[kind]
+    spoil(dataset)
+    problems = verify(dataset).problems
+    assert any(words in problem for problem in problems), problems
+
+
+def test_something_else_is_not_a_dataset(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is not a frozen dataset \(no dataset.json\)"):
+        verify(tmp_path)
+
+
+def test_a_hung_decoder_is_ended_and_told(dataset: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "ffmpeg"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec sleep 1000\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{shutil.os.environ['PATH']}")
+    path = str(_truth(dataset))
+    found = second_decoder.compare([path], decoder="ffmpeg", time_limit_seconds=8)
+    assert found[path]["error"] == "ffmpeg gave no result (stopped after 8 s)"
+
+
+def test_methods_get_no_truth_from_a_frozen_item(dataset: Path) -> None:
+    row = frozen.load(dataset).items[0]
+    view = frozen.input_view(dataset, row)
+    assert not view.has("truth")
+    assert (view.input[view.hole] == frozen.FILL).all()
+    truth, hole = frozen.truth_and_hole(dataset, row)
+    assert (view.input[~hole] == truth[~hole]).all()
+    assert np.count_nonzero(hole)

@@ -1,0 +1,32 @@
+"""A small folder of real pictures in motion, for building whole benchmarks in tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from skimage import data
+
+from inpaintbench import video
+
+WIDTH, HEIGHT = 128, 80
+
+
+def write_sources(folder: Path, *, count: int = 6, frames: int = 50) -> Path:
+    """``count`` pans over photographs with speeds from 0 to ``count - 1`` half pixels a frame, and a CSV of water labels."""
+    folder.mkdir(parents=True, exist_ok=True)
+    photographs = (data.coffee(), data.chelsea(), data.astronaut(), data.rocket())
+    for place in range(count):
+        picture = photographs[place % len(photographs)]
+        noise = np.random.default_rng(place).normal(0, 1.5, (frames, HEIGHT, WIDTH, 3))
+        steps = (np.arange(frames) * place) // 2
+        pan = np.stack([picture[60 : 60 + HEIGHT, 20 + step : 20 + step + WIDTH] for step in steps])
+        video.write_lossless(folder / f"pan {place}.mp4", np.clip(pan + noise, 0, 255).astype(np.uint8), fps=25.0)
+    return folder
+
+
+def write_labels(path: Path, *, count: int = 6) -> Path:
+    """Every second source is called water."""
+    rows = [f"pan {place}.mp4,scene_motion_level,{'high' if place % 2 else 'low'}" for place in range(count)]
+    path.write_text("subject,name,value\n" + "\n".join(rows) + "\n")
+    return path

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from inpaintbench import catalogue
+from inpaintbench.catalogue import Catalogue
+from inpaintbench.errors import InpaintBenchError, UnknownNameError
+
+KINDS = {
+    "inpaintbench.curation.sources": ("SOURCES", {"base", "virtual_camera", "moving_water"}),
+    "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),
+    "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base"}),
+    "inpaintbench.curation.attributes": ("ATTRIBUTES", {"base"}),
+    "inpaintbench.masks.generators": ("GENERATORS", {"base", "blob_motion", "blob_presets", "blob_raster"}),
+    "inpaintbench.eval.methods": ("METHODS", {"base"}),
+    "inpaintbench.eval.metrics": ("METRICS", {"base"}),
+}
+
+
+@pytest.mark.parametrize("package", KINDS)
+def test_every_leaf_file_is_listed_and_every_listed_leaf_is_a_documented_class(package: str) -> None:
+    name, shared = KINDS[package]
+    module = importlib.import_module(package)
+    leaves: Catalogue = getattr(module, name)
+    files = {info.name for info in pkgutil.iter_modules(module.__path__)} - shared
+    listed = {address.partition(":")[0].rpartition(".")[2] for address in leaves.addresses().values()}
+    assert listed == files
+    for key in leaves:
+        leaf = leaves.get(key)
+        assert leaf.name == key
+        assert isinstance(leaf.version, str)
+        assert leaf.__doc__
+
+
+def test_an_unknown_name_gets_a_suggestion() -> None:
+    leaves = Catalogue("metric", {"psnr": "a:B", "ssim": "a:C"})
+    with pytest.raises(UnknownNameError, match=r"unknown metric 'pnsr', did you mean 'psnr'\?"):
+        leaves.get("pnsr")
+    with pytest.raises(UnknownNameError, match="choose from psnr, ssim"):
+        leaves.get("something else entirely")
+
+
+def test_other_packages_add_leaves_but_cannot_replace_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [EntryPoint("mine", "collections:OrderedDict", "inpaintbench.metric")]
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: points if group == "inpaintbench.metric" else [])
+    assert Catalogue("metric", {}).get("mine").__name__ == "OrderedDict"
+    with pytest.raises(InpaintBenchError, match="'mine' of collections:OrderedDict is already taken"):
+        Catalogue("metric", {"mine": "a:B"}).get("mine")
