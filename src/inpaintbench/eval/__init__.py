@@ -1,0 +1,1 @@
+"""Run methods on a frozen dataset, score their predictions, report."""

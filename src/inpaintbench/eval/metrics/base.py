@@ -1,0 +1,93 @@
+"""What a metric leaf gives.
+
+A metric is built with the regions it measures and with every constant of its protocol, keyword-only and without defaults, so a
+protocol that forgets a constant cannot be built. ``measure`` looks at one item once and answers for all its regions; ``reduce``
+turns the values of many items into one number and touches no pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench import regions
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.statistics import InfiniteRule
+from inpaintbench.types import Plain
+from inpaintbench.view import ItemView
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a metric found in one region of one item."""
+
+    value: float | None
+    """May be infinite, never NaN; None where there is nothing to measure."""
+    reason: str | None = None
+    """Why ``value`` is None, one sentence; None when there is a value."""
+    details: Plain = field(default_factory=dict)
+    """Counts behind the value, e.g. ``{"frames": 90, "infinite_frames": 2}``."""
+
+
+class Metric(Protocol):
+    """A way to score one prediction."""
+
+    name: str
+    version: str
+    """Changes whenever the same constants could give another number."""
+    unit: str
+    """``"dB"``, or ``""`` for a pure number."""
+    higher_is_better: bool
+    decimals: int
+    """How many are printed."""
+    needs: tuple[str, ...]
+    """Parts of the view."""
+    regions: tuple[str, ...]
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """One measurement for each of ``regions``, in their order.
+
+        Raises:
+            NotMeasurable: no region of this item can be measured (e.g. the frames are too small).
+        """
+        ...
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The value of many items, each with equal weight; finite, or None where there is none."""
+        ...
+
+
+def check_regions(names: tuple[str, ...]) -> tuple[str, ...]:
+    """``names`` when each is one of ``regions.REGIONS``, else ``UnknownNameError``."""
+    for name in names:
+        if name not in regions.REGIONS:
+            raise UnknownNameError(unknown_name("region", name, list(regions.REGIONS)))
+    return names
+
+
+def region_pixels(hole: npt.NDArray[np.bool_], region: str, *, band_radius_pixels: int) -> npt.NDArray[np.bool_]:
+    """The pixels of ``region`` in one frame, ``bool[H, W]``, from that frame's hole, ``bool[H, W]``."""
+    pixels: npt.NDArray[np.bool_] = regions.select(hole[None], region, band_radius=band_radius_pixels)[0]
+    return pixels
+
+
+def mean_over_clip(values: Sequence[float], *, parts: str, missing: str, infinite: InfiniteRule = "count") -> Measurement:
+    """The mean of the values of a clip's ``parts`` ("frames" or "pairs"), counted in the details, the infinite ones apart.
+
+    An infinite part makes the whole clip infinite under ``"largest_finite"``; under ``"count"`` it is left out of the mean, and
+    the clip is infinite only when all its parts are. Without values the measurement is None and ``missing`` its reason.
+    """
+    if not values:
+        return Measurement(None, missing)
+    finite = [value for value in values if math.isfinite(value)]
+    details = {parts: len(values)}
+    if len(finite) < len(values):
+        details[f"infinite_{parts}"] = len(values) - len(finite)
+    kept = finite if finite and infinite == "count" else values
+    return Measurement(math.fsum(kept) / len(kept), details=details)

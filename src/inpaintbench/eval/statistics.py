@@ -1,0 +1,174 @@
+"""What many values say together: means with intervals, ranks, improvements.
+
+Values are those of items, ``None`` where an item could not be measured and infinite where frames are identical. A mean gives
+every item the same weight and is the same for any order of the items. Intervals resample sources, not items: clips cut from one
+video resemble each other, and treating them as independent would make intervals too narrow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError
+
+InfiniteRule = Literal["largest_finite", "count"]
+"""What an infinite value counts as: the largest finite of the values beside it, or nothing, but counted."""
+
+Values = npt.NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """How an interval around a mean is made."""
+
+    level: float = 0.95
+    replicates: int = 2000
+    seed: int = 0
+
+
+BOOTSTRAP_95 = Interval()
+
+
+class Summary(NamedTuple):
+    """The mean of the values of many items and how sure it is."""
+
+    mean: float | None
+    """None when no item has a finite value."""
+    n: int
+    """Items in the mean."""
+    n_infinite: int
+    """Items with an infinite value, in the mean only under the rule ``"largest_finite"``."""
+    n_missing: int
+    """Items without a value."""
+    n_clusters: int
+    """Sources of the items in the mean."""
+    standard_error: float | None
+    """Of the mean over items, ddof 1; None for fewer than two."""
+    interval_low: float | None
+    """Percentile bootstrap over sources; None where there are fewer than two. With a handful of sources it is too narrow."""
+    interval_high: float | None
+    reason: str | None
+    """Why there is no mean or no interval; None when there are both."""
+
+
+def check_infinite_rule(rule: InfiniteRule) -> InfiniteRule:
+    """``rule`` when it is one, else ``UnknownNameError``."""
+    if rule not in get_args(InfiniteRule):
+        raise UnknownNameError(unknown_name("rule for infinite values", rule, list(get_args(InfiniteRule))))
+    return rule
+
+
+def settle_infinite(values: Sequence[float], *, infinite: InfiniteRule) -> list[float]:
+    """``values`` without infinite ones, left out or replaced by the largest finite; empty when none is finite.
+
+    Replacing is how DEVIL, CVPR 2022, prints its tables.
+
+    Raises:
+        ValueError: a value is NaN or minus infinity, which no metric gives.
+    """
+    for value in values:
+        if math.isnan(value) or value == -math.inf:
+            raise ValueError(f"a value is {value}; where there is nothing to measure the value is None")
+    finite = [value for value in values if math.isfinite(value)]
+    if infinite == "largest_finite" and finite:
+        return [min(value, max(finite)) for value in values]
+    return finite
+
+
+def mean_of(values: Sequence[float], *, infinite: InfiniteRule = "count") -> float | None:
+    """The mean after ``settle_infinite``; None when nothing is left."""
+    settled = settle_infinite(values, infinite=infinite)
+    # fsum rounds once, so the mean does not depend on the order of the values.
+    return math.fsum(settled) / len(settled) if settled else None
+
+
+def summarise(
+    values: Sequence[float | None],
+    *,
+    clusters: Sequence[str],
+    infinite: InfiniteRule = "count",
+    interval: Interval = BOOTSTRAP_95,
+) -> Summary:
+    """Mean, standard error and bootstrap interval of the values of items.
+
+    Args:
+        values: one for each item; None is counted as missing.
+        clusters: the source of each item, what is resampled.
+        infinite: see ``settle_infinite``.
+        interval: level, replicates and seed of the bootstrap.
+    """
+    measured = [(value, source) for value, source in zip(values, clusters, strict=True) if value is not None]
+    infinite_count = sum(math.isinf(value) for value, _ in measured)
+    kept = [pair for pair in measured if infinite == "largest_finite" or math.isfinite(pair[0])]
+    settled = settle_infinite([value for value, _ in kept], infinite=infinite)
+    sources = [source for _, source in kept] if settled else []
+    low, high = _bootstrap(settled, sources, interval=interval)
+    return Summary(
+        mean=mean_of(settled),
+        n=len(settled),
+        n_infinite=infinite_count,
+        n_missing=len(values) - len(measured),
+        n_clusters=len(set(sources)),
+        standard_error=float(np.std(sorted(settled), ddof=1)) / math.sqrt(len(settled)) if len(settled) > 1 else None,
+        interval_low=low,
+        interval_high=high,
+        reason=_reason(len(settled), n_clusters=len(set(sources)), n_infinite=infinite_count),
+    )
+
+
+def _reason(n: int, *, n_clusters: int, n_infinite: int) -> str | None:
+    if n == 0:
+        return f"all {n_infinite} values are infinite" if n_infinite else "no item has a value"
+    return "no interval: all items come from one source" if n_clusters == 1 else None
+
+
+def _bootstrap(values: Sequence[float], clusters: Sequence[str], *, interval: Interval) -> tuple[float | None, float | None]:
+    """Percentile interval of the mean when clusters are drawn with replacement; None, None for fewer than two."""
+    names = sorted(set(clusters))
+    if len(names) < 2:
+        return None, None
+    by_name: dict[str, list[float]] = {name: [] for name in names}
+    for value, name in zip(values, clusters, strict=True):
+        by_name[name].append(value)
+    sums = np.array([math.fsum(by_name[name]) for name in names])
+    counts = np.array([len(by_name[name]) for name in names])
+    rng = np.random.default_rng(interval.seed)
+    draws = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=interval.replicates)
+    means: Values = (draws @ sums) / (draws @ counts)
+    tail = (1 - interval.level) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def rank(values: Mapping[str, float | None], *, higher_is_better: bool) -> dict[str, int | None]:
+    """The place of each name, 1 = best; equal values share the better place and the next one is skipped (1, 2, 2, 4).
+
+    A name without a value has no place.
+
+    Raises:
+        ValueError: a value is NaN.
+    """
+    known = [value for value in values.values() if value is not None]
+    if any(math.isnan(value) for value in known):
+        raise ValueError(f"cannot rank NaN: {dict(values)}")
+    return {
+        name: None if value is None else 1 + sum(other > value if higher_is_better else other < value for other in known)
+        for name, value in values.items()
+    }
+
+
+def relative_improvement(low: float | None, high: float | None, *, higher_is_better: bool) -> float | None:
+    """How much better a method is on the high slice than on the low one, as a share of the low slice's value.
+
+    ``(high - low) / low``, negated where lower is better, so positive always means that the high slice is easier (DEVIL, CVPR
+    2022, Figures 5 to 9). None when a value is missing or infinite or ``low`` is 0.
+    """
+    if low is None or high is None or not math.isfinite(low) or not math.isfinite(high) or low == 0:
+        return None
+    share = (high - low) / low
+    return share if higher_is_better else -share

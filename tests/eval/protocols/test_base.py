@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from pydantic import ValidationError
+
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.metrics.mse import Mse
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.statistics import Interval
+
+
+def protocol(**changes: object) -> Protocol:
+    constants: dict[str, object] = {
+        "name": "mine",
+        "metrics": {"psnr": {"data_range": 1.0, "infinite": "count"}, "mse": {}},
+        "regions": ("frame", "hole"),
+        "band_radius_pixels": 8,
+    }
+    return Protocol.model_validate(constants | changes)
+
+
+def test_builds_the_metrics_it_names_in_its_order_with_its_constants() -> None:
+    metrics = protocol().build_metrics()
+    assert [metric.name for metric in metrics] == ["psnr", "mse"]
+    assert all(metric.regions == ("frame", "hole") for metric in metrics)
+    assert [metric.name for metric in protocol().build_metrics(["mse"])] == ["mse"]
+    assert protocol().build_metrics([]) == []
+
+
+def test_a_metric_it_does_not_hold_is_an_error_with_a_suggestion() -> None:
+    with pytest.raises(UnknownNameError, match="metric of protocol 'mine': 'pnsr', did you mean 'psnr'"):
+        protocol().build_metrics(["pnsr"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"metrics": {"psnr": {"data_range": 2.0, "infinite": "count"}, "mse": {}}},
+        {"metrics": {"psnr": {"data_range": 1.0, "infinite": "largest_finite"}, "mse": {}}},
+        {"metrics": {"psnr": {"data_range": 1.0, "infinite": "count"}}},
+        {"regions": ("frame",)},
+        {"band_radius_pixels": 9},
+        {"interval": Interval(seed=1)},
+    ],
+)
+def test_any_changed_constant_changes_the_fingerprint(changes: dict[str, object]) -> None:
+    assert protocol(**changes).fingerprint != protocol().fingerprint
+
+
+def test_a_changed_metric_changes_the_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = protocol().fingerprint
+    monkeypatch.setattr(Mse, "version", "2")
+    assert protocol().fingerprint != before
+
+
+def test_the_fingerprint_is_12_hex_digits_and_no_matter_of_name_or_spelling_order() -> None:
+    reordered = {"mse": {}, "psnr": {"infinite": "count", "data_range": 1.0}}
+    assert protocol(name="other", metrics=reordered).fingerprint == protocol().fingerprint
+    assert len(protocol().fingerprint) == 12
+    assert int(protocol().fingerprint, 16) >= 0
+
+
+def test_a_constant_that_the_code_does_not_honour_is_refused() -> None:
+    with pytest.raises(ValidationError, match="composite"):
+        protocol(composite=False)
+    with pytest.raises(ValidationError, match="resize"):
+        protocol(resize="432x240")
+    with pytest.raises(ValidationError, match="colour_space"):
+        protocol(colour_space="lab")
+    with pytest.raises(UnknownNameError, match="unknown region 'bands', did you mean 'band'"):
+        protocol(regions=("bands",))
+
+
+def test_it_cannot_be_changed_after_it_is_made() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        protocol().band_radius_pixels = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_no_metric_has_a_constant_that_a_protocol_could_leave_unsaid(name: str) -> None:
+    parameters = inspect.signature(METRICS.get(name)).parameters.values()
+    assert all(one.kind is one.KEYWORD_ONLY and one.default is one.empty for one in parameters)
+    assert {"regions", "band_radius_pixels"} <= {one.name for one in parameters}
+
+
+def test_a_forgotten_or_unknown_constant_fails_where_the_metric_is_built() -> None:
+    with pytest.raises(TypeError, match="data_range"):
+        protocol(metrics={"psnr": {"infinite": "count"}}).build_metrics()
+    with pytest.raises(TypeError, match="peak"):
+        protocol(metrics={"mse": {"peak": 1.0}}).build_metrics()
