@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from inpaintbench import video
 from inpaintbench.errors import InputError, MaskShapeError, VerifyError
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice
@@ -68,9 +70,7 @@ def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
 
 def filled(truth: Frames, hole: Hole) -> Frames:
     """``truth`` with every hole pixel replaced by ``FILL``: nothing of the truth is left to find there."""
-    frames = truth.copy()
-    frames[hole] = FILL
-    return frames
+    return composite(truth, hole, np.full_like(truth, FILL))
 
 
 def _view(row: Plain, parts: dict[str, Callable[[], Any]]) -> ItemView:

@@ -25,8 +25,8 @@ Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the clips.")]
 PerSlice = Annotated[int, typer.Option(min=1, help="Pairs of clip and mask wanted in each slice.")]
 Seed = Annotated[int, typer.Option(help="Of every random choice of the corrected behaviour.")]
 
-DEMO_CLIPS = 24
-DEMO_PER_SLICE = 3
+DEMO_CLIPS = 16
+DEMO_PER_SLICE = 2
 DEMO_SIZE = "416x240"
 
 

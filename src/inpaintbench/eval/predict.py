@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
 from inpaintbench import frozen, video
@@ -15,7 +16,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.padding import Padding
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, content_id
-from inpaintbench.view import ItemView
+from inpaintbench.view import ItemView, composite
 from inpaintbench.workspace import Blobs
 
 VERSION = "1"
@@ -144,9 +145,10 @@ def run(leaf: Any, view: ItemView) -> Frames:
 
 def on_black(frames: Frames, hole: Hole) -> Frames:
     """Hole pixels of ``frames``, everything else 0."""
-    return np.where(hole[..., None], frames, np.uint8(0))
+    return composite(np.zeros_like(frames), hole, frames)
 
 
 def _largest_change(frames: Frames, before: Frames, hole: Hole) -> int:
-    difference = np.abs(frames.astype(np.int16) - before).max(axis=-1)
-    return int(np.where(hole, 0, difference).max())
+    known = (~hole).view(np.uint8)
+    pairs = zip(frames, before, known, strict=True)
+    return max(int(cv2.norm(cv2.absdiff(one, other), cv2.NORM_INF, mask=where)) for one, other, where in pairs)

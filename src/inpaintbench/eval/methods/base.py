@@ -1,0 +1,54 @@
+"""What a method leaf gives, and the frame-by-frame filling that several methods end with.
+
+A method is built with keyword-only constants. Padding to its divisor, saving and time limits belong to the step around it.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import cv2
+import numpy as np
+
+from inpaintbench.eval.padding import Divisor
+from inpaintbench.types import Frames, Hole
+from inpaintbench.view import ItemView
+
+
+class Method(Protocol):
+    """A way to fill holes."""
+
+    name: str
+    version: str
+    """Changes whenever the same input could give other pixels."""
+    needs: tuple[str, ...]
+    """Parts of the view: at most ``input`` and ``hole``, never the truth."""
+    divisor: Divisor
+    """What the sides of the frames it is given are multiples of."""
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]`` of the size of ``view.input``, which stays as it is; only hole pixels of the result count.
+
+        Raises:
+            NotMeasurable: there is no prediction for this item; the text says why.
+        """
+        ...
+
+
+def fill_each_frame(frames: Frames, hole: Hole, *, algorithm: int, radius_pixels: float) -> Frames:
+    """Fill holes from the known pixels of the same frame.
+
+    Args:
+        frames: ``uint8[T, H, W, 3]``.
+        hole: ``bool[T, H, W]``.
+        algorithm: ``cv2.INPAINT_TELEA`` or ``cv2.INPAINT_NS``.
+        radius_pixels: how far around a pixel its colour is drawn from.
+
+    Returns:
+        ``uint8[T, H, W, 3]``; a frame that is all hole has nothing to draw from and stays as it is.
+    """
+    filled = frames.copy()
+    for index in np.flatnonzero(hole.any(axis=(1, 2)) & ~hole.all(axis=(1, 2))):
+        missing = np.ascontiguousarray(hole[index]).view(np.uint8)
+        filled[index] = cv2.inpaint(np.ascontiguousarray(frames[index]), missing, radius_pixels, algorithm)
+    return filled

@@ -1,0 +1,65 @@
+"""Predictions made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inpaintbench import video
+from inpaintbench.errors import InputError, MediaError, NotMeasurable
+from inpaintbench.eval.padding import Divisor
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+
+class SavedFolder:
+    """Reads ``<folder>/<item id>.mp4``, ``<item id>.mkv`` or ``<item id>/*.png`` (sorted by name), the first of them that exists.
+
+    Args:
+        folder: where the predictions lie.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+
+    name = "saved_folder"
+    version = "1"
+    needs: tuple[str, ...] = ("input", "hole")
+    divisor: Divisor = 1
+
+    def __init__(self, *, folder: str) -> None:
+        if not Path(folder).is_dir():
+            raise InputError(f"no folder {folder!r} to read predictions from")
+        self.folder = Path(folder)
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]`` as stored.
+
+        Raises:
+            NotMeasurable: no prediction of this item, one that cannot be read, or one of another shape.
+        """
+        path = self._find(view.item_id)
+        if path is None:
+            raise NotMeasurable(f"no prediction for item {view.item_id!r} in {str(self.folder)!r}")
+        try:
+            frames = video.read_image_folder(path, pattern="*.png") if path.is_dir() else video.read_frames(path)
+        except (MediaError, ValueError) as error:
+            raise NotMeasurable(f"prediction {path.name!r} cannot be read: {error}") from error
+        wanted = (view.frames, view.height, view.width, 3)
+        if frames.shape != wanted:
+            raise NotMeasurable(f"prediction {path.name!r} is {frames.shape}, item {view.item_id!r} is {wanted} (T, H, W, 3)")
+        return frames
+
+    def content(self, item_id: str) -> str:
+        """Changes whenever the stored prediction of an item does: names, sizes and times of its files; "" without one."""
+        path = self._find(item_id)
+        if path is None:
+            return ""
+        files = sorted(path.glob("*.png")) if path.is_dir() else [path]
+        facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        return repr(facts)
+
+    def _find(self, item_id: str) -> Path | None:
+        candidates = [self.folder / f"{item_id}{suffix}" for suffix in (".mp4", ".mkv")]
+        files = [path for path in candidates if path.is_file()]
+        folder = self.folder / item_id
+        return files[0] if files else folder if folder.is_dir() else None

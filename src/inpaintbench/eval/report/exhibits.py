@@ -1,0 +1,153 @@
+"""The gallery as HTML: a strip of slices, and for each item its tiles, scores and error over time.
+
+Without scripts each item is an ordinary video of all its tiles; the player replaces it by one canvas for each tile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from inpaintbench.eval.report.gallery import OUTLINE, Exhibit
+from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
+from inpaintbench.eval.report.markup import breakable, count, data_uri, method_name, only_for, slice_name, with_unit
+from inpaintbench.eval.report.tables import Quantity, Results, in_reading_order
+from inpaintbench.eval.statistics import rank
+from inpaintbench.types import Plain
+
+_NAMES = {"truth": "Truth", "input": "Masked input", OUTLINE: "Outline of the hole"}
+
+
+def exhibit_id(index: int) -> str:
+    """The id of the element that shows the exhibit ``index``."""
+    return f"exhibit-{index}"
+
+
+def slices_shown(exhibits: Sequence[Exhibit]) -> dict[str, str]:
+    """Slice -> id of the first element that shows it."""
+    shown: dict[str, str] = {}
+    for index, exhibit in enumerate(exhibits):
+        for name in exhibit.choice.reasons:
+            shown.setdefault(name, exhibit_id(index))
+    return shown
+
+
+def strip(results: Results, exhibits: Sequence[Exhibit]) -> str:
+    """A small picture for each slice and item, in the order of the tables."""
+    order = [one.name for one in in_reading_order(results.slices)] or [results.everything.name]
+    entries = [
+        (name, index, exhibit) for name in order for index, exhibit in enumerate(exhibits) if name in exhibit.choice.reasons
+    ]
+    return "\n".join(
+        f'<a class="thumb" href="#{exhibit_id(index)}" data-slice="{escape(name)}">'
+        f'<img src="{data_uri(exhibit.poster, "image/png")}" alt="" loading="lazy">'
+        f"<span>{slice_name(name)}</span></a>"
+        for name, index, exhibit in entries
+    )
+
+
+def figures(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, default: Quantity) -> str:
+    """One figure for each exhibit; ``addresses`` say where its video is."""
+    return "\n".join(
+        _figure(results, exhibit, index=index, address=address, default=default)
+        for index, (exhibit, address) in enumerate(zip(exhibits, addresses, strict=True))
+    )
+
+
+def _figure(results: Results, exhibit: Exhibit, *, index: int, address: str, default: Quantity) -> str:
+    layout = json.dumps({**exhibit.layout._asdict(), "centres": exhibit.centres}, separators=(",", ":"))
+    tiles = "\n".join(_tile(results, exhibit, channel, default) for channel in ("truth", "input", *results.methods))
+    names = escape("tiles, row by row: " + ", ".join(_NAMES.get(channel, channel) for channel in exhibit.layout.channels))
+    return f"""<figure class="exhibit" id="{exhibit_id(index)}" data-layout="{escape(layout)}">
+{_caption(results, exhibit, default)}
+<video muted loop playsinline controls preload="none" src="{escape(address)}" aria-label="{names}"></video>
+<div class="tiles">
+{tiles}
+</div>
+{_timeline(results, exhibit)}
+</figure>"""
+
+
+def _caption(results: Results, exhibit: Exhibit, default: Quantity) -> str:
+    row = next(row for row in results.dataset.items if row["item_id"] == exhibit.choice.item_id)
+    heads = " ".join(f'<span class="title">{slice_name(name)}</span>' for name in exhibit.choice.reasons)
+    reasons = "; ".join(dict.fromkeys(exhibit.choice.reasons.values()))
+    judged = f"{metric_label(default.metric)} in the {region_label(default.region)}"
+    return (
+        f'<figcaption><h3>{heads}</h3><p class="why">Chosen because {escape(reasons)} (by {escape(judged)}).</p>'
+        f'<p class="facts">{" · ".join(_facts(row, exhibit))}</p></figcaption>'
+    )
+
+
+def _facts(row: Plain, exhibit: Exhibit) -> list[str]:
+    facts = [
+        f"item <code>{breakable(str(row['item_id']))}</code>",
+        f"source <code>{breakable(str(row['source_id']))}</code>",
+        f"{row['width']}×{row['height']}",
+        f"{count(int(row['frames']), 'frame')} at {float(row['fps']):g} per second",
+    ]
+    if exhibit.hole_fraction is not None:
+        facts.append(f"hole {exhibit.hole_fraction:.1%} of the picture")
+    return facts
+
+
+def _tile(results: Results, exhibit: Exhibit, channel: str, default: Quantity) -> str:
+    colour = method_colours(results.methods).get(channel)
+    if colour is None:
+        label = f'<div class="label"><span class="method">{_NAMES[channel]}</span></div>'
+    else:
+        scores = "".join(_tile_score(results, exhibit.choice.item_id, channel, one, default) for one in results.quantities)
+        label = f'<div class="label">{method_name(channel, colour)}{scores}</div>'
+    layout = exhibit.layout
+    if channel not in layout.channels:
+        shape = f"aspect-ratio:{layout.tile_width}/{layout.tile_height}"
+        return f'<div class="tile"><div class="absent" style="{shape}">no prediction</div>{label}</div>'
+    subject = escape(_NAMES.get(channel, channel))
+    return (
+        f'<div class="tile" data-tile="{layout.channels.index(channel)}">'
+        f'<canvas width="{layout.tile_width}" height="{layout.tile_height}" role="img" aria-label="{subject}"></canvas>'
+        f"{label}</div>"
+    )
+
+
+def _tile_score(results: Results, item_id: str, method: str, quantity: Quantity, default: Quantity) -> str:
+    values = {name: results.value(name, item_id, quantity) for name in results.methods}
+    place = rank(values, higher_is_better=quantity.higher_is_better)[method]
+    words = escape(with_unit(values[method], quantity.metric))
+    hidden = "" if quantity == default else " hidden"
+    return f'<span class="value" {only_for(quantity)}{hidden}>{f"<b>{words}</b>" if place == 1 else words}</span>'
+
+
+def _timeline(results: Results, exhibit: Exhibit) -> str:
+    """Error over time, a line for each method; empty for a still image or without predictions."""
+    frames = exhibit.layout.frames
+    peak = max((error for errors in exhibit.errors.values() for error in errors if error is not None), default=0.0)
+    if frames < 2 or not peak:
+        return ""
+    colours = method_colours(results.methods)
+    lines = "".join(
+        f'<path d="{_path(errors, peak)}" stroke="{colours[method]}"><title>{escape(method)}</title></path>'
+        for method, errors in exhibit.errors.items()
+    )
+    where = "in the hole" if exhibit.hole_fraction is not None else "in the whole frame"
+    words = f"Error of each frame {where}: root mean square, 0 to {peak:.0f} of 255 grey levels. Click to go there."
+    return (
+        f'<div class="timeline"><div class="chart"><svg viewBox="0 0 {frames - 1} 100" preserveAspectRatio="none" role="img" '
+        f'aria-label="error of each frame {where}">{lines}</svg><i class="playhead"></i></div><p class="axis">{words}</p></div>'
+    )
+
+
+def _path(errors: Sequence[float | None], peak: float) -> str:
+    """An SVG path with gaps where a frame has no error."""
+    commands, pen_down = [], False
+    for index, error in enumerate(errors):
+        if error is not None:
+            commands.append(f"{'L' if pen_down else 'M'}{index} {100 - 96 * error / peak:.1f}")
+        pen_down = error is not None
+    return "".join(commands)
+
+
+def no_gallery(reasons: Mapping[str, str]) -> str:
+    """What stands in for a gallery without items."""
+    return "".join(f"<p>{escape(name)}: {escape(reason)}</p>" for name, reason in reasons.items())

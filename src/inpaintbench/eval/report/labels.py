@@ -1,0 +1,51 @@
+"""What things are called and coloured, the same everywhere in the report; plain text, not escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.report.tables import split_level
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
+"""Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order."""
+REGION_LABELS = {"hole": "hole", "band": "boundary band", "frame": "whole frame"}
+_SHORT_REGIONS = {"band": "band", "frame": "frame"}
+_SPELLINGS = {"pcons": "PCons"}
+
+
+def method_colours(methods: Sequence[str]) -> dict[str, str]:
+    """One colour for each method, by its place in the list."""
+    return {method: PALETTE[index % len(PALETTE)] for index, method in enumerate(methods)}
+
+
+def metric_label(metric: str) -> str:
+    """How a metric is printed: ``PSNR`` for ``psnr``."""
+    return _SPELLINGS.get(metric, name_label(metric) if "_" in metric else metric.upper())
+
+
+def metric_arrow(metric: str) -> str:
+    """A metric with its direction: ``PSNR ↑``."""
+    return f"{metric_label(metric)} {'↑' if METRICS.get(metric).higher_is_better else '↓'}"
+
+
+def metric_title(metric: str) -> str:
+    """A metric with its direction and unit: ``PSNR ↑ (dB)``."""
+    unit = METRICS.get(metric).unit
+    return f"{metric_arrow(metric)} ({unit})" if unit else metric_arrow(metric)
+
+
+def region_label(region: str, *, short: bool = False) -> str:
+    """A region in words: ``boundary band``, or in one word."""
+    return (_SHORT_REGIONS if short else REGION_LABELS).get(region, region)
+
+
+def name_label(name: str) -> str:
+    """A name as words: ``Camera motion`` for ``camera_motion``."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def slice_label(name: str) -> str:
+    """What a slice is about without its level: ``Camera motion`` for ``camera_motion-high``."""
+    return name_label(split_level(name)[0])

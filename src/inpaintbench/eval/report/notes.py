@@ -1,0 +1,111 @@
+"""The small print: what the metrics are, how intervals and infinite values are made, and every constant."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.report.labels import metric_title
+from inpaintbench.eval.report.markup import breakable, count, scrolling_table, slice_name
+from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.types import canonical_json
+
+_INFINITE = {
+    "count": "left out of means and counted beside them",
+    "largest_finite": "taken as the largest finite value among the same items",
+}
+
+
+def metric_notes(results: Results) -> str:
+    """The definition of each metric, from its own documentation, and what it does with infinite values."""
+    metrics = dict.fromkeys(quantity.metric for quantity in results.quantities)
+    return "\n".join(
+        f"<dt>{escape(metric_title(metric))}</dt><dd>{_document(inspect.getdoc(METRICS.get(metric)) or '')}"
+        f"<p>Infinite values are {_INFINITE[results.infinite_rule(metric)]}.</p></dd>"
+        for metric in metrics
+    )
+
+
+def _document(text: str) -> str:
+    """A docstring up to its arguments as HTML."""
+    blocks = re.split(r"\n\s*\n", text.split("\nArgs:")[0].strip())
+    return "".join(_list(block) if block.startswith("* ") else f"<p>{_inline(block)}</p>" for block in blocks)
+
+
+def _list(block: str) -> str:
+    return "<ul>" + "".join(f"<li>{_inline(entry)}</li>" for entry in re.split(r"(?:^|\n)\* ", block) if entry) + "</ul>"
+
+
+def _inline(text: str) -> str:
+    return re.sub(r"``(.+?)``", r"<code>\1</code>", escape(" ".join(text.split()), quote=False))
+
+
+def reading_notes(results: Results) -> str:
+    """How means, intervals and ranks are made, with this report's own numbers."""
+    interval = results.protocol.interval
+    sources = count(len(set(results.sources.values())), "source")
+    entries = (
+        (
+            "Mean",
+            "Every item counts the same. n is the number of items in the mean; infinite and missing ones are counted apart.",
+        ),
+        (
+            f"{interval.level:.0%} interval",
+            f"Percentile bootstrap, {interval.replicates:,} replicates, seed {interval.seed}, resampling whole sources "
+            f"({sources} here): clips of one video resemble each other. With a handful of sources it is too narrow; "
+            "with one there is none.",
+        ),
+        (
+            "Bold",
+            "The best mean of a row, ties included. It does not say that the lead is significant: compare the intervals.",
+        ),
+        ("Rank", "By the mean; equal means share a place. A method without a value has none."),
+        ("Difficulty", "Mean over the means of all methods; the error bar is the standard error across methods."),
+        (
+            "Relative improvement",
+            "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice.",
+        ),
+    )
+    return "\n".join(f"<dt>{name}</dt><dd><p>{words}</p></dd>" for name, words in entries)
+
+
+def slice_table(results: Results) -> str:
+    """Every slice with its rule and size, and those left out with their reason."""
+    rows = [
+        f"<tr><th scope='row'>{slice_name(one.name)}</th><td>{escape(one.rule)}</td><td class='n'>{len(one.item_ids)}</td></tr>"
+        for one in in_reading_order(results.slices)
+    ]
+    rows += [
+        f"<tr><th scope='row'>{breakable(name)}</th><td>left out: {escape(reason)}</td><td class='n'>0</td></tr>"
+        for name, reason in results.dataset.left_out.items()
+    ]
+    return scrolling_table(("Slice", "Rule", "Items"), rows)
+
+
+def constants_table(results: Results) -> str:
+    """Every constant of the protocol by its path."""
+    return scrolling_table(("Constant", "Value"), _rows(_flat(results.protocol.model_dump(mode="json"))))
+
+
+def dataset_table(results: Results) -> str:
+    """The dataset's name, its resolved recipe and the versions that made it."""
+    dataset = results.dataset
+    facts = {"dataset": dataset.name, "recipe": dataset.recipe, "versions": dataset.versions}
+    return scrolling_table(("Fact", "Value"), _rows(_flat(facts)))
+
+
+def _flat(value: Any, path: str = "") -> dict[str, str]:
+    if isinstance(value, Mapping):
+        inner = [_flat(entry, f"{path}.{name}" if path else str(name)) for name, entry in value.items()]
+        return {key: text for flat in inner for key, text in flat.items()}
+    return {path: value if isinstance(value, str) else canonical_json(value)}
+
+
+def _rows(flat: Mapping[str, str]) -> list[str]:
+    return [
+        f"<tr><th scope='row'><code>{breakable(path)}</code></th><td>{breakable(text)}</td></tr>" for path, text in flat.items()
+    ]

@@ -1,0 +1,126 @@
+"""What the reader sees first: what was measured, the plain findings, and what is missing."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import NamedTuple
+
+from inpaintbench.eval.report.labels import method_colours, metric_label, name_label, region_label
+from inpaintbench.eval.report.markup import breakable, count, method_name, only_for, percent, slice_name, with_unit
+from inpaintbench.eval.report.tables import Quantity, Results, pair_slices
+
+
+class Finding(NamedTuple):
+    """One card: what was asked, the answer, and what it rests on (HTML)."""
+
+    question: str
+    answer: str
+    detail: str
+
+
+def findings(results: Results, quantity: Quantity) -> list[Finding]:
+    """Best method, hardest slice, strongest sensitivity: those that the scores of ``quantity`` can answer."""
+    found = (_best(results, quantity), _hardest(results, quantity), _most_sensitive(results, quantity))
+    return [finding for finding in found if finding is not None]
+
+
+def finding_cards(results: Results, *, default: Quantity) -> str:
+    """The cards of all quantities; those of ``default`` are visible without scripts."""
+    return "\n".join(
+        f'<div class="cards" {only_for(quantity)}{"" if quantity == default else " hidden"}>'
+        + "".join(_card(finding) for finding in [*findings(results, quantity), _coverage(results, quantity)])
+        + "</div>"
+        for quantity in results.quantities
+    )
+
+
+def _card(finding: Finding) -> str:
+    return f'<div class="card"><h3>{finding.question}</h3><p class="answer">{finding.answer}</p><p>{finding.detail}</p></div>'
+
+
+def _best(results: Results, quantity: Quantity) -> Finding | None:
+    """The method with most first places, shared ones included."""
+    slices = results.slices or (results.everything,)
+    firsts = [[method for method, place in results.places(one, quantity).items() if place == 1] for one in slices]
+    contested = sum(bool(names) for names in firsts)
+    wins = {method: sum(method in names for names in firsts) for method in results.methods}
+    most = max(wins.values())
+    if len(results.methods) < 2 or not contested:
+        return None
+    leaders = [method for method in results.methods if wins[method] == most]
+    colours = method_colours(results.methods)
+    answer = ", ".join(method_name(method, colours[method]) for method in leaders[:2]) + (" …" if len(leaders) > 2 else "")
+    each = "each best" if len(leaders) > 1 else "best"
+    slices_words = count(contested, "slice") if results.slices else "1 dataset"
+    return Finding("Strongest method", answer, f"{each} in {most} of {slices_words}")
+
+
+def _hardest(results: Results, quantity: Quantity) -> Finding | None:
+    means = {one.name: results.difficulty(one, quantity).mean for one in results.slices}
+    known = sorted((mean, name) for name, mean in means.items() if mean is not None)
+    if len(known) < 2:
+        return None
+    hardest, easiest = (known[0], known[-1]) if quantity.higher_is_better else (known[-1], known[0])
+    detail = f"{slice_name(easiest[1])} is easiest: {with_unit(easiest[0], quantity.metric)}"
+    answer = slice_name(hardest[1])
+    return Finding("Hardest slice", answer, f"{with_unit(hardest[0], quantity.metric)} over all methods; {detail}")
+
+
+def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
+    """The largest relative change, for better or worse, from a low slice to its high one."""
+    shares = [
+        (share, method, pair.attribute)
+        for pair in pair_slices(results.slices)
+        for method in results.methods
+        if (share := results.improvement(pair, method, quantity)) is not None
+    ]
+    if not shares:
+        return None
+    share, method, attribute = max(shares, key=lambda entry: abs(entry[0]))
+    name = method_name(method, method_colours(results.methods)[method])
+    verb = "better" if share > 0 else "worse"
+    words = f"{name} gets {percent(abs(share)).lstrip('+')} {verb}"
+    return Finding("Strongest sensitivity", words, f"when {escape(name_label(attribute).lower())} goes from low to high")
+
+
+def _coverage(results: Results, quantity: Quantity) -> Finding:
+    values = [results.value(method, item_id, quantity) for method in results.methods for item_id in results.sources]
+    there = [value for value in values if value is not None]
+    infinite = sum(value == float("inf") for value in there)
+    missing = len(values) - len(there)
+    gaps = f'<a href="#failures">{count(missing, "score")} missing</a>' if missing else "none missing"
+    what = escape(f"{metric_label(quantity.metric)} in the {region_label(quantity.region)}")
+    detail = f"{what}: {gaps}" + (f", {infinite} infinite" if infinite else "")
+    return Finding("Measured", f"{len(there):,} of {len(values):,}", detail)
+
+
+def subtitle(results: Results) -> str:
+    """One sentence: what was scored on what."""
+    sources = len(set(results.sources.values()))
+    return (
+        f"{count(len(results.methods), 'method')} on {count(len(results.sources), 'item')} from {count(sources, 'source')}, "
+        f"in {count(len(results.slices), 'slice')}. Scored by <strong>{escape(results.protocol.name)}</strong> "
+        f'<code title="fingerprint of every constant of the protocol">{escape(results.protocol.fingerprint)}</code>.'
+    )
+
+
+def legend(results: Results) -> str:
+    """The methods in their colours."""
+    return "".join(method_name(method, colour) for method, colour in method_colours(results.methods).items())
+
+
+def warnings(results: Results) -> str:
+    """Slices that were left out and failures, as short sentences with links; empty when all is there."""
+    left_out = [
+        f"<li><b>{breakable(name)}</b> left out: {escape(reason)}</li>" for name, reason in _empty_slices(results).items()
+    ]
+    failed = len({(failure.method, failure.item_id) for failure in results.failures()})
+    if failed:
+        pairs = "pair" if failed == 1 else "pairs"
+        left_out.append(f'<li><b>{failed} {pairs}</b> of method and item lack scores: <a href="#failures">reasons</a></li>')
+    return f'<ul class="warnings">{"".join(left_out)}</ul>' if left_out else ""
+
+
+def _empty_slices(results: Results) -> dict[str, str]:
+    empty = {one.name: "it has no items" for one in results.dataset.slices if not one.item_ids}
+    return {**empty, **results.dataset.left_out}

@@ -1,0 +1,95 @@
+"""The page: parts filled into one template, with its style, scripts and plotly.js inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+from plotly.offline import get_plotlyjs
+
+from inpaintbench.eval.report import exhibits as gallery_html
+from inpaintbench.eval.report import notes, overview
+from inpaintbench.eval.report.gallery import Exhibit
+from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, region_label
+from inpaintbench.eval.report.markup import json_script
+from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
+from inpaintbench.eval.report.rank_table import rank_tables
+from inpaintbench.eval.report.score_table import failure_table, score_tables
+from inpaintbench.eval.report.tables import Quantity, Results
+
+INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
+BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
+
+
+def default_quantity(results: Results) -> Quantity:
+    """What the page shows first: the first metric, in the hole where there is one."""
+    regions = [region for region in REGION_LABELS if any(quantity.region == region for quantity in results.quantities)]
+    first = regions[0] if regions else results.quantities[0].region
+    return next(quantity for quantity in results.quantities if quantity.region == first)
+
+
+def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, title: str, inline: bool) -> str:
+    """The whole page as HTML text; ``addresses`` say where the video of each exhibit is."""
+    default = default_quantity(results)
+    parts = {
+        "title": escape(title),
+        "subtitle": overview.subtitle(results),
+        "legend": overview.legend(results),
+        "warnings": overview.warnings(results),
+        "cards": overview.finding_cards(results, default=default),
+        "metric_choices": _choices("metric", [one.metric for one in results.quantities], chosen=default.metric),
+        "region_choices": _choices("region", _regions(results), chosen=default.region),
+        "score_tables": score_tables(results, shown_in=gallery_html.slices_shown(exhibits)),
+        "strip": gallery_html.strip(results, exhibits),
+        "figures": gallery_html.figures(results, exhibits, addresses, default=default),
+        "rank_tables": rank_tables(results),
+        "failures": failure_table(results) or "<p>None: every method has every score.</p>",
+        "metric_notes": notes.metric_notes(results),
+        "reading_notes": notes.reading_notes(results),
+        "slice_table": notes.slice_table(results),
+        "constants_table": notes.constants_table(results),
+        "dataset_table": notes.dataset_table(results),
+        "media_note": INLINE_NOTE if inline else BESIDE_NOTE,
+        "data": json_script("report-data", _data(results, default)),
+        "style": _asset("style.css"),
+        "plotly": get_plotlyjs(),
+        "report_script": _asset("report.js"),
+        "player_script": _asset("player.js"),
+    }
+    return Template(_asset("page.html")).substitute(parts)
+
+
+def _regions(results: Results) -> list[str]:
+    found = dict.fromkeys(quantity.region for quantity in results.quantities)
+    return [region for region in REGION_LABELS if region in found] + [region for region in found if region not in REGION_LABELS]
+
+
+def _choices(name: str, values: Sequence[str], *, chosen: str) -> str:
+    """A row of radio buttons."""
+    return "".join(
+        f'<label><input type="radio" name="{name}" value="{escape(value)}"{" checked" if value == chosen else ""}>'
+        f"<span>{escape(_label(name, value))}</span></label>"
+        for value in dict.fromkeys(values)
+    )
+
+
+def _label(name: str, value: str) -> str:
+    return metric_arrow(value) if name == "metric" else region_label(value, short=True)
+
+
+def _data(results: Results, default: Quantity) -> dict[str, Any]:
+    """What the scripts draw, by metric and region."""
+    regions = _regions(results)
+    return {
+        "default": default._asdict(),
+        "quantities": [quantity._asdict() for quantity in results.quantities],
+        "difficulty": {f"{one.metric}/{one.region}": difficulty_figure(results, one) for one in results.quantities},
+        "sensitivity": {region: sensitivity_figure(results, region) for region in regions},
+    }
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,131 @@
+"""The report as data: every score, every mean, and one JSON of all that the page shows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from inpaintbench.eval.report.gallery import Exhibit
+from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
+from inpaintbench.types import Plain, Score, Slice, canonical_json
+
+SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")
+SUMMARY_COLUMNS = (
+    "slice",
+    "method",
+    "metric",
+    "region",
+    "mean",
+    "standard_error",
+    "interval_low",
+    "interval_high",
+    "n",
+    "n_infinite",
+    "n_missing",
+    "n_sources",
+    "place",
+    "reason",
+)
+
+
+def scores_csv(scores: Sequence[Score]) -> bytes:
+    """One row for each score; None is an empty cell, infinity is ``inf``, details are JSON."""
+    rows = [
+        [canonical_json(dict(one.details)) if column == "details" else getattr(one, column) for column in SCORE_COLUMNS]
+        for one in scores
+    ]
+    return _csv(SCORE_COLUMNS, rows)
+
+
+def summary_csv(results: Results) -> bytes:
+    """One row for each slice, method, metric and region; the last rows take all items."""
+    rows = summary_rows(results)
+    return _csv(SUMMARY_COLUMNS, [[row[column] for column in SUMMARY_COLUMNS] for row in rows])
+
+
+def summary_rows(results: Results) -> list[dict[str, Any]]:
+    """The rows of ``summary.csv`` with the names of its columns."""
+    slices = (*in_reading_order(results.slices), results.everything)
+    return [row for one in slices for row in _slice_rows(results, one)]
+
+
+def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
+    rows = []
+    for quantity in results.quantities:
+        places = results.places(one, quantity)
+        for method in results.methods:
+            summary = results.summary(one, method, quantity)._asdict()
+            summary["n_sources"] = summary.pop("n_clusters")
+            row = {"slice": one.name, "method": method, "metric": quantity.metric, "region": quantity.region}
+            rows.append({**row, **summary, "place": places[method]})
+    return rows
+
+
+def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) -> bytes:
+    """Everything that the page says, as canonical JSON; infinity is the text ``inf``."""
+    report: Plain = {
+        "format_version": 1,
+        "title": title,
+        "dataset": results.dataset.name,
+        "protocol": results.protocol.name,
+        "fingerprint": results.protocol.fingerprint,
+        "constants": results.protocol.model_dump(mode="json"),
+        "versions": dict(results.dataset.versions),
+        "items": len(results.sources),
+        "sources": len(set(results.sources.values())),
+        "methods": list(results.methods),
+        "slices": [{"name": one.name, "rule": one.rule, "items": len(one.item_ids)} for one in results.dataset.slices],
+        "left_out": dict(results.dataset.left_out),
+        "failures": [
+            {"method": one.method, "item_id": one.item_id, "reason": one.reason, "missing": [list(q) for q in one.quantities]}
+            for one in results.failures()
+        ],
+        "summary": summary_rows(results),
+        "difficulty": _difficulty(results),
+        "relative_improvement": _improvements(results),
+        "gallery": [{"item_id": one.choice.item_id, "slices": one.choice.reasons} for one in exhibits],
+    }
+    return canonical_json(_finite(report)).encode() + b"\n"
+
+
+def _difficulty(results: Results) -> list[dict[str, Any]]:
+    rows = []
+    for one in in_reading_order(results.slices):
+        for quantity in results.quantities:
+            summary = results.difficulty(one, quantity)
+            values = {"mean": summary.mean, "standard_error": summary.standard_error, "n_methods": summary.n}
+            rows.append({"slice": one.name, **quantity._asdict(), **values})
+    return rows
+
+
+def _improvements(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "attribute": pair.attribute,
+            "method": method,
+            **quantity._asdict(),
+            "share": results.improvement(pair, method, quantity),
+        }
+        for pair in pair_slices(results.slices)
+        for quantity in results.quantities
+        for method in results.methods
+    ]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue().encode()

@@ -1,0 +1,79 @@
+"use strict";
+// Choice of metric and region, sorting, plots. The page reads well without it.
+(() => {
+  const data = JSON.parse(document.getElementById("report-data").textContent);
+  const form = document.querySelector(".choices");
+  const chosen = { ...data.default };
+
+  function show() {
+    for (const element of document.querySelectorAll("[data-metric], [data-region]")) {
+      const { metric, region } = element.dataset;
+      element.hidden = (metric !== undefined && metric !== chosen.metric) || (region !== undefined && region !== chosen.region);
+    }
+    draw("difficulty", data.difficulty[`${chosen.metric}/${chosen.region}`]);
+    draw("sensitivity", data.sensitivity[chosen.region]);
+  }
+
+  function regionsOf(metric) {
+    return data.quantities.filter((one) => one.metric === metric).map((one) => one.region);
+  }
+
+  function choose(change) {
+    Object.assign(chosen, change);
+    const regions = regionsOf(chosen.metric);
+    if (!regions.includes(chosen.region)) chosen.region = regions[0];
+    for (const input of form.querySelectorAll("input")) {
+      input.checked = chosen[input.name] === input.value;
+      if (input.name === "region") input.disabled = !regions.includes(input.value);
+    }
+    show();
+  }
+
+  function draw(name, figure) {
+    const place = document.querySelector(`[data-plot="${name}"]`);
+    const note = document.querySelector(`[data-empty="${name}"]`);
+    place.hidden = !figure;
+    if (note) note.hidden = Boolean(figure);
+    if (!figure) return;
+    const style = getComputedStyle(document.body);
+    const layout = structuredClone(figure.layout);
+    layout.font.color = style.color;
+    layout.hoverlabel = { ...layout.hoverlabel, bgcolor: style.backgroundColor, bordercolor: "rgba(127,137,150,0.6)" };
+    layout.hoverlabel.font = { ...layout.hoverlabel.font, color: style.color };
+    window.Plotly.react(place, structuredClone(figure.data), layout, { responsive: true, displayModeBar: false });
+  }
+
+  function sort(button) {
+    const head = button.closest("th");
+    const body = button.closest("table").tBodies[0];
+    const heads = [...head.parentElement.children];
+    const falling = head.getAttribute("aria-sort") !== "descending";
+    const original = button.classList.contains("reset");
+    body.original ??= [...body.rows];
+    for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
+    if (!original) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    const last = body.original.filter((row) => row.classList.contains("everything"));
+    const rows = body.original.filter((row) => !row.classList.contains("everything"));
+    const value = (row) => Number.parseFloat(row.children[heads.indexOf(head)].dataset.value.replace("inf", "Infinity"));
+    const known = original ? rows : rows.filter((row) => "value" in row.children[heads.indexOf(head)].dataset);
+    if (!original) known.sort((one, other) => (falling ? value(other) - value(one) : value(one) - value(other)) || 0);
+    body.append(...known, ...rows.filter((row) => !known.includes(row)), ...last);
+  }
+
+  function followSections() {
+    const links = new Map([...document.querySelectorAll(".bar nav a")].map((link) => [link.hash.slice(1), link]));
+    const watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        const link = links.get(entry.target.id);
+        if (entry.isIntersecting) for (const other of links.values()) other.classList.toggle("here", other === link);
+      }
+    }, { rootMargin: "-30% 0px -65% 0px" });
+    for (const id of links.keys()) watcher.observe(document.getElementById(id));
+  }
+
+  form.addEventListener("change", (event) => choose({ [event.target.name]: event.target.value }));
+  for (const button of document.querySelectorAll("button.sort")) button.addEventListener("click", () => sort(button));
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  followSections();
+  choose({});
+})();

@@ -1,0 +1,157 @@
+"""The table slice x method for each metric and region: mean, interval, n, and a whisker that makes it a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import NamedTuple
+
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.report.labels import method_colours, metric_arrow, metric_title, region_label
+from inpaintbench.eval.report.markup import (
+    breakable,
+    count,
+    counts,
+    method_name,
+    number,
+    only_for,
+    scrolling_table,
+    slice_name,
+)
+from inpaintbench.eval.report.tables import ALL_ITEMS, Quantity, Results, in_reading_order
+from inpaintbench.eval.statistics import Summary
+from inpaintbench.types import Slice
+
+_WIDE_METHODS = 7
+"""From this many methods on the table scrolls sideways instead of sticking to the top."""
+
+
+class _Scale(NamedTuple):
+    """The number range that all whiskers of one table share."""
+
+    low: float
+    high: float
+
+    def share(self, value: float) -> float:
+        """Where ``value`` lies, per cent."""
+        width = self.high - self.low
+        return 50.0 if width <= 0 else round(4 + 92 * (value - self.low) / width, 2)
+
+
+def score_tables(results: Results, *, shown_in: Mapping[str, str]) -> str:
+    """One table for each quantity; ``shown_in`` gives the element of the gallery that shows a slice."""
+    return "\n".join(_table(results, quantity, shown_in) for quantity in results.quantities)
+
+
+def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) -> str:
+    colours = method_colours(results.methods)
+    slices = [*in_reading_order(results.slices), results.everything]
+    scale = _scale([results.summary(one, method, quantity) for one in slices for method in results.methods])
+    heads = "".join(
+        '<th scope="col" aria-sort="none"><button type="button" class="sort">'
+        f"{method_name(method, colours[method])}</button></th>"
+        for method in results.methods
+    )
+    rows = "\n".join(_row(results, one, quantity, scale, shown_in) for one in slices)
+    leaf = METRICS.get(quantity.metric)
+    better = "higher" if leaf.higher_is_better else "lower"
+    caption = (
+        f"<strong>{escape(metric_title(quantity.metric))}</strong> in the {escape(region_label(quantity.region))}, "
+        f"{better} is better. Mean over items with its {results.protocol.interval.level:.0%} interval; whiskers share one scale."
+    )
+    wide = " wide" if len(results.methods) >= _WIDE_METHODS else ""
+    return (
+        f'<div class="scroll{wide}" {only_for(quantity)}><table class="scores"><caption>{caption}</caption>'
+        f'<thead><tr><th scope="col"><button type="button" class="sort reset">Slice</button></th><th scope="col" class="n">n</th>'
+        f"{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _scale(summaries: list[Summary]) -> _Scale:
+    ends = [end for one in summaries for end in (one.mean, one.interval_low, one.interval_high) if end is not None]
+    return _Scale(min(ends), max(ends)) if ends else _Scale(0, 0)
+
+
+def _row(results: Results, one: Slice, quantity: Quantity, scale: _Scale, shown_in: Mapping[str, str]) -> str:
+    places = results.places(one, quantity)
+    colours = method_colours(results.methods)
+    cells = "".join(
+        _cell(
+            results.summary(one, method, quantity),
+            level=results.level(one, method, quantity),
+            best=places[method] == 1,
+            colour=colours[method],
+            subject=f"{method} on {one.name}",
+            decimals=METRICS.get(quantity.metric).decimals,
+            items=len(one.item_ids),
+            scale=scale,
+        )
+        for method in results.methods
+    )
+    kind = ' class="everything"' if one.name == ALL_ITEMS else ""
+    name = slice_name(one.name)
+    if one.name in shown_in:
+        name = f'<a href="#{shown_in[one.name]}" class="show" title="See an item of this slice">{name}</a>'
+    sources = len({results.sources[item_id] for item_id in one.item_ids})
+    size = f'<td class="n" title="{count(len(one.item_ids), "item")} of {count(sources, "source")}">{len(one.item_ids)}</td>'
+    return f'<tr{kind} data-slice="{escape(one.name)}"><th scope="row" title="{escape(one.rule)}">{name}</th>{size}{cells}</tr>'
+
+
+def _cell(
+    summary: Summary, *, level: float | None, best: bool, colour: str, subject: str, decimals: int, items: int, scale: _Scale
+) -> str:
+    mean = number(level, decimals=decimals)
+    mean = f"<b>{mean}</b>" if best else f"<span>{mean}</span>"
+    exceptions = f'<span class="counts">{counts(summary)}</span>' if summary.n != items else ""
+    value = "" if level is None else f' data-value="{level!r}"'
+    return (
+        f'<td class="score{" best" if best else ""}" style="--method:{colour}"{value} '
+        f'title="{_title(summary, subject, decimals)}">'
+        f"{mean}{_interval(summary, decimals)}{exceptions}{_whisker(summary, scale)}</td>"
+    )
+
+
+def _title(summary: Summary, subject: str, decimals: int) -> str:
+    clusters = f" of {count(summary.n_clusters, 'source')}" if summary.n else ""
+    words = f"{subject}: mean {number(summary.mean, decimals=decimals)}, {counts(summary)}{clusters}"
+    if summary.standard_error is not None:
+        words += f", standard error {number(summary.standard_error, decimals=decimals)}"
+    return escape(words + (f"; {summary.reason}" if summary.reason else ""))
+
+
+def _interval(summary: Summary, decimals: int) -> str:
+    if summary.interval_low is None or summary.interval_high is None:
+        return '<span class="interval">no interval</span>' if summary.n else ""
+    low, high = (number(end, decimals=decimals) for end in (summary.interval_low, summary.interval_high))
+    return f'<span class="interval">{low} – {high}</span>'
+
+
+def _whisker(summary: Summary, scale: _Scale) -> str:
+    if summary.mean is None:
+        return ""
+    line = ""
+    if summary.interval_low is not None and summary.interval_high is not None:
+        left, right = scale.share(summary.interval_low), scale.share(summary.interval_high)
+        line = f'<i style="left:{left}%;width:{round(right - left, 2)}%"></i>'
+    return f'<span class="whisker" aria-hidden="true">{line}<u style="left:{scale.share(summary.mean)}%"></u></span>'
+
+
+def failure_table(results: Results) -> str:
+    """Every failure: method, reason, what is missing, and all its items."""
+    grouped: dict[tuple[str, str, tuple[Quantity, ...]], list[str]] = {}
+    for failure in results.failures():
+        grouped.setdefault((failure.method, failure.reason, failure.quantities), []).append(failure.item_id)
+    colours = method_colours(results.methods)
+    rows = [
+        f"<tr><th scope='row'>{method_name(method, colours[method])}</th><td>{escape(reason)}</td>"
+        f"<td>{_which(results, quantities)}</td><td class='n'>{len(items)}</td>"
+        f"<td><div class='ids'>{', '.join(f'<code>{breakable(item_id)}</code>' for item_id in items)}</div></td></tr>"
+        for (method, reason, quantities), items in grouped.items()
+    ]
+    return scrolling_table(("Method", "Reason", "Missing", "Items", "Which"), rows) if rows else ""
+
+
+def _which(results: Results, quantities: tuple[Quantity, ...]) -> str:
+    if quantities == results.quantities:
+        return "all scores"
+    return "; ".join(escape(f"{metric_arrow(one.metric)[:-2]} ({one.region})") for one in quantities)

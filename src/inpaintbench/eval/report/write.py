@@ -1,0 +1,115 @@
+"""Write a report folder: all of it or nothing."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.gallery import OUTLINE, Exhibit, Media, choose_items, make_exhibit
+from inpaintbench.eval.report.markup import data_uri
+from inpaintbench.eval.report.page import default_quantity, render
+from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.types import Dataset, Score
+from inpaintbench.workspace import write_atomically
+
+_PAGE, _SCORES, _SUMMARY, _REPORT = "report.html", "scores.csv", "summary.csv", "report.json"
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """Where the parts of a report lie."""
+
+    page: Path
+    """One HTML file that needs no network."""
+    scores: Path
+    """CSV of every score."""
+    summary: Path
+    """CSV of every mean with its interval and n."""
+    data: Path
+    """JSON of all that the page says."""
+    media: tuple[Path, ...]
+    """Videos beside the page; empty when they are inside it."""
+
+
+def write_report(
+    folder: Path,
+    *,
+    title: str,
+    dataset: Dataset,
+    scores: Sequence[Score],
+    protocol: Protocol,
+    media: Media,
+    gallery_items_per_slice: int = 1,
+    inline_limit_bytes: int = 15_000_000,
+) -> ReportFiles:
+    """Write a page that shows where methods fail, with its tables as CSV and JSON beside it.
+
+    The folder is made beside its place and moved there when it is whole; an earlier report in its place goes away. Equal input
+    gives equal bytes. The page carries its videos while that keeps it within ``inline_limit_bytes``; else they lie in ``media/``.
+
+    Raises:
+        InputError: scores of several protocols or fingerprints, scores that do not fit the dataset, media that do not fit each
+            other, or a folder that holds something else than a report.
+        WorkspaceError: the folder cannot be written.
+    """
+    results = Results(dataset, scores, protocol=protocol)
+    _check_names(results)
+    rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
+    choices = choose_items(results, default_quantity(results), per_slice=gallery_items_per_slice)
+    exhibits = [make_exhibit(one, media, methods=results.methods, fps=rates[one.item_id]) for one in choices]
+    files = _page_files(results, exhibits, title=title, inline_limit_bytes=inline_limit_bytes)
+    files[_SCORES] = scores_csv(results.scores)
+    files[_SUMMARY] = summary_csv(results)
+    files[_REPORT] = report_json(results, exhibits, title=title)
+    with _replacing(folder) as temporary:
+        for name, data in files.items():
+            write_atomically(temporary / name, data)
+    videos = tuple(folder / name for name in files if name.startswith("media/"))
+    return ReportFiles(folder / _PAGE, folder / _SCORES, folder / _SUMMARY, folder / _REPORT, videos)
+
+
+def _check_names(results: Results) -> None:
+    for method in results.methods:
+        if method in ("truth", "input", OUTLINE):
+            raise InputError(f"a method cannot be named {method!r}: the gallery shows something else by that name")
+
+
+def _page_files(results: Results, exhibits: Sequence[Exhibit], *, title: str, inline_limit_bytes: int) -> dict[str, bytes]:
+    """The page, and the videos when they do not go into it; path in the folder -> bytes."""
+    inside = [data_uri(one.video, "video/mp4") for one in exhibits]
+    page = render(results, exhibits, inside, title=title, inline=True).encode()
+    if len(page) <= inline_limit_bytes or not exhibits:
+        return {_PAGE: page}
+    names = [f"media/exhibit-{index}.mp4" for index in range(len(exhibits))]
+    page = render(results, exhibits, names, title=title, inline=False).encode()
+    return {_PAGE: page, **{name: one.video for name, one in zip(names, exhibits, strict=True)}}
+
+
+@contextmanager
+def _replacing(folder: Path) -> Iterator[Path]:
+    """A new folder beside ``folder`` that takes its place when the block ends well, and is removed when it does not."""
+    folder = folder.absolute()
+    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / _REPORT).is_file())):
+        raise InputError(f"{str(folder)!r} holds something else than a report; choose another folder")
+    temporary, previous = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.{kind}") for kind in ("new", "old"))
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        if folder.exists():
+            folder.rename(previous)
+        temporary.rename(folder)
+    except OSError as error:
+        if previous.exists() and not folder.exists():
+            previous.rename(folder)
+        raise WorkspaceError(f"report {str(folder)!r} cannot be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(previous, ignore_errors=True)

@@ -1,0 +1,153 @@
+"""DEVIL's occlusion masks: one blob that drifts, bounces and changes its shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Literal, get_args
+
+import numpy as np
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.masks.generators.blob_motion import Trajectory, trajectory
+from inpaintbench.masks.generators.blob_presets import CANVAS, PRESETS, find_preset
+from inpaintbench.masks.generators.blob_raster import render
+from inpaintbench.masks.measure import (
+    EXPECTED_INTERVALS,
+    POSE_LAG_FRAMES,
+    REFERENCE_FRAMES,
+    REFERENCE_SIZE,
+    FloatArray,
+    centroid_path,
+    check_labels,
+    displacement,
+    measure,
+)
+from inpaintbench.types import Hole
+from inpaintbench.view import ItemView
+
+__all__ = [
+    "LEAST_DISPLACEMENT_PIXELS",
+    "PRESETS",
+    "PUBLISHED_MASKS",
+    "Behaviour",
+    "DevilBlobs",
+    "playing_order",
+    "published_seeds",
+]
+
+Behaviour = Literal["as-published", "corrected"]
+
+PUBLISHED_MASKS = 1000
+"""Masks of one preset."""
+LEAST_DISPLACEMENT_PIXELS = 0.02 * REFERENCE_SIZE[0]
+"""Of the centroid of a corrected blob over 90 frames, at 832x480."""
+_MOST_DRAWS = 200
+_CHECK_STEP = 5
+_CHECKED_FRAMES = (*range(0, REFERENCE_FRAMES, _CHECK_STEP), REFERENCE_FRAMES - 1)
+
+
+class DevilBlobs:
+    """One moving blob of a named preset. Source: DEVIL (CVPR 2022) with the constants of its released masks.
+
+    ``as-published`` gives mask number ``index`` of the preset. All presets share one list of 1000 seeds, steps are cut to
+    whole pixels (over a third of the low-displacement blobs stand still until something kicks them, and some for ever), and
+    ``rng`` is not used: the number fixes the mask.
+
+    ``corrected`` draws from ``rng`` alone, so masks are independent, and moves by fractions of a pixel. That carries blobs
+    farther, and labels should be true rather than intended, so a blob is drawn again until, over its first 90 frames,
+    measurement confirms its three labels and, played either way, its centroid displacement is within the interval of the
+    published masks of its preset, at least 2 % of the width, and at least 1 % of it in the first half. The blob does not
+    depend on the size or length of the clip.
+    """
+
+    name = "devil_blobs"
+    version = "1"
+    needs: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        *,
+        preset: str,
+        behaviour: Behaviour = "corrected",
+        index: int = 0,
+        reverse: bool = False,
+        canvas: tuple[int, int] = CANVAS,
+        base_frames: int = 90,
+    ) -> None:
+        """``preset``: a name of ``PRESETS``; ``reverse``: play in reverse time; ``canvas``: (width, height) drawn on."""
+        if behaviour not in get_args(Behaviour):
+            raise UnknownNameError(unknown_name("mask behaviour", behaviour, list(get_args(Behaviour))))
+        if behaviour == "as-published" and not 0 <= index < PUBLISHED_MASKS:
+            raise InputError(f"mask index {index} is outside 0..{PUBLISHED_MASKS - 1}, the masks that were published")
+        if base_frames < 1:
+            raise InputError(f"base_frames is {base_frames}, a mask has at least 1 frame")
+        self.preset_name, self.preset = preset, find_preset(preset)
+        self.behaviour, self.index, self.reverse = behaviour, index, reverse
+        self.canvas, self.base_frames = (canvas[0], canvas[1]), base_frames
+        self.preset.require_room(self.canvas)
+
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Hole:
+        """The hole ``bool[view.frames, view.height, view.width]``; in clips longer than the mask it plays to and fro.
+
+        Raises:
+            Rejected: no blob in 200 draws does what its preset promises (possible on unusual canvases only).
+        """
+        points, brush_width = self.trajectory(rng)
+        order = playing_order(view.frames, base_frames=self.base_frames, reverse=self.reverse)
+        return render(points, brush_width=brush_width, canvas=self.canvas, order=order, width=view.width, height=view.height)
+
+    def trajectory(self, rng: np.random.Generator) -> Trajectory:
+        """The control points of the ``base_frames`` frames, in forward time."""
+        if self.behaviour == "as-published":
+            legacy = np.random.RandomState(published_seeds()[self.index])
+            return trajectory(self.preset, legacy, frames=self.base_frames, whole_pixels=True, canvas=self.canvas)
+        for _ in range(_MOST_DRAWS):
+            frames = max(self.base_frames, REFERENCE_FRAMES)
+            drawn = trajectory(self.preset, rng, frames=frames, whole_pixels=False, canvas=self.canvas)
+            if self._keeps_promise(drawn):
+                return Trajectory(drawn.points[: self.base_frames], drawn.brush_width)
+        raise Rejected(f"no blob like {self.preset_name} in {_MOST_DRAWS} draws on a canvas of {self.canvas}")
+
+    def _keeps_promise(self, blob: Trajectory) -> bool:
+        """Whether a blob, seen every fifth frame in pixels of the reference size, is as its preset says, and not static."""
+        hole = render(
+            blob.points,
+            brush_width=blob.brush_width,
+            canvas=self.canvas,
+            order=_CHECKED_FRAMES,
+            width=self.canvas[0] * REFERENCE_SIZE[0] // CANVAS[0],
+            height=self.canvas[1] * REFERENCE_SIZE[1] // CANVAS[1],
+        )
+        path = centroid_path(hole)
+        if not (self._moves_enough(path) and self._moves_enough(path[::-1])):
+            return False
+        # Without the last frame, which is not a whole step after the one before it, the pose pairs are those of all 90 frames.
+        measured = replace(measure(hole[:-1], pose_lag_frames=POSE_LAG_FRAMES // _CHECK_STEP), frames=REFERENCE_FRAMES)
+        width, height = REFERENCE_SIZE
+        return not check_labels(self.preset_name, measured, width=width, height=height)
+
+    def _moves_enough(self, path: FloatArray) -> bool:
+        """Whether the centroid goes as far as it should, and starts to move in the first half."""
+        whole, half = displacement(path), displacement(path[: (len(path) + 1) // 2])
+        if whole is None or half is None or half < LEAST_DISPLACEMENT_PIXELS / 2:
+            return False
+        least, most = EXPECTED_INTERVALS[self.preset_name].centroid_displacement_pixels
+        return max(least, LEAST_DISPLACEMENT_PIXELS) <= whole <= most
+
+
+@lru_cache(maxsize=1)
+def published_seeds() -> tuple[int, ...]:
+    """The seeds of the published masks, 0 ... 999, the same for every preset."""
+    return tuple(np.random.RandomState(0).randint(0, 2**32, size=PUBLISHED_MASKS, dtype=np.int64).tolist())
+
+
+def playing_order(frames: int, *, base_frames: int, reverse: bool) -> list[int]:
+    """Which frame of a mask of ``base_frames`` each of ``frames`` shows: 0, 1 ... last, last - 1 ... 0, 1 ...
+
+    ``reverse`` starts at the last one. Source: DEVIL's pairing of masks with longer clips.
+    """
+    period = max(1, 2 * (base_frames - 1))
+    there_and_back = (min(step, period - step) for step in (frame % period for frame in range(frames)))
+    return [base_frames - 1 - step if reverse else step for step in there_and_back]

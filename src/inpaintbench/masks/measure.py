@@ -1,0 +1,228 @@
+"""What a rendered hole is like: size, motion and change of shape, and whether that is what its preset promised.
+
+The definitions are those under which the published masks give the published table: DEVIL (CVPR 2022), its eight mask
+presets at 832x480 over 90 frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench import regions
+from inpaintbench.masks.generators.blob_presets import CANVAS, find_preset
+from inpaintbench.types import Hole
+
+POSE_LAG_FRAMES = 10
+"""How far apart in time two holes are when their shapes are compared."""
+
+Interval = tuple[float, float]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MaskMeasurements:
+    """The geometry of one hole track. ``None`` where a measurement is undefined, with the reason in ``reasons``."""
+
+    frames: int
+    hole_fraction: float
+    """Mean over frames of the share of hole pixels, 0..1."""
+    centroid_speed_pixels_per_frame: float | None
+    """Mean distance between the centroids of neighbouring frames."""
+    centroid_displacement_pixels: float | None
+    """Largest distance of a centroid from the first one."""
+    pose_change: float | None
+    """1 - intersection over union of the holes 10 frames apart, centroids aligned; mean over frames 0, 10, 20 ...; 0..1."""
+    union_coverage: float
+    """Share of pixels that are hole in at least one frame, 0..1."""
+    empty_frames: int
+    """Frames without a single hole pixel; the motion is measured over the others."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Name of a measurement that is None -> why."""
+
+
+class Intervals(NamedTuple):
+    """Where 90 % of the published masks of one preset lie, 5th to 95th percentile."""
+
+    hole_fraction: Interval
+    centroid_speed_pixels_per_frame: Interval
+    centroid_displacement_pixels: Interval
+
+
+REFERENCE_SIZE = (832, 480)
+"""(width, height) that the pixel figures of ``EXPECTED_INTERVALS`` are for."""
+REFERENCE_FRAMES = 90
+
+EXPECTED_INTERVALS: Mapping[str, Intervals] = {
+    "size-low_pose-low_displacement-low": Intervals((0.013, 0.031), (0.0, 1.04), (0, 93)),
+    "size-low_pose-low_displacement-high": Intervals((0.013, 0.031), (1.97, 3.36), (173, 284)),
+    "size-low_pose-high_displacement-low": Intervals((0.016, 0.035), (0.53, 1.31), (15, 107)),
+    "size-low_pose-high_displacement-high": Intervals((0.017, 0.032), (3.71, 5.78), (167, 450)),
+    "size-high_pose-low_displacement-low": Intervals((0.065, 0.146), (0.01, 0.99), (1, 86)),
+    "size-high_pose-low_displacement-high": Intervals((0.063, 0.142), (1.62, 2.87), (118, 253)),
+    "size-high_pose-high_displacement-low": Intervals((0.069, 0.143), (0.79, 1.69), (35, 118)),
+    "size-high_pose-high_displacement-high": Intervals((0.064, 0.130), (2.85, 5.14), (141, 408)),
+}
+"""Preset -> what the first 40 published masks measure at 832x480, 90 frames."""
+
+SIZE_THRESHOLD = 0.047
+"""Hole fraction; the intervals of the low presets end at 0.035, those of the high ones begin at 0.063."""
+POSE_THRESHOLD = 0.123
+"""Pose change; 95 % of the first 40 published masks of every low preset are below 0.122, of every high preset above 0.124."""
+DISPLACEMENT_THRESHOLD_PIXELS = 118
+"""At the reference size and length; the intervals of the low presets end here and those of the high ones begin."""
+
+_REASONS = {
+    "centroid_speed_pixels_per_frame": "no two neighbouring frames have a hole",
+    "centroid_displacement_pixels": "fewer than two frames have a hole",
+    "pose_change": f"no two compared frames, {POSE_LAG_FRAMES} apart, have a hole",
+}
+
+
+def measure(hole: Hole, *, pose_lag_frames: int = POSE_LAG_FRAMES) -> MaskMeasurements:
+    """Measure ``hole``, ``bool[T, H, W]`` with at least one frame.
+
+    ``pose_lag_frames`` is how far apart in time two holes are when their shapes are compared.
+    """
+    fractions = regions.hole_fraction(hole)
+    path = centroid_path(hole)
+    values = {
+        "centroid_speed_pixels_per_frame": _mean_defined(np.hypot(*np.diff(path, axis=0).T)),
+        "centroid_displacement_pixels": displacement(path),
+        "pose_change": _mean_defined(_pose_changes(hole, path, pose_lag_frames)),
+    }
+    return MaskMeasurements(
+        frames=len(hole),
+        hole_fraction=float(fractions.mean()),
+        centroid_speed_pixels_per_frame=values["centroid_speed_pixels_per_frame"],
+        centroid_displacement_pixels=values["centroid_displacement_pixels"],
+        pose_change=values["pose_change"],
+        union_coverage=float(hole.any(axis=0).mean()),
+        empty_frames=int((fractions == 0).sum()),
+        reasons={name: _REASONS[name] for name, value in values.items() if value is None},
+    )
+
+
+def centroid_path(hole: Hole) -> FloatArray:
+    """Centroid (row, column) of each frame of ``hole``, ``float64[T, 2]`` in pixels; NaN where a frame has no hole."""
+    # Only the rectangle that is ever hole is summed.
+    union = np.asarray(hole.any(axis=0))
+    rows, columns = _extent(np.any(union, axis=1)), _extent(np.any(union, axis=0))
+    return np.add(regions.centroids(hole[:, rows, columns]), (rows.start, columns.start), dtype=np.float64)
+
+
+def displacement(path: FloatArray) -> float | None:
+    """Largest distance of a centroid of ``path`` from the first one, in pixels; None with fewer than two centroids."""
+    defined = path[~np.isnan(path[:, 0])]
+    return float(np.hypot(*(defined - defined[0]).T).max()) if len(defined) > 1 else None
+
+
+def labels_of(preset: str) -> dict[str, str]:
+    """What a preset promises by its name: ``{"size": "low", "pose": "high", "displacement": "low"}``.
+
+    Raises:
+        UnknownNameError: no such preset.
+    """
+    find_preset(preset)
+    labels = {}
+    for part in preset.split("_"):
+        label, level = part.split("-")
+        labels[label] = level
+    return labels
+
+
+def measured_labels(measurements: MaskMeasurements, *, width: int, height: int) -> dict[str, str | None]:
+    """``low`` or ``high`` for size, pose and displacement of a hole ``width`` x ``height``; None where not measurable."""
+    limit = DISPLACEMENT_THRESHOLD_PIXELS * displacement_scale(frames=measurements.frames, width=width, height=height)
+    compared = {
+        "size": (measurements.hole_fraction, SIZE_THRESHOLD),
+        "pose": (measurements.pose_change, POSE_THRESHOLD),
+        "displacement": (measurements.centroid_displacement_pixels, limit),
+    }
+    return {
+        label: None if value is None else ("high" if value >= threshold else "low")
+        for label, (value, threshold) in compared.items()
+    }
+
+
+def check_labels(preset: str, measurements: MaskMeasurements, *, width: int, height: int) -> dict[str, str]:
+    """The labels of ``preset`` that the measurements do not confirm, each with a sentence; empty when all agree.
+
+    Raises:
+        UnknownNameError: no such preset.
+    """
+    measured = measured_labels(measurements, width=width, height=height)
+    return {
+        label: f"{label} is {promised} by preset but {measured[label] or 'not measurable'} by measurement"
+        for label, promised in labels_of(preset).items()
+        if measured[label] != promised
+    }
+
+
+def within_intervals(measurements: MaskMeasurements, preset: str) -> bool:
+    """Whether size, speed and displacement of a hole of 832x480, 90 frames, lie where 90 % of the published masks lie.
+
+    Each interval alone holds 90 % of the masks; all three together hold fewer.
+
+    Raises:
+        UnknownNameError: no such preset.
+    """
+    find_preset(preset)
+    for name, (low, high) in EXPECTED_INTERVALS[preset]._asdict().items():
+        value = getattr(measurements, name)
+        if value is None or not low <= value <= high:
+            return False
+    return True
+
+
+def displacement_scale(*, frames: int, width: int, height: int) -> float:
+    """How far a blob moves in a clip of this size and length, relative to 832x480 and 90 frames.
+
+    The canvas is scaled until it covers the clip; motion grows with time up to 90 frames, where masks turn back.
+    """
+    size = _cover(width, height) / _cover(*REFERENCE_SIZE)
+    return size * min(1.0, (frames - 1) / (REFERENCE_FRAMES - 1))
+
+
+def _cover(width: int, height: int) -> float:
+    return max(width / CANVAS[0], height / CANVAS[1])
+
+
+def _extent(line: npt.NDArray[np.bool_]) -> slice:
+    """From the first to the last True of a line; one place when there is none."""
+    (places,) = np.nonzero(line)
+    return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
+
+
+def _mean_defined(values: FloatArray) -> float | None:
+    """The mean of all numbers that are not NaN (a frame without a hole has no centroid)."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else None
+
+
+def _pose_changes(hole: Hole, centroids: FloatArray, lag: int) -> FloatArray:
+    """1 - IoU of the holes of frames 0 and lag, lag and 2 lag ...; NaN where either is empty."""
+    motion = centroids[lag::lag] - centroids[:-lag:lag]
+    pairs = zip(hole[:-lag:lag], hole[lag::lag], motion, strict=True)
+    return np.array([_pose_change(before, after, moved) for before, after, moved in pairs], np.float64)
+
+
+def _pose_change(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_], motion: FloatArray) -> float:
+    """1 - IoU after shifting ``after`` back by ``motion`` (rows, columns), rounded; what leaves the frame is lost."""
+    if np.isnan(motion).any():
+        return np.nan
+    down, across = np.rint(motion).astype(int).tolist()
+    here = before[_overlap(-down, before.shape[0]), _overlap(-across, before.shape[1])]
+    there = after[_overlap(down, before.shape[0]), _overlap(across, before.shape[1])]
+    common = int(np.count_nonzero(here & there))
+    either = int(np.count_nonzero(before)) + int(np.count_nonzero(there)) - common
+    return 1.0 - common / either
+
+
+def _overlap(shift: int, length: int) -> slice:
+    """The part of a line that stays on it when the line moves by ``-shift``."""
+    return slice(max(0, shift), min(length, length + shift))

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import csv
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import hazards
+import pytest
+from footage import write_sources
+
+from inpaintbench import frozen
+
+
+def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "inpaintbench", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def one_sentence(done: subprocess.CompletedProcess[str], *, status: int = 1) -> str:
+    """The error of a failed command: exactly one line, no trace."""
+    assert done.returncode == status, done.stdout + done.stderr
+    lines = [line for line in done.stderr.splitlines() if not re.match(r"^[\w.]+: \d+/\d+$", line)]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("inpaintbench: ")
+    return lines[0]
+
+
+def test_every_command_has_help() -> None:
+    groups = ("build", "curation", "masks", "export", "eval")
+    for group in groups:
+        listed = run(group, "--help")
+        assert listed.returncode == 0
+        for name in re.findall(r"^│? *([a-z]+) {2,}", listed.stdout, flags=re.MULTILINE):
+            shown = run(group, name, "--help")
+            assert shown.returncode == 0, shown.stderr
+            assert "Usage" in shown.stdout
+    assert run("--version").stdout.startswith("inpaintbench 0.")
+    assert run("doctor").returncode == 0
+
+
+def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
+    sources, workspace, results = write_sources(tmp_path / "sources", count=4), tmp_path / "workspace", tmp_path / "run"
+    steps = [
+        ("curation", "clips", "--sources", sources, "--out", workspace, "--size", "96x64", "--per-slice", "1", "--workers", "0"),
+        ("curation", "measure", workspace, "--attribute", "camera_motion", "--workers", "0"),
+        ("curation", "select", workspace, "--workers", "0"),
+        ("masks", "pair", workspace, "--workers", "0"),
+        ("export", "freeze", workspace),
+        ("export", "verify", workspace / "exports" / "devil"),
+        ("eval", "predict", workspace / "exports" / "devil", "--run", results, "--method", "telea", "--method", "blank", "--workers", "0"),
+        ("eval", "score", workspace / "exports" / "devil", "--run", results, "--workers", "0"),
+        ("eval", "report", workspace / "exports" / "devil", "--run", results),
+    ]
+    for step in steps:
+        done = run(*step)
+        assert done.returncode == 0, f"{step}: {done.stderr}"
+    page = Path(done.stdout.split("Report: ")[1].strip())
+    assert page.is_file()
+    assert "telea" in page.read_text()
+    with (page.parent / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    items = len(frozen.load(workspace / "exports" / "devil").items)
+    assert len(rows) == items * 2 * 4 * 3
+    clip = run("curation", "why", workspace, frozen.load(workspace / "exports" / "devil").items[0]["clip_id"][:12])
+    assert "cut_score <= 0.3" in clip.stdout
+    assert "camera_motion_per_frame" in clip.stdout
+
+
+def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(dataset: Path, tmp_path: Path) -> None:
+    program = tmp_path / "method.py"
+    program.write_text(
+        "import shutil, sys, pathlib\n"
+        "source, target = map(pathlib.Path, sys.argv[1:])\n"
+        "frames = sorted(source.glob('frame_*.png'))\n"
+        "if len(frames) % 2 == 0 and frames[0].stat().st_size % 3 == 0:\n"
+        "    sys.exit('no such luck')\n"
+        "[shutil.copy(path, target / path.name) for path in frames]\n"
+    )
+    arguments = ("--run", tmp_path / "run", "--workers", "0")
+    done = run("eval", "predict", dataset, *arguments, "--command", f"mine={sys.executable} {program} {{input}} {{output}}")
+    assert done.returncode == 0, done.stderr
+    made = run("eval", "score", dataset, *arguments, "--metric", "psnr")
+    assert made.returncode == 0, made.stderr
+    items = len(frozen.load(dataset).items)
+    failed = int(re.search(r"(\d+) failed", done.stdout).group(1))  # type: ignore[union-attr]
+    assert f"{items * 3} scores under devil/corrected, " in made.stdout
+    assert int(re.search(r"(\d+) without", made.stdout).group(1)) >= failed * 3  # type: ignore[union-attr]
+
+
+BAD: dict[str, tuple[tuple[str, ...], str]] = {
+    "no sources": (("build", "devil", "--sources", "nowhere", "--out", "w"), "'nowhere' does not exist or is not a folder"),
+    "empty sources": (("build", "devil", "--sources", "empty", "--out", "w"), "no clips: the source folder holds no video files"),
+    "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "cannot be written: Not a directory"),
+    "a full folder as workspace": (("build", "devil", "--sources", "videos", "--out", "videos"), "not empty and not a workspace"),
+    "unknown attribute": (("curation", "measure", "w0", "--attribute", "camera_moton"), "did you mean 'camera_motion'?"),
+    "unknown method": (("eval", "predict", "DATASET", "--run", "r", "--method", "tela"), "unknown method 'tela', did you mean 'telea'?"),
+    "unknown metric": (("eval", "score", "DATASET", "--run", "r", "--metric", "pnsr"), "did you mean 'psnr'?"),
+    "unknown protocol": (("eval", "score", "DATASET", "--run", "r", "--protocol", "devil/corected"), "did you mean 'devil/corrected'?"),
+    "unknown preset": (("masks", "render", "--preset", "size-low", "--out", "m"), "unknown"),
+    "no dataset": (("eval", "predict", "empty", "--run", "r", "--method", "telea"), "is not a frozen dataset"),
+    "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval score` first"),
+    "no method": (("eval", "predict", "DATASET", "--run", "r"), "no method: give --method, --saved or --command"),
+    "bad label": (("eval", "predict", "DATASET", "--run", "r", "--saved", "x"), "'x' is not LABEL=VALUE"),
+    "no workspace": (("export", "freeze", "empty"), "is not a workspace"),
+    "no recipe": (("export", "freeze", "w0"), "has no recipe yet"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence(case: str, benchmark: Path, tmp_path: Path) -> None:
+    from inpaintbench.workspace import Workspace
+
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "videos").mkdir()
+    hazards.good(tmp_path / "videos" / "good.mp4")
+    (tmp_path / "a-file").write_text("")
+    Workspace(tmp_path / "w0")
+    arguments, words = BAD[case]
+    dataset = str(benchmark / "exports" / "devil")
+    done = run(*(dataset if argument == "DATASET" else argument for argument in arguments), cwd=tmp_path)
+    assert words in one_sentence(done)
+
+
+def test_an_export_path_that_datasets_takes_for_a_pattern_is_refused(benchmark: Path, tmp_path: Path) -> None:
+    done = run("export", "freeze", benchmark, "--to", tmp_path / "v[1]")
+    assert "holds '[', which `datasets` takes for a pattern" in one_sentence(done)
+    assert not (tmp_path / "v[1]").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a small file system of its own")
+def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources", count=3)
+    small = tmp_path / "small"
+    small.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)], check=False).returncode:
+        # Without a file system of one's own: a limit on the size of files is the same to the program (EFBIG).
+        limit = ("import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+                 "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000));")  # fmt: skip
+        program = f"{limit} import sys; from inpaintbench.cli import main; sys.argv[0] = 'inpaintbench'; main()"
+        arguments = ["build", "devil", "--sources", str(sources), "--out", str(small / "w"), "--size", "128x80", "--workers", "0"]
+        done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+        words = os.strerror(errno.EFBIG)
+    else:
+        try:
+            done = run("build", "devil", "--sources", sources, "--out", small / "w", "--size", "128x80", "--workers", "1")
+            words = os.strerror(errno.ENOSPC)
+            _assert_nothing_half_written(small / "w")
+        finally:
+            subprocess.run(["umount", str(small)], check=True)
+    assert words in one_sentence(done)
+
+
+def _assert_nothing_half_written(workspace: Path) -> None:
+    import hashlib
+
+    for path in (workspace / "blobs").rglob("*.*"):
+        assert path.name.partition(".")[0] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert not list(workspace.rglob("*.tmp"))
+    assert not (workspace / "exports").exists()
+
+
+def test_ctrl_c_ends_a_run_at_once_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources", count=4)
+    arguments = ["build", "devil", "--sources", str(sources), "--out", str(tmp_path / "w"), "--size", "128x80", "--per-slice", "1"]
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "inpaintbench", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "w" / "ledger" / "probe.jsonl").exists():
+        assert begun.poll() is None
+        time.sleep(0.02)
+    begun.send_signal(signal.SIGINT)
+    _, errors = begun.communicate(timeout=30)
+    assert begun.returncode == 130
+    assert errors.strip().splitlines()[-1] == "inpaintbench: stopped; the same command goes on where it was"
+    assert "Traceback" not in errors
+    done = run(*arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_line_starts_without_torch() -> None:
+    program = "import sys, inpaintbench.cli; sys.exit('torch' in sys.modules or 'datasets' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

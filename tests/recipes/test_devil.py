@@ -1,0 +1,170 @@
+"""The main job: interruption, worker counts, embedded footage, real videos."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from footage import HEIGHT, WIDTH, write_labels, write_sources
+
+from inpaintbench import frozen, video
+from inpaintbench.curation.sources.folder import FolderSource
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.export.verify import verify
+from inpaintbench.recipes import devil
+from inpaintbench.types import Attribute, Clip, Corruption, Item, Slice, Source
+from inpaintbench.workspace import Workspace
+
+
+def command(folder: Path, name: str, *, workers: int) -> list[str]:
+    return [
+        sys.executable, "-m", "inpaintbench", "build", "devil", "--sources", str(folder / "sources"), "--out", str(folder / name),
+        "--labels", str(folder / "labels.csv"), "--size", f"{WIDTH}x{HEIGHT}", "--per-slice", "2", "--workers", str(workers),
+    ]  # fmt: skip
+
+
+def contents(workspace: Path) -> dict[str, str]:
+    files = (path for part in ("tables", "blobs", "exports") for path in sorted((workspace / part).rglob("*")) if path.is_file())
+    return {str(path.relative_to(workspace)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_killed_runs_and_other_worker_counts_give_the_same_bytes(benchmark: Path, tmp_path: Path) -> None:
+    write_sources(tmp_path / "sources")
+    write_labels(tmp_path / "labels.csv")
+    expected = contents(benchmark)  # built with two workers, elsewhere
+    assert len(expected) > 40
+    begun = time.monotonic()
+    subprocess.run(command(tmp_path, "four", workers=4), check=True, capture_output=True)
+    seconds = time.monotonic() - begun
+    assert contents(tmp_path / "four") == expected
+    chance = random.Random(7)
+    killed = 0
+    for _ in range(3):  # the same workspace, killed again and again at later moments
+        run = subprocess.Popen(command(tmp_path, "killed", workers=2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0.2, 0.5) * seconds)
+        killed += run.poll() is None
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+    assert killed
+    subprocess.run(command(tmp_path, "killed", workers=2), check=True, capture_output=True)
+    assert contents(tmp_path / "killed") == expected
+    assert not list((tmp_path / "killed" / "scratch").iterdir())
+
+
+def test_a_second_run_does_nothing_and_changes_nothing(benchmark: Path, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (benchmark / "blobs").rglob("*")}
+    ledgers = {path: path.read_bytes() for path in (benchmark / "ledger").iterdir()}
+    expected = contents(benchmark)
+    arguments = command(benchmark.parent, benchmark.name, workers=1)
+    subprocess.run(arguments, check=True, capture_output=True)
+    assert contents(benchmark) == expected
+    assert {path: path.stat().st_mtime_ns for path in (benchmark / "blobs").rglob("*")} == before
+    assert {path: path.read_bytes() for path in (benchmark / "ledger").iterdir()} == ledgers
+
+
+def test_no_path_of_this_machine_is_published(benchmark: Path) -> None:
+    for path in (benchmark / "exports").rglob("*"):
+        if path.is_file():
+            assert str(benchmark.parent).encode() not in path.read_bytes(), path.name
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A benchmark from embedded footage with all ten slices."""
+    workspace = Workspace(tmp_path_factory.mktemp("embedded") / "workspace")
+    recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
+    source = devil.SourceSpec("embedded", {"count": 8, "width": 208, "height": 120})
+    with LocalExecutor(workspace, workers=2) as executor:
+        devil.build(recipe, source, executor, workspace)
+    return workspace
+
+
+def test_embedded_footage_gives_all_ten_slices_with_known_labels(embedded: Workspace) -> None:
+    slices = {part.name: part for part in embedded.table("slices", Slice)}
+    assert len(slices) == 10
+    items = {item.item_id: item for item in embedded.table("items", Item)}
+    attributes = embedded.table("attributes", Attribute)
+    facts = {(row.subject_id, row.name): row for row in attributes}
+    clips = {clip.clip_id: clip for clip in embedded.table("clips", Clip)}
+    for level in ("low", "high"):
+        for item_id in slices[f"scene_motion-{level}"].item_ids:
+            clip = clips[items[item_id].clip_id]
+            row = facts[(clip.clip_id, "scene_motion_level")]
+            assert (row.value, row.producer) == (level, "known")
+            share = facts[(clip.source_id, "scene_motion_share")].value
+            assert (share > 0.3) == (level == "high")
+        for item_id in slices[f"camera_motion-{level}"].item_ids:
+            assert facts[(items[item_id].clip_id, "camera_motion_level")].value == level
+    low, high = (
+        [facts[(items[item].clip_id, "camera_motion_per_frame")].value for item in slices[f"camera_motion-{level}"].item_ids]
+        for level in ("low", "high")
+    )
+    assert max(low) < min(high)
+
+
+def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) -> None:
+    facts = {(row.subject_id, row.name): row.value for row in embedded.table("attributes", Attribute)}
+    holes = embedded.table("corruptions", Corruption)
+    agree = [facts[(row.corruption_id, f"{name}_level")] == facts[(row.corruption_id, f"{name}_level_measured")]
+             for row in holes for name in ("size", "pose", "displacement")]  # fmt: skip
+    assert len(holes) >= 16
+    assert sum(agree) / len(agree) > 0.85
+    assert all(facts[(row.corruption_id, "hole.empty_frames")] == 0 for row in holes)
+
+
+def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
+    write_sources(tmp_path / "sources", count=4)
+    workspace = Workspace(tmp_path / "workspace")
+    recipe = devil.DevilRecipe(width=64, height=48, per_slice=2, behaviour="as-published")
+    with LocalExecutor(workspace, workers=0) as executor:
+        folder, dataset = devil.build(recipe, devil.SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace)
+    assert dataset.left_out == {
+        f"scene_motion-{level}": f"no clip is labelled scene_motion_level '{level}'" for level in ("low", "high")
+    }
+    by_id = {row["item_id"]: row for row in dataset.items}
+    first = {part.name: by_id[part.item_ids[0]]["generator_parameters"] for part in dataset.slices}
+    assert (first["size-low"]["index"], first["size-low"]["reverse"]) == (230, True)
+    assert first["pose-high"]["index"] == 230
+    assert verify(folder).problems == []
+
+
+def test_two_clips_give_one_low_and_one_high(tmp_path: Path) -> None:
+    write_sources(tmp_path / "sources", count=2)
+    workspace = Workspace(tmp_path / "workspace")
+    with LocalExecutor(workspace, workers=0) as executor:
+        _, dataset = devil.build(
+            devil.DevilRecipe(width=64, height=48, per_slice=3),
+            devil.SourceSpec("folder", {"folder": str(tmp_path / "sources")}),
+            executor,
+            workspace,
+        )
+    members = {part.name: part.item_ids for part in dataset.slices}
+    assert len(members["camera_motion-low"]) == len(members["camera_motion-high"]) == 1
+    assert members["camera_motion-low"] != members["camera_motion-high"]
+    assert len(members["size-low"]) == 2
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_real_videos_all_go_through_a_build(assets: Path, tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "workspace")
+    recipe = devil.DevilRecipe(width=208, height=120, per_slice=3)
+    source = devil.SourceSpec("folder", {"folder": str(assets / "videos")})
+    with LocalExecutor(workspace, workers=2) as executor:
+        folder, dataset = devil.build(recipe, source, executor, workspace)
+    found = {piece.uri for piece in FolderSource(folder=str(assets / "videos")).footage()}
+    sources = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    with_clips = {sources[clip.source_id] for clip in workspace.table("clips", Clip)}
+    refused = {row.name for row in workspace.table("rejected", Rejection) if row.step != "pair"}
+    assert with_clips | refused == found
+    assert len(dataset.slices) == 8
+    row = frozen.load(folder).items[0]
+    assert video.read_frames(folder / row["truth_file_name"]).shape == (row["frames"], 120, 208, 3)

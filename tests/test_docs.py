@@ -1,0 +1,53 @@
+"""The documentation says what the program does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import inpaintbench
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_leaf_tables_are_up_to_date() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "tables.py"), "--check"], check=False)
+    assert done.returncode == 0, "run `make docs`"
+
+
+def test_every_command_in_the_docs_exists() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    commands = {match for page in pages for match in re.findall(r"inpaintbench ([a-z]+(?: [a-z]+)?)(?= |$|`)", page.read_text(), re.MULTILINE)}
+    groups = {"build", "curation", "masks", "export", "eval"}
+    named = {words for words in commands if words.split()[0] in groups | {"demo", "doctor"}}
+    assert len(named) >= 8
+    for words in sorted(named):
+        parts = words.split() if words.split()[0] in groups else words.split()[:1]
+        done = subprocess.run([sys.executable, "-m", "inpaintbench", *parts, "--help"], capture_output=True, check=False)
+        assert done.returncode == 0, f"`inpaintbench {words}` is not a command"
+
+
+def test_every_make_verb_in_the_docs_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        for verb in set(re.findall(r"make ([a-z]+)`", page.read_text())):
+            assert re.search(rf"^{verb}:", makefile, re.MULTILINE), f"make {verb}"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_changelog_knows_this_version() -> None:
+    assert f"## {inpaintbench.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_no_lock_file_names_an_address() -> None:
+    for name in ("requirements.lock", "requirements-demo.lock"):
+        text = (ROOT / name).read_text()
+        assert "--hash=sha256:" in text
+        assert "://" not in text
