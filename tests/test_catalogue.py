@@ -11,7 +11,7 @@ from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InpaintBenchError, UnknownNameError
 
 KINDS = {
-    "inpaintbench.curation.sources": ("SOURCES", {"base", "virtual_camera", "moving_water"}),
+    "inpaintbench.curation.sources": ("SOURCES", {"base", "virtual_camera", "moving_water", "photographs"}),
     "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),
     "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base"}),
     "inpaintbench.curation.attributes": ("ATTRIBUTES", {"base"}),

@@ -14,7 +14,7 @@ LAYERS = (
     {"executors", "models"},
     {"curation", "masks", "annotate", "export", "eval"},
     {"recipes"},
-    {"cli"},
+    {"cli", "__main__"},
 )
 ROOMS = LAYERS[3]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

@@ -1,7 +1,8 @@
 """Name -> leaf, imported only when asked for, with suggestions for misspelt names.
 
 A room lists its leaves as ``Catalogue("metric", {"psnr": "inpaintbench.eval.metrics.psnr:Psnr"})``. Packages outside this
-one add leaves through entry points in the group ``inpaintbench.<kind>``; reusing a name is an error, not an override.
+one add leaves through entry points in the group ``inpaintbench.<kind>`` (spaces as ``_``); reusing a name is an error, not an
+override.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Catalogue:
     def addresses(self) -> dict[str, str]:
         """Every name with its ``module:Class`` address; own leaves first, then those of other packages."""
         found = dict(self._addresses)
-        for point in entry_points(group=f"inpaintbench.{self.kind}"):
+        for point in entry_points(group=f"inpaintbench.{self.kind.replace(' ', '_')}"):
             if point.name in found:
                 raise InpaintBenchError(f"{self.kind} {point.name!r} of {point.value} is already taken by {found[point.name]}")
             found[point.name] = point.value

@@ -24,11 +24,20 @@ def hole_fraction(hole: Hole) -> npt.NDArray[np.float64]:
 
 def centroids(hole: Hole) -> npt.NDArray[np.float64]:
     """Mean (row, column) of the hole of each frame, ``float64[T, 2]``; NaN rows where a frame has no hole."""
-    counts = hole.sum(axis=(1, 2), dtype=np.int64)
-    rows = hole.sum(axis=2, dtype=np.int64) @ np.arange(hole.shape[1], dtype=np.int64)
-    columns = hole.sum(axis=1, dtype=np.int64) @ np.arange(hole.shape[2], dtype=np.int64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.stack([rows / counts, columns / counts], axis=1)
+    nowhere = (float("nan"), float("nan"))
+    return np.array([centroid(frame) or nowhere for frame in np.ascontiguousarray(hole)], dtype=np.float64)
+
+
+def centroid(hole: npt.NDArray[np.bool_]) -> tuple[float, float] | None:
+    """Mean (row, column) of the hole of one frame, ``bool[H, W]``; None without one."""
+    # Sums of rows and columns by OpenCV are exact and twenty times cheaper than listing the pixels.
+    pixels = hole.view(np.uint8)
+    by_row = cv2.reduce(pixels, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel().astype(np.int64)
+    by_column = cv2.reduce(pixels, 0, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel().astype(np.int64)
+    count = by_row.sum()
+    if not count:
+        return None
+    return float(by_row @ np.arange(len(by_row)) / count), float(by_column @ np.arange(len(by_column)) / count)
 
 
 def dilate(hole: Hole, *, radius: int) -> Hole:

@@ -260,8 +260,9 @@ def _encode_truth(path: Path | str, frames: list[Any], *, crf: int, pixel_format
 
 def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
     """Encode a hole track ``bool[T, H, W]`` without loss as full-range grey H.264 (255 = hole)."""
-    levels = np.ascontiguousarray(hole).view(np.uint8) * np.uint8(255)
-    options = {"qp": "0", "preset": "veryfast"}
+    # Not `view * 255`: a bool array made elsewhere may hold 255 for True, which would wrap to 1.
+    levels = np.where(hole, np.uint8(255), np.uint8(0))
+    options = {"qp": "0", "preset": "ultrafast", "x264-params": "cabac=1"}
     _encode(path, map(_grey_frame, levels), codec="libx264", pixel_format="gray", fps=fps, options=options, colour=False)
 
 
@@ -292,7 +293,7 @@ def _to_yuv(frame: npt.NDArray[np.uint8], pixel_format: str) -> Any:
 
 
 def _grey_frame(levels: npt.NDArray[np.uint8]) -> Any:
-    return av.VideoFrame.from_ndarray(levels, format="gray")
+    return av.VideoFrame.from_numpy_buffer(levels, format="gray")  # no copy
 
 
 def _encode(
@@ -366,6 +367,6 @@ def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
     return np.stack(images)
 
 
-def write_image(path: Path | str, image: npt.NDArray[np.uint8]) -> None:
-    """Write ``uint8[H, W, 3]`` RGB or ``uint8[H, W]`` grey as PNG."""
+def write_image(path: Path | str, image: npt.NDArray[np.uint8] | npt.NDArray[np.bool_]) -> None:
+    """Write ``uint8[H, W, 3]`` RGB, ``uint8[H, W]`` grey or ``bool[H, W]`` (one bit a pixel) as PNG."""
     Image.fromarray(np.ascontiguousarray(image)).save(path, format="PNG")

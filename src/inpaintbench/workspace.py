@@ -66,6 +66,8 @@ class Workspace:
         if not marker.exists():
             if not create:
                 raise WorkspaceError(f"{str(self.path)!r} is not a workspace (no workspace.json)")
+            if self.path.exists() and not self.path.is_dir():
+                raise WorkspaceError(f"workspace {str(self.path)!r} is a file, not a folder")
             if self.path.is_dir() and any(self.path.iterdir()):
                 raise WorkspaceError(f"{str(self.path)!r} is not empty and not a workspace; choose another folder")
             self.path.mkdir(parents=True, exist_ok=True)

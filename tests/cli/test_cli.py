@@ -53,7 +53,19 @@ def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
         ("masks", "pair", workspace, "--workers", "0"),
         ("export", "freeze", workspace),
         ("export", "verify", workspace / "exports" / "devil"),
-        ("eval", "predict", workspace / "exports" / "devil", "--run", results, "--method", "telea", "--method", "blank", "--workers", "0"),
+        (
+            "eval",
+            "predict",
+            workspace / "exports" / "devil",
+            "--run",
+            results,
+            "--method",
+            "telea",
+            "--method",
+            "blank",
+            "--workers",
+            "0",
+        ),
         ("eval", "score", workspace / "exports" / "devil", "--run", results, "--workers", "0"),
         ("eval", "report", workspace / "exports" / "devil", "--run", results),
     ]
@@ -96,7 +108,7 @@ def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(datas
 BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "no sources": (("build", "devil", "--sources", "nowhere", "--out", "w"), "'nowhere' does not exist or is not a folder"),
     "empty sources": (("build", "devil", "--sources", "empty", "--out", "w"), "no clips: the source folder holds no video files"),
-    "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "cannot be written: Not a directory"),
+    "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "workspace 'a-file' is a file, not a folder"),
     "a full folder as workspace": (("build", "devil", "--sources", "videos", "--out", "videos"), "not empty and not a workspace"),
     "unknown attribute": (("curation", "measure", "w0", "--attribute", "camera_moton"), "did you mean 'camera_motion'?"),
     "unknown method": (("eval", "predict", "DATASET", "--run", "r", "--method", "tela"), "unknown method 'tela', did you mean 'telea'?"),
@@ -138,7 +150,10 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(tmp_path: P
     sources = write_sources(tmp_path / "sources", count=3)
     small = tmp_path / "small"
     small.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)], check=False).returncode:
+    if (
+        os.geteuid() != 0
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)], check=False).returncode
+    ):
         # Without a file system of one's own: a limit on the size of files is the same to the program (EFBIG).
         limit = ("import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
                  "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000));")  # fmt: skip
@@ -167,7 +182,18 @@ def _assert_nothing_half_written(workspace: Path) -> None:
 
 def test_ctrl_c_ends_a_run_at_once_and_the_next_one_goes_on(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", count=4)
-    arguments = ["build", "devil", "--sources", str(sources), "--out", str(tmp_path / "w"), "--size", "128x80", "--per-slice", "1"]
+    arguments = [
+        "build",
+        "devil",
+        "--sources",
+        str(sources),
+        "--out",
+        str(tmp_path / "w"),
+        "--size",
+        "128x80",
+        "--per-slice",
+        "1",
+    ]
     begun = subprocess.Popen(
         [sys.executable, "-m", "inpaintbench", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -40,11 +40,13 @@ def main() -> None:
     """Run the program; every expected error is one sentence and exit status 1, Ctrl-C is 130."""
     console.default_interrupts()
     try:
-        app(standalone_mode=True)
+        app()
     except InpaintBenchError as error:
         console.stop(str(error))
-    except KeyboardInterrupt:
-        console.stop("stopped; the same command goes on where it was", status=130)
+    except SystemExit as end:
+        if end.code == 130:  # Ctrl-C or SIGTERM
+            console.stop("stopped; the same command goes on where it was", status=130)
+        raise
     except OSError as error:
         if not is_disk_error(error):
             raise

@@ -17,7 +17,7 @@ from rich.table import Table
 from inpaintbench.executors.local import LocalExecutor, default_workers
 from inpaintbench.workspace import Workspace
 
-out = Console(highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)  # no folding in files and pipes
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Workers = Annotated[

@@ -174,8 +174,9 @@ def _process_group() -> Iterator[int]:
 
 
 def _how_it_ended(program: str, status: int) -> str:
-    how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
-    return f"{program!r} {how}"
+    if status < 0:
+        return f"{program!r} was killed by signal {-status} ({signal.strsignal(-status)})"
+    return f"{program!r} ended with exit status {status}"
 
 
 def _last_lines(log: Path) -> str:

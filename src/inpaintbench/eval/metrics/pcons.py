@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.fft
 
+from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
 from inpaintbench.eval.metrics.psnr import decibels
@@ -110,7 +111,7 @@ class Pcons:
             rooms = (view.height - self.patch_pixels + 1, view.width - self.patch_pixels + 1)
             corners = rng.integers(0, rooms, size=(view.frames - 1, 2)) + self.patch_pixels // 2
             return [(float(row), float(column)) for row, column in corners]
-        centroids = [_centroid(hole) for hole in view.hole[:-1]]
+        centroids = [regions.centroid(hole) for hole in np.ascontiguousarray(view.hole[:-1])]
         if region == "hole":
             return centroids
         return [
@@ -158,18 +159,6 @@ def _energies(window: Picture, *, size: int) -> npt.NDArray[np.floating]:
     integral = cv2.integral2(np.ascontiguousarray(window).reshape(height, 3 * width))[1][:, ::3]
     bands = integral[size:] - integral[:-size]
     return bands[:, size:] - bands[:, :-size]
-
-
-def _centroid(hole: npt.NDArray[np.bool_]) -> Point | None:
-    """Mean row and column of the hole of one frame, ``bool[H, W]``; None without one."""
-    # Sums along rows and columns: 20 times cheaper than listing the pixels.
-    pixels = hole.view(np.uint8)
-    by_row = cv2.reduce(pixels, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel().astype(np.int64)
-    by_column = cv2.reduce(pixels, 0, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel().astype(np.int64)
-    count = by_row.sum()
-    if not count:
-        return None
-    return float(by_row @ np.arange(len(by_row)) / count), float(by_column @ np.arange(len(by_column)) / count)
 
 
 def _nearest(pixels: npt.NDArray[np.bool_], centre: Point | None) -> Point | None:

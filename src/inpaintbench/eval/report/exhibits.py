@@ -9,14 +9,14 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from inpaintbench.eval.report.gallery import OUTLINE, Exhibit
+from inpaintbench.eval.report.gallery import MASK, OUTLINE, Exhibit
 from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
 from inpaintbench.eval.report.markup import breakable, count, data_uri, method_name, only_for, slice_name, with_unit
 from inpaintbench.eval.report.tables import Quantity, Results, in_reading_order
 from inpaintbench.eval.statistics import rank
 from inpaintbench.types import Plain
 
-_NAMES = {"truth": "Truth", "input": "Masked input", OUTLINE: "Outline of the hole"}
+_NAMES = {"truth": "Truth", "input": "Masked input", OUTLINE: "Outline of the hole", MASK: "Hole"}
 
 
 def exhibit_id(index: int) -> str:
@@ -41,7 +41,7 @@ def strip(results: Results, exhibits: Sequence[Exhibit]) -> str:
     ]
     return "\n".join(
         f'<a class="thumb" href="#{exhibit_id(index)}" data-slice="{escape(name)}">'
-        f'<img src="{data_uri(exhibit.poster, "image/png")}" alt="" loading="lazy">'
+        f'<img src="{data_uri(exhibit.poster, "image/png")}" alt="">'
         f"<span>{slice_name(name)}</span></a>"
         for name, index, exhibit in entries
     )
@@ -131,10 +131,11 @@ def _timeline(results: Results, exhibit: Exhibit) -> str:
         for method, errors in exhibit.errors.items()
     )
     where = "in the hole" if exhibit.hole_fraction is not None else "in the whole frame"
-    words = f"Error of each frame {where}: root mean square, 0 to {peak:.0f} of 255 grey levels. Click to go there."
+    words = f"Error of each frame {where}: root mean square, 0 to {peak:.0f} of 255 grey levels"
     return (
-        f'<div class="timeline"><div class="chart"><svg viewBox="0 0 {frames - 1} 100" preserveAspectRatio="none" role="img" '
-        f'aria-label="error of each frame {where}">{lines}</svg><i class="playhead"></i></div><p class="axis">{words}</p></div>'
+        f'<div class="timeline"><p class="axis">{words}</p><div class="chart">'
+        f'<svg viewBox="0 0 {frames - 1} 100" preserveAspectRatio="none" role="img" '
+        f'aria-label="error of each frame {where}">{lines}</svg><i class="playhead"></i></div></div>'
     )
 
 

@@ -1,6 +1,8 @@
-"""Which items are shown, and one small tiled video of each: truth, input, every method and the outline of the hole.
+"""Which items are shown, and one small tiled video of each: truth, input, every method, outline and mask of the hole.
 
-Tiles of one video cannot drift apart, whatever a browser does; the page cuts them out of each presented frame.
+Tiles of one video cannot drift apart, whatever a browser does; the page cuts them out of each presented frame. Composites
+differ from the truth in the hole only, so their tiles hold a patch around it on black and the page lays it over the truth: that
+buys larger tiles and better quality for the same bytes. Patch and mask reach beyond the hole, so its seam is the method's own.
 """
 
 from __future__ import annotations
@@ -21,15 +23,17 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.report.tables import Quantity, Results
 from inpaintbench.types import Frames, Hole, Slice
 
-TILE_WIDTH = 320
+TILE_WIDTH = 416
 """Largest width of a tile, pixels."""
 PROXY_BYTES = 400_000
 """Aim for the size of one tiled video; quality falls until it is met."""
-_CRFS = (21, 34)
+_CRFS = (20, 36)
+_TRIAL_FRAMES = 15
 _POSTER_WIDTH = 128
-_OUTLINE_PIXELS = 2
-OUTLINE = "outline"
-"""Channel that holds the border of the hole, white on black."""
+_OUTLINE_PIXELS, _MASK_PIXELS, _PATCH_PIXELS = 2, 4, 9
+"""How far outline, mask and patch reach beyond the hole, in pixels of a tile; codecs smear colours over two or so."""
+OUTLINE, MASK = "outline", "mask"
+"""Channels of the hole, white on black: its border, and where patches are laid over the truth."""
 
 Picture = npt.NDArray[np.uint8]
 
@@ -132,15 +136,19 @@ def make_exhibit(choice: Choice, media: Media, *, methods: Sequence[str], fps: f
         InputError: the media hold no truth or input for it, or frames of another shape.
     """
     truth, hole = _required(media, choice.item_id, "truth"), media.hole(choice.item_id)
-    tiles = {"truth": _shrink(truth), "input": _shrink(_required(media, choice.item_id, "input"))}
+    tiles = {"truth": _shrink(truth)}
+    small = None if hole is None else _shrink_hole(hole, shape=tiles["truth"].shape)
+    patch = None if small is None else _grown(small, _PATCH_PIXELS)
     errors: dict[str, list[float | None]] = {}
-    for method in methods:
-        frames = media.frames(choice.item_id, method)
+    for channel in ("input", *methods):
+        frames = media.frames(choice.item_id, channel) if channel != "input" else _required(media, choice.item_id, channel)
         if frames is not None:
-            _check_shape(frames, truth, item_id=choice.item_id, channel=method)
-            tiles[method], errors[method] = _shrink(frames), frame_errors(truth, frames, hole=hole)
-    if hole is not None:
-        tiles[OUTLINE] = _outline(hole, shape=tiles["truth"].shape)
+            _check_shape(frames, truth, item_id=choice.item_id, channel=channel)
+            tiles[channel] = _patch(_shrink(frames), patch)
+        if frames is not None and channel != "input":
+            errors[channel] = frame_errors(truth, frames, hole=hole)
+    if small is not None:
+        tiles |= {OUTLINE: _white(_grown(small, _OUTLINE_PIXELS) & ~small), MASK: _white(_grown(small, _MASK_PIXELS))}
     layout = make_layout(tuple(tiles), shape=tiles["truth"].shape, fps=fps)
     return Exhibit(
         choice=choice,
@@ -197,13 +205,24 @@ def _shrink(frames: Frames) -> Frames:
     return np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]).astype(np.uint8, copy=False)
 
 
-def _outline(hole: Hole, *, shape: tuple[int, ...]) -> Frames:
-    """The border just outside the hole at tile size, as white lines on black."""
+def _shrink_hole(hole: Hole, *, shape: tuple[int, ...]) -> Hole:
+    """The hole at tile size; a pixel that is hole in part is hole."""
     size = (shape[2], shape[1])
     shares = [cv2.resize(frame.view(np.uint8) * np.uint8(255), size, interpolation=cv2.INTER_AREA) for frame in hole]
-    small: Hole = np.stack(shares) > 100
-    lines = (regions.dilate(small, radius=_OUTLINE_PIXELS) & ~small).view(np.uint8) * np.uint8(255)
-    return np.repeat(lines[..., None], 3, axis=-1)
+    return np.stack(shares) > 0
+
+
+def _grown(hole: Hole, pixels: int) -> Hole:
+    return regions.dilate(hole, radius=pixels)
+
+
+def _white(pixels: Hole) -> Frames:
+    return np.repeat(pixels.view(np.uint8)[..., None] * np.uint8(255), 3, axis=-1)
+
+
+def _patch(tile: Frames, patch: Hole | None) -> Frames:
+    """What the page lays over the truth: the tile where ``patch`` is true, black elsewhere; all of it without one."""
+    return tile if patch is None else tile * patch[..., None].view(np.uint8)
 
 
 def _arrange(tiles: Sequence[Frames], layout: Layout) -> Frames:
@@ -221,16 +240,25 @@ def _arrange(tiles: Sequence[Frames], layout: Layout) -> Frames:
 
 def _encode(sheet: Frames, *, fps: float) -> bytes:
     """The best quality that meets ``PROXY_BYTES``, and the lowest one when none does."""
+    trial = sheet[:_TRIAL_FRAMES]
     crf, lowest = _CRFS
+    # A short trial is cheap and near enough; a trial's share of bytes is that of its frames.
+    crf = _next_crf(crf, len(_encoded(trial, fps=fps, crf=crf)) * len(sheet) / len(trial))
+    while len(data := _encoded(sheet, fps=fps, crf=crf)) > PROXY_BYTES and crf < lowest:
+        crf = _next_crf(crf, len(data))
+    return data
+
+
+def _next_crf(crf: int, size: float) -> int:
+    """Where ``size`` bytes at ``crf`` would become ``PROXY_BYTES``: six steps halve them."""
+    return crf if size <= PROXY_BYTES else min(_CRFS[1], crf + math.ceil(6 * math.log2(size / PROXY_BYTES)))
+
+
+def _encoded(sheet: Frames, *, fps: float, crf: int) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proxy.mp4"
-        while True:
-            video.write_browser(path, sheet, fps=fps, crf=crf)
-            data = path.read_bytes()
-            if len(data) <= PROXY_BYTES or crf == lowest:
-                return data
-            # Six steps of quality halve the bytes.
-            crf = min(lowest, crf + max(1, math.ceil(6 * math.log2(len(data) / PROXY_BYTES))))
+        video.write_browser(path, sheet, fps=fps, crf=crf)
+        return path.read_bytes()
 
 
 def _poster(frame: Picture) -> bytes:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.report.tables import split_level
+from inpaintbench.eval.report.tables import metric_leaf, split_level
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
 """Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order."""
 REGION_LABELS = {"hole": "hole", "band": "boundary band", "frame": "whole frame"}
 _SHORT_REGIONS = {"band": "band", "frame": "frame"}
@@ -26,12 +25,12 @@ def metric_label(metric: str) -> str:
 
 def metric_arrow(metric: str) -> str:
     """A metric with its direction: ``PSNR ↑``."""
-    return f"{metric_label(metric)} {'↑' if METRICS.get(metric).higher_is_better else '↓'}"
+    return f"{metric_label(metric)} {'↑' if metric_leaf(metric).higher_is_better else '↓'}"
 
 
 def metric_title(metric: str) -> str:
     """A metric with its direction and unit: ``PSNR ↑ (dB)``."""
-    unit = METRICS.get(metric).unit
+    unit = metric_leaf(metric).unit
     return f"{metric_arrow(metric)} ({unit})" if unit else metric_arrow(metric)
 
 

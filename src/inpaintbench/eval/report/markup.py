@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import slice_label
-from inpaintbench.eval.report.tables import Quantity, split_level
+from inpaintbench.eval.report.tables import Quantity, metric_leaf, split_level
 from inpaintbench.eval.statistics import Summary
 
 
@@ -26,7 +25,7 @@ def number(value: float | None, *, decimals: int) -> str:
 
 def with_unit(value: float | None, metric: str) -> str:
     """A value of ``metric`` as printed, with its unit."""
-    leaf = METRICS.get(metric)
+    leaf = metric_leaf(metric)
     return f"{number(value, decimals=leaf.decimals)} {leaf.unit}".strip()
 
 

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.markup import breakable, count, scrolling_table, slice_name
-from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.report.tables import Results, in_reading_order, metric_leaf
 from inpaintbench.types import canonical_json
 
 _INFINITE = {
@@ -24,7 +23,7 @@ def metric_notes(results: Results) -> str:
     """The definition of each metric, from its own documentation, and what it does with infinite values."""
     metrics = dict.fromkeys(quantity.metric for quantity in results.quantities)
     return "\n".join(
-        f"<dt>{escape(metric_title(metric))}</dt><dd>{_document(inspect.getdoc(METRICS.get(metric)) or '')}"
+        f"<dt>{escape(metric_title(metric))}</dt><dd>{_document(inspect.getdoc(metric_leaf(metric)) or '')}"
         f"<p>Infinite values are {_INFINITE[results.infinite_rule(metric)]}.</p></dd>"
         for metric in metrics
     )

@@ -100,7 +100,7 @@ def subtitle(results: Results) -> str:
     return (
         f"{count(len(results.methods), 'method')} on {count(len(results.sources), 'item')} from {count(sources, 'source')}, "
         f"in {count(len(results.slices), 'slice')}. Scored by <strong>{escape(results.protocol.name)}</strong> "
-        f'<code title="fingerprint of every constant of the protocol">{escape(results.protocol.fingerprint)}</code>.'
+        f'<code title="fingerprint of every constant of the protocol">{escape(results.fingerprint)}</code>.'
     )
 
 

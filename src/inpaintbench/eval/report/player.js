@@ -1,5 +1,6 @@
 "use strict";
 // Plays the tiles of one video in step: each presented frame is copied once, and every canvas is cut out of that copy.
+// Only blending is used, no pixel is read: pages opened from a disk may not read the pixels of a video beside them.
 (() => {
   const gallery = document.querySelector(".gallery");
   if (!gallery || !gallery.querySelector(".exhibit")) return;
@@ -59,10 +60,9 @@
     }
 
     load() {
-      const rows = Math.ceil(this.layout.channels.length / this.layout.columns);
-      this.sheet = surface(this.layout.columns * this.layout.cell_width, rows * this.layout.cell_height).getContext("2d");
-      this.paint = surface(this.layout.tile_width, this.layout.tile_height).getContext("2d");
-      this.erase = surface(this.layout.tile_width, this.layout.tile_height).getContext("2d");
+      const { channels, columns, cell_width, cell_height, tile_width, tile_height } = this.layout;
+      this.sheet = surface(columns * cell_width, Math.ceil(channels.length / columns) * cell_height).getContext("2d");
+      for (const name of ["mask", "truth", "paint", "erase"]) this[name] = surface(tile_width, tile_height).getContext("2d");
       const video = this.video;
       video.addEventListener("loadeddata", () => this.presented(Math.round(video.currentTime * this.layout.fps)), { once: true });
       video.addEventListener("seeked", () => { if (!reportsFrames) this.presented(this.frameAt(video.currentTime)); });
@@ -154,6 +154,25 @@
       context.fillRect(0, 0, this.layout.tile_width, this.layout.tile_height);
     }
 
+    blend(context, layer, mode) {
+      context.globalCompositeOperation = mode;
+      context.drawImage(layer.canvas, 0, 0);
+    }
+
+    channel(name) {
+      const index = this.layout.channels.indexOf(name);
+      return index < 0 ? null : this.placeOf(index);
+    }
+
+    // The mask is white on black where results lie over the truth; the truth gets a black gap there.
+    prepareMask(place, view) {
+      this.copy(this.mask, place, "copy", view);
+      this.fill(this.erase, "#fff", "copy");
+      this.blend(this.erase, this.mask, "difference");
+      this.copy(this.truth, this.channel("truth"), "copy", view);
+      this.blend(this.truth, this.erase, "multiply");
+    }
+
     // The outline is white on black: `erase` takes its pixels out of a tile, `paint` adds them in colour.
     prepareOutline(place, view) {
       this.copy(this.paint, place, "copy", view);
@@ -165,18 +184,22 @@
     draw() {
       if (!this.shown) return;
       const view = this.view();
-      const truth = this.placeOf(0);
-      const outline = this.layout.channels.indexOf("outline");
-      const outlined = state.outline && outline >= 0;
-      if (outlined) this.prepareOutline(this.placeOf(outline), view);
+      const truth = this.channel("truth");
+      const mask = this.channel("mask");
+      const outline = state.outline ? this.channel("outline") : null;
+      if (mask) this.prepareMask(mask, view);
+      if (outline) this.prepareOutline(outline, view);
       for (const { place, channel, context } of this.tiles) {
-        this.copy(context, state.truth ? truth : place, "copy", view);
-        if (state.error && !state.truth && channel !== "truth" && channel !== "input") this.drawError(context, truth, view);
-        if (outlined) {
-          context.globalCompositeOperation = "multiply";
-          context.drawImage(this.erase.canvas, 0, 0);
-          context.globalCompositeOperation = "lighter";
-          context.drawImage(this.paint.canvas, 0, 0);
+        const asTruth = state.truth || channel === "truth";
+        this.copy(context, asTruth ? truth : place, "copy", view);
+        if (mask && !asTruth) {
+          this.blend(context, this.mask, "multiply");
+          this.blend(context, this.truth, "lighter");
+        }
+        if (state.error && !asTruth && channel !== "input") this.drawError(context, truth, view);
+        if (outline) {
+          this.blend(context, this.erase, "multiply");
+          this.blend(context, this.paint, "lighter");
         }
       }
       if (this.playhead) this.playhead.style.left = `${(100 * this.frame) / (this.layout.frames - 1)}%`;

@@ -66,27 +66,40 @@ def sensitivity_figure(results: Results, region: str) -> Plain | None:
         shared_yaxes="rows",
         column_titles=[_text(name_label(pair.attribute)) for pair in pairs],
         horizontal_spacing=0.015,
-        vertical_spacing=0.1 / len(quantities),
+        vertical_spacing=0.16 / len(quantities),
     )
     for row, quantity in enumerate(quantities, start=1):
-        figure.update_yaxes(title=metric_label(quantity.metric), row=row, col=1)
+        figure.update_yaxes(title={"text": metric_label(quantity.metric), "font": {"size": 14}}, row=row, col=1)
         for column, pair in enumerate(pairs, start=1):
-            figure.add_trace(_improvements(results, pair, quantity), row=row, col=column)
+            for trace in _improvements(results, pair, quantity):
+                figure.add_trace(trace, row=row, col=column)
     figure.update_layout(_layout(height=70 + 130 * len(quantities)), bargap=0.25, showlegend=False)
     figure.update_xaxes(showticklabels=False, showgrid=False, showline=False)
-    figure.update_yaxes(tickformat="+.0%", gridcolor=_GRID, zerolinecolor=_ZERO, zerolinewidth=1.5, nticks=5)
+    figure.update_yaxes(tickformat=".0%", gridcolor=_GRID, zerolinecolor=_ZERO, zerolinewidth=1.5, nticks=5)
     figure.update_annotations(font={"size": 14})
     return _plain(figure)
 
 
-def _improvements(results: Results, pair: Pair, quantity: Quantity) -> go.Bar:
+def _improvements(results: Results, pair: Pair, quantity: Quantity) -> list[go.Bar | go.Scatter]:
+    """The bars of one panel, and a dash for each method that has none."""
+    names = [_text(method) for method in results.methods]
     shares = [results.improvement(pair, method, quantity) for method in results.methods]
-    return go.Bar(
-        x=[_text(method) for method in results.methods],
+    bars = go.Bar(
+        x=names,
         y=shares,
         marker={"color": list(method_colours(results.methods).values())},
         hovertemplate="%{x}<br>%{y:+.1%}<extra></extra>",
     )
+    without = [name for name, share in zip(names, shares, strict=True) if share is None]
+    dashes = go.Scatter(
+        x=without,
+        y=[0] * len(without),
+        mode="text",
+        text=["–"] * len(without),
+        textposition="top center",
+        hovertemplate="%{x}<br>no value<extra></extra>",
+    )
+    return [bars, dashes] if without else [bars]
 
 
 def _group(one: Slice) -> str:

@@ -9,7 +9,7 @@ from inpaintbench.eval.report.markup import breakable
 from inpaintbench.eval.report.tables import Pair, Quantity, Results, pair_slices, unpaired
 
 _ROW_PIXELS = 24
-_GUTTER_PIXELS = 40
+_GUTTER_PIXELS = 34
 
 Ranking = list[tuple[str, int | None]]
 
@@ -48,17 +48,17 @@ def _slope(results: Results, pair: Pair, quantity: Quantity) -> str:
 
 def _list(results: Results, ranking: Ranking, level: str) -> str:
     colours = method_colours(results.methods)
-    entries = "".join(_entry(method, place, colours[method]) for method, place in ranking)
+    places = [place for _, place in ranking]
+    entries = "".join(_entry(method, place, colours[method], tied=places.count(place) > 1) for method, place in ranking)
     head = f'<span class="level {level}">{level}</span>' if level else ""
     return f'<div class="ranking">{head}<ol>{entries}</ol></div>'
 
 
-def _entry(method: str, place: int | None, colour: str) -> str:
+def _entry(method: str, place: int | None, colour: str, *, tied: bool) -> str:
     name = f"<b>{escape(method)}</b>" if place == 1 else f"<span>{escape(method)}</span>"
-    return (
-        f'<li style="--method:{colour}" title="{escape(method)}"><span class="place">{place or "–"}</span>'
-        f'<i class="dot"></i>{name}</li>'
-    )
+    mark = "– " if place is None else "= " if tied else ""
+    words = "no value" if place is None else f"place {place}"
+    return f'<li style="--method:{colour}" title="{escape(method)}: {words}">{mark}{name}</li>'
 
 
 def _lines(results: Results, low: Ranking, high: Ranking) -> str:

@@ -71,7 +71,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "title": title,
         "dataset": results.dataset.name,
         "protocol": results.protocol.name,
-        "fingerprint": results.protocol.fingerprint,
+        "fingerprint": results.fingerprint,
         "constants": results.protocol.model_dump(mode="json"),
         "versions": dict(results.dataset.versions),
         "items": len(results.sources),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
 
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import method_colours, metric_arrow, metric_title, region_label
 from inpaintbench.eval.report.markup import (
     breakable,
@@ -18,7 +17,7 @@ from inpaintbench.eval.report.markup import (
     scrolling_table,
     slice_name,
 )
-from inpaintbench.eval.report.tables import ALL_ITEMS, Quantity, Results, in_reading_order
+from inpaintbench.eval.report.tables import ALL_ITEMS, Quantity, Results, in_reading_order, metric_leaf
 from inpaintbench.eval.statistics import Summary
 from inpaintbench.types import Slice
 
@@ -53,7 +52,7 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
         for method in results.methods
     )
     rows = "\n".join(_row(results, one, quantity, scale, shown_in) for one in slices)
-    leaf = METRICS.get(quantity.metric)
+    leaf = metric_leaf(quantity.metric)
     better = "higher" if leaf.higher_is_better else "lower"
     caption = (
         f"<strong>{escape(metric_title(quantity.metric))}</strong> in the {escape(region_label(quantity.region))}, "
@@ -82,7 +81,7 @@ def _row(results: Results, one: Slice, quantity: Quantity, scale: _Scale, shown_
             best=places[method] == 1,
             colour=colours[method],
             subject=f"{method} on {one.name}",
-            decimals=METRICS.get(quantity.metric).decimals,
+            decimals=metric_leaf(quantity.metric).decimals,
             items=len(one.item_ids),
             scale=scale,
         )
@@ -107,7 +106,7 @@ def _cell(
     return (
         f'<td class="score{" best" if best else ""}" style="--method:{colour}"{value} '
         f'title="{_title(summary, subject, decimals)}">'
-        f"{mean}{_interval(summary, decimals)}{exceptions}{_whisker(summary, scale)}</td>"
+        f"{mean}{_interval(summary, decimals)}{_whisker(summary, scale)}{exceptions}</td>"
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
@@ -17,6 +18,12 @@ ALL_ITEMS = "all items"
 _REGION_ORDER = ("hole", "band", "frame")
 
 
+@cache
+def metric_leaf(metric: str) -> Any:
+    """The class of a metric: its unit, direction, decimals and documentation."""
+    return METRICS.get(metric)
+
+
 class Quantity(NamedTuple):
     """What a number is: one metric in one region."""
 
@@ -26,7 +33,7 @@ class Quantity(NamedTuple):
     @property
     def higher_is_better(self) -> bool:
         """The metric's direction."""
-        return bool(METRICS.get(self.metric).higher_is_better)
+        return bool(metric_leaf(self.metric).higher_is_better)
 
 
 class Pair(NamedTuple):
@@ -57,7 +64,7 @@ class Results:
     """
 
     def __init__(self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol) -> None:
-        _check_fingerprints(scores, protocol)
+        self.fingerprint = _one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
         self.sources: dict[str, str] = {row["item_id"]: row["source_id"] for row in dataset.items}
         self.methods = tuple(dict.fromkeys(score.method for score in scores))
@@ -163,7 +170,7 @@ def in_reading_order(slices: Sequence[Slice]) -> list[Slice]:
     return [one for pair in pair_slices(slices) for one in (pair.low, pair.high)] + unpaired(slices)
 
 
-def _check_fingerprints(scores: Sequence[Score], protocol: Protocol) -> None:
+def _one_fingerprint(scores: Sequence[Score], protocol: Protocol) -> str:
     if not scores:
         raise InputError("there are no scores to report; run a method and score it first")
     found = dict.fromkeys((score.protocol, score.fingerprint) for score in scores)
@@ -171,6 +178,7 @@ def _check_fingerprints(scores: Sequence[Score], protocol: Protocol) -> None:
     if len(found) > 1:
         names = " and ".join(f"{name} ({fingerprint})" for name, fingerprint in found)
         raise InputError(f"scores of {names} cannot stand in one report; choose one protocol and score again with it")
+    return scores[0].fingerprint
 
 
 def _quantities(scores: Sequence[Score], protocol: Protocol) -> tuple[Quantity, ...]:

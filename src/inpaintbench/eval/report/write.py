@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.gallery import OUTLINE, Exhibit, Media, choose_items, make_exhibit
+from inpaintbench.eval.report.gallery import MASK, OUTLINE, Exhibit, Media, choose_items, make_exhibit
 from inpaintbench.eval.report.markup import data_uri
 from inpaintbench.eval.report.page import default_quantity, render
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
@@ -77,7 +77,7 @@ def write_report(
 
 def _check_names(results: Results) -> None:
     for method in results.methods:
-        if method in ("truth", "input", OUTLINE):
+        if method in ("truth", "input", OUTLINE, MASK):
             raise InputError(f"a method cannot be named {method!r}: the gallery shows something else by that name")
 
 

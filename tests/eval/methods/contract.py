@@ -1,0 +1,114 @@
+"""What every method must do, however it fills.
+
+A method's test subclasses ``MethodContract`` and says its name; one that needs constants overrides ``method``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.worlds import pan_clip
+
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.methods.base import Method
+from inpaintbench.types import Frames, Hole
+from inpaintbench.view import ItemView
+
+FRAMES, HEIGHT, WIDTH = 7, 48, 64
+
+
+class MethodContract:
+    """Tests shared by all methods; the world is a photograph under a camera that moves 2 px a frame."""
+
+    name: str
+
+    @pytest.fixture
+    def method(self) -> Method:
+        method: Method = METHODS.get(self.name)()
+        return method
+
+    def test_states_its_facts(self) -> None:
+        leaf = METHODS.get(self.name)
+        assert leaf.name == self.name
+        assert leaf.version
+        assert leaf.__doc__
+        assert set(leaf.needs) <= {"input", "hole"}
+
+    def test_gives_frames_of_the_input_and_leaves_the_input_alone(self, method: Method) -> None:
+        frames, hole = corrupted(world(), wandering_hole()), wandering_hole()
+        frames.flags.writeable = hole.flags.writeable = False
+        found = inpaint(method, frames, hole)
+        assert found.shape == (FRAMES, HEIGHT, WIDTH, 3)
+        assert found.dtype == np.uint8
+        assert not np.shares_memory(found, frames)
+
+    def test_gives_the_same_twice(self, method: Method) -> None:
+        frames, hole = corrupted(world(), wandering_hole()), wandering_hole()
+        np.testing.assert_array_equal(inpaint(method, frames, hole), inpaint(method, frames, hole))
+
+    def test_the_truth_under_the_hole_does_not_matter(self, method: Method) -> None:
+        truth, hole = world(), wandering_hole()
+        noise = np.random.default_rng(5).integers(0, 256, truth.shape, np.uint8)
+        other = np.where(hole[..., None], noise, truth)
+        assert (other != truth).any()
+        found = [inpaint(method, corrupted(one, hole), hole) for one in (truth, other)]
+        np.testing.assert_array_equal(*found)
+
+    def test_without_a_hole_nothing_changes(self, method: Method) -> None:
+        hole = np.zeros((FRAMES, HEIGHT, WIDTH), np.bool_)
+        np.testing.assert_array_equal(inpaint(method, world(), hole), world())
+
+    def test_known_pixels_stay(self, method: Method) -> None:
+        frames, hole = corrupted(world(), wandering_hole()), wandering_hole()
+        np.testing.assert_array_equal(inpaint(method, frames, hole)[~hole], frames[~hole])
+
+    @pytest.mark.parametrize("frames", [1, 2])
+    def test_short_clips(self, method: Method, frames: int) -> None:
+        truth, hole = world()[:frames], wandering_hole()[:frames]
+        assert inpaint(method, corrupted(truth, hole), hole).shape == truth.shape
+
+    @pytest.mark.parametrize("size", [(1, 1), (2, 3), (9, 16)])
+    def test_tiny_frames(self, method: Method, size: tuple[int, int]) -> None:
+        truth = world()[:3, : size[0], : size[1]]
+        hole = np.zeros(truth.shape[:3], np.bool_)
+        hole[1, 0, 0] = True
+        assert inpaint(method, corrupted(truth, hole), hole).shape == truth.shape
+
+    def test_frames_that_are_all_hole(self, method: Method) -> None:
+        hole = wandering_hole()
+        hole[2:4] = True
+        assert inpaint(method, corrupted(world(), hole), hole).shape == (FRAMES, HEIGHT, WIDTH, 3)
+
+    def test_a_clip_that_is_all_hole(self, method: Method) -> None:
+        hole = np.ones((FRAMES, HEIGHT, WIDTH), np.bool_)
+        assert inpaint(method, np.zeros((FRAMES, HEIGHT, WIDTH, 3), np.uint8), hole).shape == (FRAMES, HEIGHT, WIDTH, 3)
+
+
+def world() -> Frames:
+    return pan_clip("coffee", pixels_per_frame=2, frames=FRAMES, width=WIDTH, height=HEIGHT)
+
+
+def wandering_hole() -> Hole:
+    """Two rectangles, one of them still and at the border of the frame."""
+    hole = np.zeros((FRAMES, HEIGHT, WIDTH), np.bool_)
+    for index in range(FRAMES):
+        hole[index, 14 + index : 26 + index, 20 + 3 * index : 30 + 3 * index] = True
+    hole[:, 40:, :10] = True
+    return hole
+
+
+def corrupted(truth: Frames, hole: Hole, *, fill: int = 0) -> Frames:
+    """What a method is given: holes hold the fill value."""
+    return np.where(hole[..., None], np.uint8(fill), truth)
+
+
+def inpaint(method: Method, frames: Frames, hole: Hole) -> Frames:
+    """What the step around a method does, without padding."""
+    view = ItemView.of_arrays(item_id="item", input=frames, hole=hole)
+    return method.inpaint(view.declaring(method.name, method.needs))
+
+
+def psnr(found: Frames, truth: Frames, hole: Hole) -> float:
+    """In dB over the pixels of the hole."""
+    difference = found[hole].astype(np.float64) - truth[hole]
+    return float(10 * np.log10(255**2 / np.mean(difference**2)))

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.eval.methods.contract import inpaint, wandering_hole, world
+
+from inpaintbench import video
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.methods.saved_folder import SavedFolder
+from inpaintbench.types import Frames
+
+
+def save_images(folder: Path, frames: Frames) -> None:
+    folder.mkdir()
+    for index, frame in enumerate(frames):
+        video.write_image(folder / f"{index:05d}.png", frame)
+
+
+def read(folder: Path) -> Frames:
+    return inpaint(SavedFolder(folder=str(folder)), np.zeros_like(world()), wandering_hole())
+
+
+def test_states_its_facts() -> None:
+    leaf = METHODS.get("saved_folder")
+    assert (leaf.name, leaf.divisor) == ("saved_folder", 1)
+    assert leaf.version
+    assert set(leaf.needs) <= {"input", "hole"}
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv"])
+def test_reads_a_video(tmp_path: Path, suffix: str) -> None:
+    video.write_lossless(tmp_path / f"item{suffix}", world(), fps=25)
+    np.testing.assert_array_equal(read(tmp_path), world())
+
+
+def test_reads_images_sorted_by_name_and_nothing_else(tmp_path: Path) -> None:
+    save_images(tmp_path / "item", world())
+    (tmp_path / "item" / "notes.txt").write_text("not a frame")
+    (tmp_path / "item" / "preview.jpg").write_bytes(b"not a frame")
+    np.testing.assert_array_equal(read(tmp_path), world())
+
+
+def test_a_video_comes_before_images(tmp_path: Path) -> None:
+    save_images(tmp_path / "item", 255 - world())
+    video.write_lossless(tmp_path / "item.mp4", world(), fps=25)
+    np.testing.assert_array_equal(read(tmp_path), world())
+
+
+def test_reads_a_still_image(tmp_path: Path) -> None:
+    save_images(tmp_path / "item", world()[:1])
+    found = inpaint(SavedFolder(folder=str(tmp_path)), np.zeros_like(world()[:1]), wandering_hole()[:1])
+    np.testing.assert_array_equal(found, world()[:1])
+
+
+def test_a_missing_item_is_a_reason(tmp_path: Path) -> None:
+    video.write_lossless(tmp_path / "item2.mp4", world(), fps=25)
+    with pytest.raises(NotMeasurable, match=f"no prediction for item 'item' in '{tmp_path}'"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("part", [np.s_[:5], np.s_[:, :40], np.s_[:, :, :32]])
+def test_another_shape_is_a_reason_that_names_both(tmp_path: Path, part: object) -> None:
+    frames = world()[part]
+    save_images(tmp_path / "item", frames)
+    shape = str(frames.shape).replace("(", r"\(").replace(")", r"\)")
+    with pytest.raises(NotMeasurable, match=rf"prediction 'item' is {shape}, item 'item' is \(7, 48, 64, 3\)"):
+        read(tmp_path)
+
+
+def test_unreadable_predictions_are_reasons(tmp_path: Path) -> None:
+    video.write_lossless(tmp_path / "whole.mp4", world(), fps=25)
+    (tmp_path / "item.mp4").write_bytes((tmp_path / "whole.mp4").read_bytes()[:300])
+    with pytest.raises(NotMeasurable, match=r"prediction 'item.mp4' cannot be read: "):
+        read(tmp_path)
+
+
+def test_images_of_several_sizes_and_none_at_all_are_reasons(tmp_path: Path) -> None:
+    save_images(tmp_path / "item", world())
+    video.write_image(tmp_path / "item" / "00003.png", world()[0, :20])
+    with pytest.raises(NotMeasurable, match="images of 2 different sizes"):
+        read(tmp_path)
+    for path in (tmp_path / "item").iterdir():
+        path.unlink()
+    with pytest.raises(NotMeasurable, match="holds no images"):
+        read(tmp_path)
+
+
+def test_a_missing_folder_is_an_error_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no folder '.*nowhere'"):
+        SavedFolder(folder=str(tmp_path / "nowhere"))
+
+
+def test_content_follows_the_files(tmp_path: Path) -> None:
+    method = SavedFolder(folder=str(tmp_path))
+    assert method.content("item") == ""
+    save_images(tmp_path / "item", world())
+    images = method.content("item")
+    assert images == method.content("item") != ""
+    os.utime(tmp_path / "item" / "00002.png", ns=(1, 1))
+    touched = method.content("item")
+    video.write_lossless(tmp_path / "item.mp4", world(), fps=25)
+    assert len({images, touched, method.content("item")}) == 3
