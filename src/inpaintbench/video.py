@@ -278,7 +278,7 @@ def write_browser(path: Path | str, frames: Frames, *, fps: float, crf: int = 20
     height, width = (side - side % 2 for side in frames.shape[1:3])
     converted = (_to_yuv(frame[:height, :width], "yuv420p") for frame in frames)
     params = "mbtree=0:keyint=15:bframes=0"
-    options = {"crf": str(crf), "preset": "medium", "x264-params": params, "movflags": "+faststart"}
+    options = {"crf": str(crf), "preset": "veryfast", "x264-params": params, "movflags": "+faststart"}
     _encode(path, converted, codec="libx264", pixel_format="yuv420p", fps=fps, options=options, colour=True)
 
 

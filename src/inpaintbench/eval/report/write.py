@@ -59,6 +59,8 @@ def write_report(
             other, or a folder that holds something else than a report.
         WorkspaceError: the folder cannot be written.
     """
+    folder = folder.absolute()
+    _check_place(folder)
     results = Results(dataset, scores, protocol=protocol)
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
@@ -73,6 +75,11 @@ def write_report(
             write_atomically(temporary / name, data)
     videos = tuple(folder / name for name in files if name.startswith("media/"))
     return ReportFiles(folder / _PAGE, folder / _SCORES, folder / _SUMMARY, folder / _REPORT, videos)
+
+
+def _check_place(folder: Path) -> None:
+    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / _REPORT).is_file())):
+        raise InputError(f"{str(folder)!r} holds something else than a report; choose another folder")
 
 
 def _check_names(results: Results) -> None:
@@ -95,9 +102,6 @@ def _page_files(results: Results, exhibits: Sequence[Exhibit], *, title: str, in
 @contextmanager
 def _replacing(folder: Path) -> Iterator[Path]:
     """A new folder beside ``folder`` that takes its place when the block ends well, and is removed when it does not."""
-    folder = folder.absolute()
-    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / _REPORT).is_file())):
-        raise InputError(f"{str(folder)!r} holds something else than a report; choose another folder")
     temporary, previous = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.{kind}") for kind in ("new", "old"))
     try:
         temporary.mkdir(parents=True)
