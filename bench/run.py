@@ -21,7 +21,9 @@ program took on another machine says nothing about this one. `make bench` runs e
 
 def machine() -> str:
     """Processor count, operating system and versions that figures depend on."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "opencv-python-headless", "av", "scikit-image", "pillow"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("numpy", "opencv-python-headless", "av", "scikit-image", "pillow")
+    )
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}, {packages}"
 
 

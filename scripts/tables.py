@@ -34,7 +34,10 @@ def page() -> str:
         leaves = {name: catalogue.get(name) for name in catalogue}
         facts = [fact for fact in FACTS if any(hasattr(leaf, fact) for leaf in leaves.values())]
         rows = [f"## {title}", "", f"| name | what it is | {' | '.join(facts)} |", "|---|---|" + "---|" * len(facts)]
-        rows += [f"| `{name}` | {_sentence(leaf)} | {' | '.join(_fact(leaf, fact) for fact in facts)} |" for name, leaf in leaves.items()]
+        rows += [
+            f"| `{name}` | {_sentence(leaf)} | {' | '.join(_fact(leaf, fact) for fact in facts)} |"
+            for name, leaf in leaves.items()
+        ]
         parts.append("\n".join(rows) + "\n")
     rows = ["## Protocols", "", "| name | fingerprint | metrics | regions |", "|---|---|---|---|"]
     for name in PROTOCOLS:

@@ -19,7 +19,11 @@ def test_the_leaf_tables_are_up_to_date() -> None:
 
 def test_every_command_in_the_docs_exists() -> None:
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-    commands = {match for page in pages for match in re.findall(r"inpaintbench ([a-z]+(?: [a-z]+)?)(?= |$|`)", page.read_text(), re.MULTILINE)}
+    commands = {
+        match
+        for page in pages
+        for match in re.findall(r"inpaintbench ([a-z]+(?: [a-z]+)?)(?= |$|`)", page.read_text(), re.MULTILINE)
+    }
     groups = {"build", "curation", "masks", "export", "eval"}
     named = {words for words in commands if words.split()[0] in groups | {"demo", "doctor"}}
     assert len(named) >= 8

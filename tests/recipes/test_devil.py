@@ -125,7 +125,9 @@ def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "workspace")
     recipe = devil.DevilRecipe(width=64, height=48, per_slice=2, behaviour="as-published")
     with LocalExecutor(workspace, workers=0) as executor:
-        folder, dataset = devil.build(recipe, devil.SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace)
+        folder, dataset = devil.build(
+            recipe, devil.SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace
+        )
     assert dataset.left_out == {
         f"scene_motion-{level}": f"no clip is labelled scene_motion_level '{level}'" for level in ("low", "high")
     }

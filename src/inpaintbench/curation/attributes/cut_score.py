@@ -43,7 +43,7 @@ def scene_scores(luma: Luma) -> Iterator[float]:
     height, width = luma.shape[1:]
     graph, time_base = av.filter.Graph(), Fraction(1, 30)
     graph.link_nodes(
-        graph.add_buffer(width=width, height=height, format="gray", time_base=time_base),
+        graph.add_buffer(width=width, height=height, format=av.VideoFormat("gray"), time_base=time_base),
         graph.add("select", "gt(scene,0)"),
         graph.add("buffersink"),
     ).configure()
