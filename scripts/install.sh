@@ -12,6 +12,7 @@ make_venv() {
     fi
     if [ ! -x "$VENV/bin/python" ]; then
         "$PYTHON" -m venv "$VENV" || {
+            rm -rf "$VENV"
             echo "Python's venv module is not complete; on Debian and Ubuntu: sudo apt-get install python3-venv" >&2
             exit 1
         }
@@ -36,7 +37,13 @@ system_packages() {
         return 0
     fi
     as_root=""
-    [ "$(id -u)" = 0 ] || as_root="sudo"
+    if [ "$(id -u)" != 0 ]; then
+        as_root="sudo"
+        if ! command -v sudo >/dev/null 2>&1; then
+            echo "Please install as root: apt-get install$missing" >&2
+            return 0
+        fi
+    fi
     $as_root apt-get update -qq
     # shellcheck disable=SC2086
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -127,3 +127,9 @@ def test_a_damaged_table_is_one_clear_sentence(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_bytes(b"not parquet")
     with pytest.raises(WorkspaceError, match="cannot be read"):
         read_parquet(tmp_path / "t.parquet")
+
+
+def test_a_crash_while_the_workspace_is_made_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / ".workspace.json.0123abcd.tmp").write_text("{")
+    Workspace(tmp_path)
+    assert (tmp_path / "workspace.json").is_file()

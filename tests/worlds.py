@@ -116,16 +116,22 @@ def _tileable_noise(rng: np.random.Generator, *, size: int, ripple: float) -> np
     return (smooth - smooth.mean()) / smooth.std()
 
 
-def sensor_noise(frames: Frames, *, sigma: float, seed: int) -> Frames:
+def sensor_noise(frames: npt.NDArray[np.uint8], *, sigma: float, seed: int) -> npt.NDArray[np.uint8]:
     """``frames`` with independent Gaussian noise of ``sigma`` levels."""
     if not sigma:
         return frames
     rng = np.random.default_rng(seed)
-    noise = rng.standard_normal(frames.shape, dtype=np.float32) * np.float32(sigma)
-    return np.clip(np.rint(frames + noise), 0, 255).astype(np.uint8)
+    noisy = np.empty_like(frames)
+    for index, frame in enumerate(frames):
+        noise = rng.standard_normal(frame.shape, dtype=np.float32)
+        noise *= sigma
+        noise += frame
+        np.clip(np.rint(noise, out=noise), 0, 255, out=noise)
+        noisy[index] = noise
+    return noisy
 
 
 def luma(frames: Frames) -> Luma:
     """BT.601 luma of RGB frames in limited range (16..235), ``uint8[T, H, W]``."""
-    weights = np.array([65.481, 128.553, 24.966], np.float32) / 255
-    return np.rint(16 + frames @ weights).astype(np.uint8)
+    weights = np.array([[65.481 / 255, 128.553 / 255, 24.966 / 255, 16]])
+    return np.stack([cv2.transform(frame, weights) for frame in frames])

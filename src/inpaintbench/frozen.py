@@ -16,6 +16,8 @@ from inpaintbench.view import ItemView, composite
 
 MANIFEST = "dataset.json"
 FORMAT_VERSION = 1
+UNLOADABLE = ("[", "]", "*", "?", "::")
+"""In a path, `datasets` takes these for patterns and finds nothing."""
 FILL = 0
 """Value of hole pixels in the input that methods see."""
 

@@ -96,6 +96,10 @@ class Clip:
     """Hash of the decoded planes, fixed by the H.264 standard, equal with any decoder."""
     rgb_sha256: str
     """Hash of the RGB frames as ``video.py`` decodes them."""
+    encode_crf: int
+    """Quality factor of the encoder; 0 is lossless."""
+    encode_psnr_db: float
+    """Of the encoded against the normalised frames, over all YUV values."""
 
 
 @dataclass(frozen=True)

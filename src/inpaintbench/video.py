@@ -32,7 +32,7 @@ VIDEO_SUFFIXES = tuple(f".{name}" for name in _SUFFIXES.split(" "))
 """Lower-case file name endings that are taken for video."""
 TRUTH_PSNR_DB = 45.0
 """Lowest quality of an encoded clip against the frames given to the encoder, over all YUV values."""
-_TRUTH_CRFS = (14, 10, 6, 2)
+_TRUTH_CRFS = (14, 10, 6, 2, 0)
 _TRIAL_FRAMES = 8
 _CONTAINER = {"fflags": "+bitexact"}
 
@@ -306,7 +306,7 @@ def _encode(
     options: dict[str, str],
     colour: bool,
 ) -> None:
-    rate = Fraction(fps).limit_denominator(1001)
+    rate = max(Fraction(fps).limit_denominator(1001), Fraction(1, 1001))  # a time-lapse may be slower than a container can say
     with av.open(str(path), "w", options=_CONTAINER) as container:
         stream: Any = None
         for index, frame in enumerate(frames):

@@ -68,7 +68,7 @@ class Workspace:
                 raise WorkspaceError(f"{str(self.path)!r} is not a workspace (no workspace.json)")
             if self.path.exists() and not self.path.is_dir():
                 raise WorkspaceError(f"workspace {str(self.path)!r} is a file, not a folder")
-            if self.path.is_dir() and any(self.path.iterdir()):
+            if self.path.is_dir() and any(map(_not_left_by_a_crash, self.path.iterdir())):
                 raise WorkspaceError(f"{str(self.path)!r} is not empty and not a workspace; choose another folder")
             self.path.mkdir(parents=True, exist_ok=True)
             write_atomically(marker, canonical_json({"format_version": FORMAT_VERSION}).encode() + b"\n")
@@ -113,6 +113,10 @@ class Workspace:
     def ledger(self, step: str) -> Ledger:
         """The ledger of ``step``."""
         return Ledger(self.path / "ledger" / f"{step}.jsonl")
+
+
+def _not_left_by_a_crash(path: Path) -> bool:
+    return not (path.name.startswith(".workspace.json.") and path.name.endswith(".tmp"))
 
 
 class Blobs:
@@ -224,6 +228,12 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Bring everything below ``folder`` to disk."""
+    for path in [folder, *folder.rglob("*")]:
+        _sync(path)
 
 
 def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> None:

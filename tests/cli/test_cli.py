@@ -121,6 +121,14 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "bad label": (("eval", "predict", "DATASET", "--run", "r", "--saved", "x"), "'x' is not LABEL=VALUE"),
     "no workspace": (("export", "freeze", "empty"), "is not a workspace"),
     "no recipe": (("export", "freeze", "w0"), "has no recipe yet"),
+    "unknown behaviour": (
+        ("build", "devil", "--sources", "videos", "--out", "w", "--behaviour", "corected"), "did you mean 'corrected'?",
+    ),
+    "odd size": (("build", "devil", "--sources", "videos", "--out", "w", "--size", "²²x480"), "is not WxH"),
+    "no labels file": (("build", "devil", "--sources", "videos", "--out", "w", "--labels", "typo.csv"), "cannot be read"),
+    "a folder with a thesis": (("export", "freeze", "WORKSPACE", "--to", "videos"), "is not a frozen dataset; choose another"),
+    "a pattern in the path": (("export", "freeze", "WORKSPACE", "--to", "a::b"), "holds '::'"),
+    "another dataset's run": (("eval", "report", "DATASET", "--run", "other"), "holds results on another dataset"),
 }  # fmt: skip
 
 
@@ -133,10 +141,13 @@ def test_bad_input_is_one_sentence(case: str, benchmark: Path, tmp_path: Path) -
     hazards.good(tmp_path / "videos" / "good.mp4")
     (tmp_path / "a-file").write_text("")
     Workspace(tmp_path / "w0")
+    Workspace(tmp_path / "other")
+    (tmp_path / "other" / "dataset.sha256").write_text("0" * 64)
     arguments, words = BAD[case]
-    dataset = str(benchmark / "exports" / "devil")
-    done = run(*(dataset if argument == "DATASET" else argument for argument in arguments), cwd=tmp_path)
+    places = {"DATASET": str(benchmark / "exports" / "devil"), "WORKSPACE": str(benchmark)}
+    done = run(*(places.get(argument, argument) for argument in arguments), cwd=tmp_path)
     assert words in one_sentence(done)
+    assert (tmp_path / "videos" / "good.mp4").exists()
 
 
 def test_an_export_path_that_datasets_takes_for_a_pattern_is_refused(benchmark: Path, tmp_path: Path) -> None:

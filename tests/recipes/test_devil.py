@@ -138,6 +138,21 @@ def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     assert verify(folder).problems == []
 
 
+def test_other_options_in_one_workspace_give_what_a_fresh_build_gives(tmp_path: Path) -> None:
+    """And the workspace may lie among the sources: what we made is not footage."""
+    sources = write_sources(tmp_path / "sources", count=3)
+    source = devil.SourceSpec("folder", {"folder": str(sources)})
+    made = {}
+    for name, behaviours in (("sources/inside", ("corrected", "as-published")), ("fresh", ("as-published",))):
+        for behaviour in behaviours:
+            workspace = Workspace(tmp_path / name)
+            recipe = devil.DevilRecipe(width=64, height=48, per_slice=1, behaviour=behaviour)  # type: ignore[arg-type]
+            with LocalExecutor(workspace, workers=0) as executor:
+                folder, _ = devil.build(recipe, source, executor, workspace)
+        made[name] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert made["sources/inside"] == made["fresh"]
+
+
 def test_two_clips_give_one_low_and_one_high(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", count=2)
     workspace = Workspace(tmp_path / "workspace")

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any
 
 import typer
 
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console, evaluate
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.curation.footage import display_name
-from inpaintbench.curation.labels import import_labels
+from inpaintbench.curation.labels import import_labels, read_labels
+from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
+from inpaintbench.export.freeze import check_target
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.settings import remember
-from inpaintbench.types import Dataset
+from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer(no_args_is_help=True, help="Build a whole benchmark: sources to frozen dataset.")
@@ -23,27 +29,38 @@ app = typer.Typer(no_args_is_help=True, help="Build a whole benchmark: sources t
 Behaviour = Annotated[str, typer.Option(help="corrected, or as-published (repeats the released code's choices).")]
 Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the clips.")]
 PerSlice = Annotated[int, typer.Option(min=1, help="Pairs of clip and mask wanted in each slice.")]
+CutScoreLimit = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Clips with a higher cut score are dropped.", show_default="0.3")
+]
+LevelShare = Annotated[
+    float | None, typer.Option(min=0.01, max=0.5, help="Share of the clips labelled low, and high.", show_default="0.16")
+]
+LevelLimit = Annotated[int | None, typer.Option(min=1, help="Most clips labelled low, and high.", show_default="150")]
 Seed = Annotated[int, typer.Option(help="Of every random choice of the corrected behaviour.")]
 
+BEHAVIOURS = ("corrected", "as-published")
 DEMO_CLIPS = 16
 DEMO_PER_SLICE = 2
 DEMO_SIZE = "416x240"
 
 
-def devil_recipe(*, behaviour: str, size: str, per_slice: int, seed: int) -> devil.DevilRecipe:
-    """The recipe that the options ask for; one clear sentence when they make no sense."""
+def devil_recipe(
+    *, behaviour: str, size: str, per_slice: int, seed: int, thresholds: Mapping[str, Any] = MappingProxyType({})
+) -> devil.DevilRecipe:
+    """The recipe that the options ask for; one clear sentence when they make no sense. None among thresholds = default."""
     width, height = parse_size(size)
-    if behaviour not in ("corrected", "as-published"):
-        raise typer.BadParameter(f"unknown behaviour {behaviour!r}, choose from corrected, as-published")
-    return devil.DevilRecipe(behaviour=behaviour, width=width, height=height, per_slice=per_slice, seed=seed)
+    if behaviour not in BEHAVIOURS:
+        raise InputError(unknown_name("behaviour", behaviour, list(BEHAVIOURS)))
+    chosen = {name: value for name, value in thresholds.items() if value is not None}
+    return devil.DevilRecipe(behaviour=behaviour, width=width, height=height, per_slice=per_slice, seed=seed, **chosen)
 
 
 def parse_size(size: str) -> tuple[int, int]:
     """``832x480`` -> (832, 480)."""
-    width, _, height = size.partition("x")
-    if not (width.isdigit() and height.isdigit() and int(width) >= 16 and int(height) >= 16):
-        raise typer.BadParameter(f"size {size!r} is not WxH with sides of at least 16, such as 832x480")
-    return int(width), int(height)
+    if not re.fullmatch(r"[0-9]{2,4}x[0-9]{2,4}", size) or min(map(int, size.split("x"))) < 16:
+        raise InputError(f"size {size!r} is not WxH with sides of 16 to 9999, such as 832x480")
+    width, height = map(int, size.split("x"))
+    return width, height
 
 
 @app.command("devil")
@@ -55,12 +72,16 @@ def build_devil(
     size: Size = "832x480",
     per_slice: PerSlice = 150,
     seed: Seed = 0,
+    cut_score_limit: CutScoreLimit = None,
+    level_share: LevelShare = None,
+    level_limit: LevelLimit = None,
     workers: Workers = WORKERS,
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
     """A DEVIL-style benchmark from your own footage; run it again to go on after an interruption."""
-    recipe = devil_recipe(behaviour=behaviour, size=size, per_slice=per_slice, seed=seed)
+    thresholds = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
+    recipe = devil_recipe(behaviour=behaviour, size=size, per_slice=per_slice, seed=seed, thresholds=thresholds)
     source = devil.SourceSpec("folder", {"folder": str(sources)})
     folder, dataset = _build(recipe, source, out, labels, workers, max_failures, retry_rejected)
     console.out.print(f"Dataset: {folder}", markup=False)
@@ -72,12 +93,18 @@ def _build(
     recipe: devil.DevilRecipe, source: devil.SourceSpec, out: Path, labels: Path | None,
     workers: int, max_failures: int | None, retry_rejected: bool,
 ) -> tuple[Path, Dataset]:  # fmt: skip
+    # What can be wrong with the arguments is told before any work.
+    check_target(out / "exports" / "devil")
+    if labels:
+        read_labels(labels)
     workspace = Workspace(out)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         remember(workspace, recipe)
         devil.curate(recipe, source, executor, workspace)
         if labels:
             import_labels(workspace, labels)
+        else:
+            workspace.write_table("attributes", "labels", [], Attribute)
         devil.label(recipe, executor, workspace)
         devil.corrupt(recipe, executor, workspace)
         folder, dataset = devil.export(recipe, workspace)
@@ -90,6 +117,9 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int) -> None
     rows = [(part.name, len(part.item_ids), _short(len(part.item_ids), per_slice)) for part in dataset.slices]
     rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "remark"], rows)
+    doubts = [row for row in workspace.table("attributes", Attribute, step="mask_levels") if row.name == "label_doubts"]
+    unsure = sum(row.value != "none" for row in doubts)
+    console.out.print(f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises", markup=False)
     refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
     for row in refused[:10]:
         console.out.print(f"{row.step}: {display_name(row.name)}: {row.reason}", markup=False)

@@ -77,11 +77,22 @@ def label(
 
 
 @app.command()
-def select(workspace: InWorkspace, workers: Workers = WORKERS) -> None:
-    """Drop clips with cuts and label the rest low or high; thresholds can change without decoding again."""
+def select(
+    workspace: InWorkspace,
+    cut_score_limit: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Clips with a higher cut score are dropped.")
+    ] = None,
+    level_share: Annotated[float | None, typer.Option(min=0.01, max=0.5, help="Share labelled low, and high.")] = None,
+    level_limit: Annotated[int | None, typer.Option(min=1, help="Most clips labelled low, and high.")] = None,
+    workers: Workers = WORKERS,
+) -> None:
+    """Drop clips with cuts and label the rest low or high; thresholds given here are kept, and nothing is decoded again."""
     opened = Workspace(workspace, create=False)
+    given = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
+    recipe = recall(opened).model_copy(update={name: value for name, value in given.items() if value is not None})
     with console.running(opened, workers=workers) as executor:
-        devil.label(recall(opened), executor, opened)
+        remember(opened, recipe)
+        devil.label(recipe, executor, opened)
     judged = opened.table("selection", Selection)
     dropped = [row for row in judged if not row.keep]
     console.out.print(f"{len(judged) - len(dropped)} clips kept, {len(dropped)} dropped", markup=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,10 +24,11 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.verify import verify
 from inpaintbench.types import Dataset, Prediction, Score
-from inpaintbench.workspace import Workspace
+from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 
 app = typer.Typer(no_args_is_help=True, help="Run methods on a frozen dataset, score their predictions, report.")
 
+_GRACE_SECONDS = 60.0
 DEMO_METHODS = tuple(
     MethodSpec(name, name) for name in ("blank", "telea", "navier_stokes", "temporal_median", "affine_propagation")
 )
@@ -45,11 +46,13 @@ Commands = Annotated[
 ProtocolName = Annotated[str, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.")]
 
 
-def method_specs(names: Sequence[str], saved: Sequence[str], commands: Sequence[str]) -> list[MethodSpec]:
-    """The methods that the options ask for, labels checked."""
+def method_specs(
+    names: Sequence[str], saved: Sequence[str], commands: Sequence[str], *, program: Mapping[str, Any]
+) -> list[MethodSpec]:
+    """The methods that the options ask for, labels checked; ``program`` holds further constants of commands."""
     specs = [MethodSpec(name, name) for name in names]
     specs += [MethodSpec(label, "saved_folder", {"folder": str(Path(value).absolute())}) for label, value in map(_pair, saved)]
-    specs += [MethodSpec(label, "command", {"command": value}) for label, value in map(_pair, commands)]
+    specs += [MethodSpec(label, "command", {"command": value, **program}) for label, value in map(_pair, commands)]
     if not specs:
         raise InputError("no method: give --method, --saved or --command")
     labels = [spec.label for spec in specs]
@@ -65,9 +68,25 @@ def _pair(text: str) -> tuple[str, str]:
     return label, value
 
 
-def _predict(executor: LocalExecutor, dataset: Dataset, root: Path, specs: Sequence[MethodSpec], full: bool) -> None:
+def _bind(workspace: Workspace, root: Path) -> None:
+    """Remember which dataset a run folder is for.
+
+    Raises:
+        InputError: it is for another one.
+    """
+    marker, manifest = workspace.path / "dataset.sha256", file_sha256(root / frozen.MANIFEST)
+    if marker.exists() and marker.read_text().strip() != manifest:
+        raise InputError(f"run folder {str(workspace.path)!r} holds results on another dataset; use another --run")
+    write_atomically(marker, f"{manifest}\n".encode())
+
+
+def _predict(
+    executor: LocalExecutor, dataset: Dataset, root: Path, specs: Sequence[MethodSpec], *, full: bool, seconds: float
+) -> None:
     for spec in specs:
-        predict_method(executor, dataset, root=root, method=spec, keep_full_frames=full)
+        # A program of its own is stopped by its own clock first, which tells more than a killed worker.
+        limit = seconds + _GRACE_SECONDS
+        predict_method(executor, dataset, root=root, method=spec, keep_full_frames=full, time_limit_seconds=limit)
 
 
 def _score(
@@ -107,7 +126,7 @@ def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: 
     dataset, workspace = frozen.load(root), Workspace(run)
     labels = [spec.label for spec in methods]
     with console.running(workspace, workers=workers) as executor:
-        _predict(executor, dataset, root, methods, full=False)
+        _predict(executor, dataset, root, methods, full=False, seconds=3600.0)
         _score(executor, dataset, root, labels, protocol, None)
     return _report(workspace, dataset, root, protocol, labels)
 
@@ -129,15 +148,20 @@ def predict(
     saved: Saved = None,
     command: Commands = None,
     keep_full_frames: Annotated[bool, typer.Option("--keep-full-frames", help="Keep pixels outside the hole too.")] = False,
+    time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one item.")] = 3600.0,
+    divisor: Annotated[int, typer.Option(min=1, help="Pad the input of --command programs to multiples of this.")] = 1,
+    layout: Annotated[str, typer.Option(help="File names for --command programs: plain, or devil.")] = "plain",
     workers: Workers = WORKERS,
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
     """Run methods over every item; what is done already is kept."""
-    specs = method_specs(method or (), saved or (), command or ())
+    program = {"time_limit_seconds": time_limit, "divisor": divisor, "layout": layout}
+    specs = method_specs(method or (), saved or (), command or (), program=program)
     loaded, workspace = frozen.load(dataset), Workspace(run)
+    _bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
-        _predict(executor, loaded, dataset, specs, keep_full_frames)
+        _predict(executor, loaded, dataset, specs, full=keep_full_frames, seconds=time_limit)
     for spec in specs:
         step = f"predict.{spec.label}"
         made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
@@ -153,11 +177,13 @@ def score(
     protocol: ProtocolName = "devil/corrected",
     metric: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(METRICS)}. May be given again.")] = None,
     workers: Workers = WORKERS,
+    retry_rejected: RetryRejected = False,
 ) -> None:
-    """Score every method that has predictions in the run folder."""
+    """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone."""
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
     loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
-    with console.running(workspace, workers=workers) as executor:
+    _bind(workspace, dataset)
+    with console.running(workspace, workers=workers, retry_rejected=retry_rejected) as executor:
         _score(executor, loaded, dataset, _predicted(workspace), protocol, metric)
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
     missing = sum(row.value is None for row in rows)
@@ -167,7 +193,10 @@ def score(
 @app.command()
 def report(dataset: InDataset, run: Run, protocol: ProtocolName = "devil/corrected") -> None:
     """Write the HTML report of a run, with CSV and JSON beside it."""
-    page = _report(Workspace(run, create=False), frozen.load(dataset), dataset, protocol, None)
+    loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
+    _bind(workspace, dataset)
+    with workspace.locked():
+        page = _report(workspace, loaded, dataset, protocol, None)
     console.out.print(f"Report: {page.resolve()}", markup=False)
 
 

@@ -182,6 +182,7 @@ def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
             Clip(
                 clip_id=clip_id, source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=width,
                 height=height, frames=len(frames), blob=blob, yuv_sha256=encoded.yuv_sha256, rgb_sha256=encoded.rgb_sha256,
+                encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
             )
         )  # fmt: skip
     return clips

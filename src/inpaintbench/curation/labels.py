@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 from urllib.parse import quote
 
+from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError
 from inpaintbench.types import Attribute, Clip, Source
 from inpaintbench.workspace import Workspace
@@ -25,6 +27,23 @@ def import_labels(workspace: Workspace, path: Path) -> list[Attribute]:
     Raises:
         InputError: not readable, a column or value is missing, or a subject that the workspace does not have.
     """
+    lines = read_labels(path)
+    subjects = _subjects(workspace)
+    rows = [_attribute(line, number, subjects, path) for number, line in enumerate(lines, start=2)]
+    seen: dict[tuple[str, str], int] = {}
+    for number, row in enumerate(rows, start=2):
+        if (earlier := seen.setdefault((row.subject_id, row.name), number)) != number:
+            raise InputError(f"{path.name} line {number}: {row.name} of this subject is already given in line {earlier}")
+    workspace.write_table("attributes", "labels", rows, Attribute)
+    return rows
+
+
+def read_labels(path: Path) -> list[dict[str, str | None]]:
+    """The lines of a label file, its columns checked.
+
+    Raises:
+        InputError: not readable, or a column is missing.
+    """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = list(csv.DictReader(file))
@@ -32,10 +51,7 @@ def import_labels(workspace: Workspace, path: Path) -> list[Attribute]:
         raise InputError(f"labels {str(path)!r} cannot be read: {error}") from error
     if lines and (missing := [column for column in _COLUMNS if column not in lines[0]]):
         raise InputError(f"labels {str(path)!r} have no column {missing[0]!r}; needed are {', '.join(_COLUMNS)}")
-    subjects = _subjects(workspace)
-    rows = [_attribute(line, number, subjects, path) for number, line in enumerate(lines, start=2)]
-    workspace.write_table("attributes", "labels", rows, Attribute)
-    return rows
+    return lines
 
 
 def _subjects(workspace: Workspace) -> dict[str, str]:
@@ -51,9 +67,14 @@ def _attribute(line: dict[str, str | None], number: int, subjects: dict[str, str
         raise InputError(f"{path.name} line {number}: {subject!r} is neither a clip, a source nor a source's path")
     if not name or not value:
         raise InputError(f"{path.name} line {number}: name and value must not be empty")
+    if name in ATTRIBUTES:
+        raise InputError(f"{path.name} line {number}: {name} is measured, not labelled; use another name")
     if name.endswith("_level") and value not in ("low", "high"):
         raise InputError(f"{path.name} line {number}: {name} is {value!r}, choose from low, high")
-    return Attribute(found, name, _number(value), None, "labels", VERSION)
+    number_or_text = _number(value)
+    if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
+        raise InputError(f"{path.name} line {number}: {name} is {value!r}; leave a line out where nothing is known")
+    return Attribute(found, name, number_or_text, None, "labels", VERSION)
 
 
 def _number(text: str) -> float | str:

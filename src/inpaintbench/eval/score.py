@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inpaintbench import frozen, video
-from inpaintbench.errors import MediaError, NotMeasurable
+from inpaintbench.errors import InpaintBenchError, MediaError
 from inpaintbench.eval.metrics.base import Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score, content_id
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
@@ -63,10 +63,15 @@ def score(
     for row in dataset.items:
         item_id = row["item_id"]
         blob, failure = blob_of.get(item_id), failures.get(item_id, "the method was not run on this item")
-        outcome = {"blob": blob} if blob else {"failure": failure}
-        content = content_id(item_id, row["truth_rgb_sha256"], row["hole_sha256"], outcome)
-        tasks.append(Task(item_id, content, {"root": folder, "row": dict(row), **outcome}, f"{method}/{item_id}"))
-    return executor.run(step, tasks)
+        given = {"blob": blob} if blob else {"failure": failure}
+        content = content_id(item_id, row["truth_rgb_sha256"], row["hole_sha256"], given)
+        tasks.append(Task(item_id, content, {"root": folder, "row": dict(row), **given}, f"{method}/{item_id}"))
+    outcome = executor.run(step, tasks)
+    if outcome.rejected:  # crashed or too slow: still rows, so that every count is right
+        lost = [row for refused in outcome.rejected for row in _unscored(refused, step, metrics)]
+        outcome = Outcome([*outcome.records, *lost], outcome.rejected, outcome.failures)
+        executor.workspace.write_table(step.table, step.name, outcome.records, Score)
+    return outcome
 
 
 def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
@@ -95,6 +100,24 @@ def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]
     ]
 
 
+def _unscored(refused: Rejection, step: Step, metrics: Sequence[str] | None) -> list[Score]:
+    protocol: Protocol = PROTOCOLS.get(step.parameters["protocol"])
+    return [
+        Score(
+            method=step.parameters["method"],
+            item_id=refused.subject_id,
+            metric=metric.name,
+            region=region,
+            protocol=protocol.name,
+            fingerprint=protocol.fingerprint,
+            value=None,
+            reason=refused.reason,
+        )
+        for metric in protocol.build_metrics(metrics)
+        for region in metric.regions
+    ]
+
+
 def _prediction(path: Path, row: Plain) -> Frames:
     frames = video.read_frames(path)
     wanted = (row["frames"], row["height"], row["width"], 3)
@@ -108,5 +131,5 @@ def _measured(metric: Metric, view: ItemView | None, failure: str | None) -> dic
         return {region: Measurement(None, failure) for region in metric.regions}
     try:
         return metric.measure(view.declaring(metric.name, metric.needs))
-    except NotMeasurable as error:
+    except InpaintBenchError as error:  # nothing to measure, or a prediction that does not decode
         return {region: Measurement(None, str(error)) for region in metric.regions}

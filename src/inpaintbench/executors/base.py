@@ -81,6 +81,8 @@ class Progress(Protocol):
 class Executor(Protocol):
     """Runs the tasks of a step that are not done yet, and writes its table."""
 
+    workspace: Workspace
+
     def run(self, step: Step, tasks: Sequence[Task], *, rejected: Sequence[Rejection] = ()) -> Outcome:
         """Run ``step`` over ``tasks``; ``rejected`` are refusals decided before, kept with the others."""
         ...

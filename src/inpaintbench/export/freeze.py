@@ -28,7 +28,7 @@ import pyarrow as pa
 import inpaintbench
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.export.card import card
-from inpaintbench.frozen import FORMAT_VERSION, MANIFEST
+from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
 from inpaintbench.types import (
     Attribute,
     Clip,
@@ -41,7 +41,7 @@ from inpaintbench.types import (
     canonical_json,
     content_id,
 )
-from inpaintbench.workspace import Blobs, file_sha256, is_disk_error, write_atomically, write_parquet
+from inpaintbench.workspace import Blobs, file_sha256, is_disk_error, sync_tree, write_atomically, write_parquet
 
 ROW_SCHEMA: pa.Schema = pa.schema(
     [
@@ -60,6 +60,8 @@ ROW_SCHEMA: pa.Schema = pa.schema(
         ("width", pa.int64()),
         ("height", pa.int64()),
         ("fps", pa.float64()),
+        ("encode_crf", pa.int64()),
+        ("encode_psnr_db", pa.float64()),
         ("generator", pa.string()),
         ("generator_parameters", pa.string()),
         ("attributes", pa.string()),
@@ -105,8 +107,7 @@ def freeze(
         InputError: the path has a character that ``datasets`` takes for a pattern.
         WorkspaceError: not writable.
     """
-    if bad := [letter for letter in "[]*?" if letter in str(target.absolute())]:
-        raise InputError(f"export path {str(target)!r} holds {bad[0]!r}, which `datasets` takes for a pattern; use another name")
+    check_target(target)
     rows = _rows(items, sources=sources, clips=clips, corruptions=corruptions, attributes=attributes)
     with _replacing(target) as folder:
         _copy_media(folder, rows, blobs, clips=clips, corruptions=corruptions)
@@ -124,6 +125,18 @@ def freeze(
         manifest = json.dumps(asdict(dataset), indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False)
         write_atomically(folder / MANIFEST, manifest.encode() + b"\n")
     return dataset
+
+
+def check_target(target: Path) -> None:
+    """Raise ``InputError`` unless a dataset may be written to ``target``: a new or empty folder, or an older dataset.
+
+    Paths that ``datasets`` cannot load from are refused too.
+    """
+    if bad := [pattern for pattern in UNLOADABLE if pattern in str(target.absolute())]:
+        raise InputError(f"export path {str(target)!r} holds {bad[0]!r}, which `datasets` takes for a pattern; use another name")
+    replaceable = target.is_dir() and ((target / MANIFEST).is_file() or not any(target.iterdir()))
+    if target.exists() and not replaceable:
+        raise InputError(f"{str(target)!r} exists and is not a frozen dataset; choose another folder")
 
 
 def _rows(
@@ -161,6 +174,8 @@ def _rows(
                 "width": clip.width,
                 "height": clip.height,
                 "fps": clip.fps,
+                "encode_crf": clip.encode_crf,
+                "encode_psnr_db": clip.encode_psnr_db,
                 "generator": corruption.generator,
                 "generator_parameters": dict(corruption.parameters) | {"seed": corruption.seed},
                 "attributes": facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {}),
@@ -206,10 +221,16 @@ def _replacing(target: Path) -> Iterator[Path]:
             shutil.rmtree(leftover, ignore_errors=True)
         made.mkdir(parents=True)
         yield made
+        sync_tree(made)
         old = made.with_suffix(".old.tmp")
         if target.exists():
             target.rename(old)
-        made.rename(target)
+        try:
+            made.rename(target)
+        except OSError:
+            if old.exists():
+                old.rename(target)
+            raise
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         if not is_disk_error(error):

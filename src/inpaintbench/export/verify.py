@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import video
-from inpaintbench.errors import InpaintBenchError, VerifyError
+from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.export.second_decoder import available, compare, require
-from inpaintbench.frozen import MANIFEST, load
+from inpaintbench.frozen import MANIFEST, UNLOADABLE, load
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 from inpaintbench.workspace import file_sha256
 
@@ -50,6 +50,8 @@ def verify(
     if decoder:
         require(decoder)
     root = Path(folder)
+    if bad := [pattern for pattern in UNLOADABLE if pattern in str(root.absolute())]:
+        raise InputError(f"`datasets` cannot load from {str(root)!r}, which holds {bad[0]!r}; move the dataset")
     result = Verification()
     try:
         dataset = load(root)

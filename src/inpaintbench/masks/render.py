@@ -11,12 +11,14 @@ from typing import Any
 from inpaintbench import regions, video
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.measure import measure, measured_labels
+from inpaintbench.masks.measure import REFERENCE_FRAMES, REFERENCE_SIZE, measure, measured_labels, within_intervals
 from inpaintbench.types import Attribute, Clip, Corruption, Hole, Plain, content_id, item_rng
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
 
 VERSION = "1"
+PUBLISHED_SHAPE = (REFERENCE_FRAMES, REFERENCE_SIZE[1], REFERENCE_SIZE[0])
+"""Shape of the holes for which intervals were published."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,12 @@ def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corru
 def generate(generator: str, parameters: Plain, *, seed: int, frames: int, height: int, width: int) -> Hole:
     """The hole that ``generator`` makes with these constants, ``bool[frames, height, width]``.
 
-    The random stream is keyed by seed, generator and constants, so equal constants give equal holes whatever the clip.
+    The random stream is keyed by seed, generator and constants, so equal constants give equal holes whatever the clip, and a
+    mask in reverse is the same mask played backwards.
     """
     leaf: Any = GENERATORS.get(generator)(**parameters)
-    rng = item_rng(seed, f"masks.{generator}", content_id(dict(parameters)))
+    drawn = {name: value for name, value in parameters.items() if name != "reverse"}
+    rng = item_rng(seed, f"masks.{generator}", content_id(drawn))
     view = ItemView(item_id="", frames=frames, height=height, width=width, fps=30.0, parts={})
     hole: Hole = leaf.generate(view, rng)
     return hole
@@ -104,7 +108,11 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption]) -> Outcom
         function="inpaintbench.masks.render:measure_one",
     )
     tasks = [
-        Task(row.corruption_id, row.hole_sha256 or "", {"corruption_id": row.corruption_id, "hole": row.hole})
+        Task(
+            row.corruption_id,
+            row.hole_sha256 or "",
+            {"corruption_id": row.corruption_id, "hole": row.hole, "preset": row.parameters.get("preset")},
+        )
         for row in corruptions
         if row.hole
     ]
@@ -120,4 +128,6 @@ def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attr
     rows: list[tuple[str, float | str | None, str | None]]
     rows = [(f"hole.{name}", None if value is None else float(value), found.reasons.get(name)) for name, value in facts.items()]
     rows += [(f"{name}_level_measured", level, None if level else "not measurable") for name, level in labels.items()]
+    if payload["preset"] and hole.shape == PUBLISHED_SHAPE:
+        rows.append(("within_published_intervals", "yes" if within_intervals(found, payload["preset"]) else "no", None))
     return [Attribute(payload["corruption_id"], name, value, reason, "masks.measure", VERSION) for name, value, reason in rows]

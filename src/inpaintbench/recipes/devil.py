@@ -15,11 +15,15 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import footage, measuring, select
+from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.errors import RunError
+from inpaintbench.curation.splitters import SPLITTERS
+from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import freeze, slices
 from inpaintbench.masks import render
+from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source, content_id
@@ -89,6 +93,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         RunError: every clip is dropped.
     """
     clips = workspace.table("clips", Clip)
+    _needs(clips, "clips", "curation clips")
     cuts = measuring.measure(executor, clips, leaf="cut_score").records
     judged = select.apply_rules(clips, cuts, [select.AtMost("cut_score", recipe.cut_score_limit)])
     workspace.write_table("selection", "select", judged, Selection)
@@ -107,12 +112,14 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
 
 def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> slices.Plan:
     """Labels to items: pair clips with masks, render the masks that are used, measure them."""
-    clips = {clip.clip_id: clip for clip in select.kept(workspace.table("clips", Clip), workspace.table("selection", Selection))}
+    judged = workspace.table("selection", Selection)
+    _needs(judged, "labels", "curation select")
+    clips = {clip.clip_id: clip for clip in select.kept(workspace.table("clips", Clip), judged)}
     plan = _plan(recipe, workspace, clips)
     requests = {pair: _request(recipe, pair, clips[pair.clip_id]) for pair in plan.pairs}
     corruptions = render.render(executor, list(requests.values())).records
-    render.measure_all(executor, corruptions)
-    workspace.write_table("attributes", "mask_levels", _promised_levels(corruptions), Attribute)
+    measured = render.measure_all(executor, corruptions).records
+    workspace.write_table("attributes", "mask_levels", _promised_levels(corruptions, measured), Attribute)
     _write_items(workspace, plan, requests, rendered={row.corruption_id for row in corruptions})
     return plan
 
@@ -137,21 +144,47 @@ def _write_items(
 def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
     folder = target or workspace.path / "exports" / "devil"
+    items = workspace.table("items", Item)
+    _needs(items, "items", "masks pair")
     left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")}
     dataset = freeze.freeze(
         folder,
         name=recipe.name,
         blobs=workspace.blobs,
-        items=workspace.table("items", Item),
+        items=items,
         slices=workspace.table("slices", Slice),
         left_out=left_out,
         sources=workspace.table("sources", Source),
         clips=workspace.table("clips", Clip),
         corruptions=workspace.table("corruptions", Corruption),
-        attributes=workspace.table("attributes", Attribute),
-        recipe={"recipe": "devil", **recipe.model_dump()},
+        # Only what this recipe measured: what an earlier one left in the workspace is not part of this dataset.
+        attributes=[row for step in _attribute_steps(recipe) for row in workspace.table("attributes", Attribute, step=step)],
+        recipe={"recipe": "devil", **recipe.model_dump(), "leaves": _leaves(recipe, workspace)},
     )
     return folder, dataset
+
+
+def _attribute_steps(recipe: DevilRecipe) -> tuple[str, ...]:
+    measured = ("measure.cut_score", f"measure.{recipe.motion_attribute}", "measure.masks")
+    return (*measured, "known", "labels", "levels", "mask_levels")
+
+
+def _leaves(recipe: DevilRecipe, workspace: Workspace) -> Plain:
+    """The leaves that made the dataset, with their versions."""
+    origins = sorted({row.origin for row in workspace.table("sources", Source)})
+    used = {
+        "source": (SOURCES, origins),
+        "splitter": (SPLITTERS, ["windows"]),
+        "normalizer": (NORMALIZERS, ["cover"]),
+        "attribute": (ATTRIBUTES, ["cut_score", recipe.motion_attribute]),
+        "mask generator": (GENERATORS, ["devil_blobs"]),
+    }
+    return {kind: {name: catalogue.get(name).version for name in names} for kind, (catalogue, names) in used.items()}
+
+
+def _needs(rows: Sequence[object], what: str, command: str) -> None:
+    if not rows:
+        raise InputError(f"the workspace has no {what} yet; run `inpaintbench {command}` first")
 
 
 def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:
@@ -186,13 +219,16 @@ def _request(recipe: DevilRecipe, pair: slices.Pair, clip: Clip) -> render.MaskR
     return render.MaskRequest(clip, "devil_blobs", parameters, recipe.seed)
 
 
-def _promised_levels(corruptions: Sequence[Corruption]) -> list[Attribute]:
-    """The labels that a mask's preset promises; what it measures as stands beside them in ``<label>_level_measured``."""
+def _promised_levels(corruptions: Sequence[Corruption], measured: Sequence[Attribute]) -> list[Attribute]:
+    """The labels that each mask's preset promises, and which of them its measurements do not confirm."""
+    found = {(row.subject_id, row.name): row.value for row in measured}
     rows = []
     for corruption in corruptions:
-        preset = corruption.parameters["preset"]
-        facts = {"preset": preset} | {f"{name}_level": level for name, level in labels_of(preset).items()}
-        rows += [Attribute(corruption.corruption_id, name, fact, None, "preset", render.VERSION) for name, fact in facts.items()]
+        subject, preset = corruption.corruption_id, corruption.parameters["preset"]
+        promised = {f"{name}_level": level for name, level in labels_of(preset).items()}
+        doubts = [name for name, level in promised.items() if found.get((subject, f"{name}_measured")) != level]
+        facts = {"preset": preset, **promised, "label_doubts": ", ".join(doubts) or "none"}
+        rows += [Attribute(subject, name, fact, None, "preset", render.VERSION) for name, fact in facts.items()]
     return rows
 
 

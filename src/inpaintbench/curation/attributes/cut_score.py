@@ -18,8 +18,8 @@ from inpaintbench.view import ItemView
 class CutScore:
     """The largest scene-change score that FFmpeg's ``select`` filter gives to a frame of the clip.
 
-    The score of a frame is the smaller of its mean absolute luma difference to the frame before and of that difference's
-    own change, over 100 and at most 1: so even motion scores low and a cut high.
+    The score of a frame is the smaller of its mean absolute luma difference to the frame before, in levels, and of that
+    difference's own change, over 100 and at most 1: even motion scores low and a cut high.
     """
 
     name = "cut_score"

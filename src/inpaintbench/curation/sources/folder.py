@@ -18,7 +18,8 @@ class FolderSource:
     """Every file below ``folder`` whose name ends like a video's, in name order.
 
     Symbolic links are followed, each real folder once, so links in a circle do no harm. Hidden files and folders are left
-    alone. Names may hold any bytes: they are percent-encoded in every table.
+    alone, and so are workspaces and frozen datasets: what we made is not footage. Names may hold any bytes: they are
+    percent-encoded in every table.
 
     Raises:
         InputError: ``folder`` is not a folder or cannot be listed.
@@ -43,7 +44,8 @@ class FolderSource:
         seen: set[str] = set()
         for parent, folders, files in os.walk(self.folder, followlinks=True, onerror=self._unlistable):
             real = os.path.realpath(parent)
-            if real in seen:
+            ours = any(Path(parent, marker).is_file() for marker in ("workspace.json", "dataset.json"))
+            if real in seen or ours:
                 folders.clear()
                 continue
             seen.add(real)
@@ -54,8 +56,7 @@ class FolderSource:
                     yield path
 
     def _unlistable(self, error: OSError) -> None:
-        if Path(error.filename) == self.folder:
-            raise InputError(f"source folder {str(self.folder)!r} cannot be listed: {error.strerror}") from error
+        raise InputError(f"source folder {error.filename!r} cannot be listed: {error.strerror}") from error
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:  # noqa: ARG002 - nothing to make
         """The file where it lies.
@@ -86,4 +87,4 @@ def _state(path: Path) -> str:
         status = path.stat()
     except OSError as error:
         return content_id("unreadable", error.errno)
-    return content_id(status.st_size, status.st_mtime_ns)
+    return content_id(status.st_size, status.st_mtime_ns, os.access(path, os.R_OK))

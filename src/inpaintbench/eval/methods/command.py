@@ -85,6 +85,11 @@ class Command:
             self._run(source, target)
             return np.stack([self._read(target, index, view=view) for index in range(view.frames)])
 
+    def content(self, item_id: str) -> str:  # noqa: ARG002 - the program is the same for all items
+        """Changes whenever the program or a file among its arguments does: names, sizes and times."""
+        files = [Path(argument) for argument in self.arguments if os.path.isfile(argument)]
+        return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
+
     def _write(self, folder: Path, frames: Frames, hole: Hole) -> None:
         for index, (frame, missing) in enumerate(zip(frames, hole, strict=True)):
             video.write_image(folder / self.layout.frame.format(index), frame)
@@ -146,7 +151,7 @@ def _split(command: str) -> list[str]:
     if any(named) and not all(named):
         raise InputError(f"command {command!r} names only one of {{input}} and {{output}}; name both or neither")
     # The program runs in another folder, where relative paths mean nothing.
-    absolute = [os.path.abspath(argument) if Path(argument).is_file() else argument for argument in words[1:]]
+    absolute = [os.path.abspath(argument) if os.path.exists(argument) else argument for argument in words[1:]]
     return [os.path.abspath(found), *absolute, *([] if all(named) else ["{input}", "{output}"])]
 
 

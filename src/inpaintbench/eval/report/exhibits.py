@@ -6,12 +6,13 @@ Without scripts each item is an ordinary video of all its tiles; the player repl
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
-from inpaintbench.eval.report.gallery import MASK, OUTLINE, Exhibit
+from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
 from inpaintbench.eval.report.markup import breakable, count, data_uri, method_name, only_for, slice_name, with_unit
+from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.tables import Quantity, Results, in_reading_order
 from inpaintbench.eval.statistics import rank
 from inpaintbench.types import Plain
@@ -49,17 +50,18 @@ def strip(results: Results, exhibits: Sequence[Exhibit]) -> str:
 
 def figures(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, default: Quantity) -> str:
     """One figure for each exhibit; ``addresses`` say where its video is."""
+    first = max(exhibits, key=lambda exhibit: exhibit.choice.interest, default=None)
     return "\n".join(
-        _figure(results, exhibit, index=index, address=address, default=default)
+        _figure(results, exhibit, index=index, address=address, default=default, first=exhibit is first)
         for index, (exhibit, address) in enumerate(zip(exhibits, addresses, strict=True))
     )
 
 
-def _figure(results: Results, exhibit: Exhibit, *, index: int, address: str, default: Quantity) -> str:
+def _figure(results: Results, exhibit: Exhibit, *, index: int, address: str, default: Quantity, first: bool) -> str:
     layout = json.dumps({**exhibit.layout._asdict(), "centres": exhibit.centres}, separators=(",", ":"))
     tiles = "\n".join(_tile(results, exhibit, channel, default) for channel in ("truth", "input", *results.methods))
     names = escape("tiles, row by row: " + ", ".join(_NAMES.get(channel, channel) for channel in exhibit.layout.channels))
-    return f"""<figure class="exhibit" id="{exhibit_id(index)}" data-layout="{escape(layout)}">
+    return f"""<figure class="exhibit" id="{exhibit_id(index)}" data-layout="{escape(layout)}"{" data-first" if first else ""}>
 {_caption(results, exhibit, default)}
 <video muted loop playsinline controls preload="none" src="{escape(address)}" aria-label="{names}"></video>
 <div class="tiles">
@@ -102,7 +104,8 @@ def _tile(results: Results, exhibit: Exhibit, channel: str, default: Quantity) -
     layout = exhibit.layout
     if channel not in layout.channels:
         shape = f"aspect-ratio:{layout.tile_width}/{layout.tile_height}"
-        return f'<div class="tile"><div class="absent" style="{shape}">no prediction</div>{label}</div>'
+        reason = escape(results.reason(channel, exhibit.choice.item_id) or "")
+        return f'<div class="tile"><div class="absent" style="{shape}"><p>no prediction</p><p>{reason}</p></div>{label}</div>'
     subject = escape(_NAMES.get(channel, channel))
     return (
         f'<div class="tile" data-tile="{layout.channels.index(channel)}">'
@@ -116,7 +119,8 @@ def _tile_score(results: Results, item_id: str, method: str, quantity: Quantity,
     place = rank(values, higher_is_better=quantity.higher_is_better)[method]
     words = escape(with_unit(values[method], quantity.metric))
     hidden = "" if quantity == default else " hidden"
-    return f'<span class="value" {only_for(quantity)}{hidden}>{f"<b>{words}</b>" if place == 1 else words}</span>'
+    words = f"<b>{words}</b>" if place == 1 and len(values) > 1 else words
+    return f'<span class="value" {only_for(quantity)}{hidden}>{words}</span>'
 
 
 def _timeline(results: Results, exhibit: Exhibit) -> str:
@@ -147,8 +151,3 @@ def _path(errors: Sequence[float | None], peak: float) -> str:
             commands.append(f"{'L' if pen_down else 'M'}{index} {100 - 96 * error / peak:.1f}")
         pen_down = error is not None
     return "".join(commands)
-
-
-def no_gallery(reasons: Mapping[str, str]) -> str:
-    """What stands in for a gallery without items."""
-    return "".join(f"<p>{escape(name)}: {escape(reason)}</p>" for name, reason in reasons.items())

@@ -26,13 +26,14 @@ def number(value: float | None, *, decimals: int) -> str:
 def with_unit(value: float | None, metric: str) -> str:
     """A value of ``metric`` as printed, with its unit."""
     leaf = metric_leaf(metric)
-    return f"{number(value, decimals=leaf.decimals)} {leaf.unit}".strip()
+    words = number(value, decimals=leaf.decimals)
+    return f"{words} {leaf.unit}" if leaf.unit and value is not None and math.isfinite(value) else words
 
 
 def percent(share: float) -> str:
-    """A signed share as whole per cent, with one decimal below ten."""
+    """A signed share in per cent, with one decimal below ten."""
     decimals = 1 if abs(share) < 0.0995 else 0
-    return f"{share * 100:+.{decimals}f}".replace("-", "−") + " %"
+    return f"{share * 100:+.{decimals}f}".replace("-", "−") + "%"
 
 
 def count(n: int, word: str) -> str:

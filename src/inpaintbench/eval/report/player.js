@@ -214,7 +214,7 @@
 
   const players = new Map([...gallery.querySelectorAll(".exhibit")].map((figure) => [figure.id, new Player(figure)]));
   const thumbs = [...gallery.querySelectorAll(".thumb")];
-  let current = players.values().next().value;
+  let current = players.get(gallery.querySelector(".exhibit[data-first]").id);
 
   function refresh() {
     const { frames, fps } = current.layout;
@@ -272,6 +272,7 @@
   let started = still;
   new IntersectionObserver((entries) => {
     inView = entries[0].isIntersecting;
+    controls.classList.toggle("docked", inView);
     if (!inView) current.video.pause();
     else if (!started) { started = true; current.toggle(); }
   }, { threshold: 0.35 }).observe(gallery.querySelector(".stage"));

@@ -9,7 +9,7 @@ from inpaintbench.eval.report.markup import breakable
 from inpaintbench.eval.report.tables import Pair, Quantity, Results, pair_slices, unpaired
 
 _ROW_PIXELS = 24
-_GUTTER_PIXELS = 34
+_GUTTER_PIXELS = 30
 
 Ranking = list[tuple[str, int | None]]
 
@@ -35,7 +35,8 @@ def _table(results: Results, region: str) -> str:
         for one in unpaired(results.slices)
     )
     return (
-        f'<div class="scroll" data-region="{escape(region)}"><table class="ranks"><thead><tr><th scope="col">Attribute</th>'
+        f'<div class="scroll" data-region="{escape(region)}"><table class="ranks" style="--metrics:{len(quantities)}">'
+        '<thead><tr><th scope="col">Attribute</th>'
         f"{heads}</tr></thead><tbody>\n{pairs}\n{alone}\n</tbody></table></div>"
     )
 
@@ -49,13 +50,16 @@ def _slope(results: Results, pair: Pair, quantity: Quantity) -> str:
 def _list(results: Results, ranking: Ranking, level: str) -> str:
     colours = method_colours(results.methods)
     places = [place for _, place in ranking]
-    entries = "".join(_entry(method, place, colours[method], tied=places.count(place) > 1) for method, place in ranking)
+    entries = "".join(
+        _entry(method, place, colours[method], tied=places.count(place) > 1, contested=len(ranking) > 1)
+        for method, place in ranking
+    )
     head = f'<span class="level {level}">{level}</span>' if level else ""
     return f'<div class="ranking">{head}<ol>{entries}</ol></div>'
 
 
-def _entry(method: str, place: int | None, colour: str, *, tied: bool) -> str:
-    name = f"<b>{escape(method)}</b>" if place == 1 else f"<span>{escape(method)}</span>"
+def _entry(method: str, place: int | None, colour: str, *, tied: bool, contested: bool) -> str:
+    name = f"<b>{escape(method)}</b>" if place == 1 and contested else f"<span>{escape(method)}</span>"
     mark = "– " if place is None else "= " if tied else ""
     words = "no value" if place is None else f"place {place}"
     return f'<li style="--method:{colour}" title="{escape(method)}: {words}">{mark}{name}</li>'

@@ -40,7 +40,12 @@
     layout.font.color = style.color;
     layout.hoverlabel = { ...layout.hoverlabel, bgcolor: style.backgroundColor, bordercolor: "rgba(127,137,150,0.6)" };
     layout.hoverlabel.font = { ...layout.hoverlabel.font, color: style.color };
-    window.Plotly.react(place, structuredClone(figure.data), layout, { responsive: true, displayModeBar: false });
+    const traces = structuredClone(figure.data);
+    for (const trace of traces) {
+      if (trace.error_y) trace.error_y.color = style.color;
+      if (trace.marker?.line) trace.marker.line.color = style.backgroundColor;
+    }
+    window.Plotly.react(place, traces, layout, { responsive: true, displayModeBar: false });
   }
 
   function sort(button) {

@@ -60,7 +60,8 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
     )
     wide = " wide" if len(results.methods) >= _WIDE_METHODS else ""
     return (
-        f'<div class="scroll{wide}" {only_for(quantity)}><table class="scores"><caption>{caption}</caption>'
+        f'<div class="scroll{wide}" {only_for(quantity)}><table class="scores" style="--methods:{len(results.methods)}">'
+        f"<caption>{caption}</caption>"
         f'<thead><tr><th scope="col"><button type="button" class="sort reset">Slice</button></th><th scope="col" class="n">n</th>'
         f"{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></div>"
     )
@@ -72,13 +73,13 @@ def _scale(summaries: list[Summary]) -> _Scale:
 
 
 def _row(results: Results, one: Slice, quantity: Quantity, scale: _Scale, shown_in: Mapping[str, str]) -> str:
-    places = results.places(one, quantity)
+    best = results.best(one, quantity)
     colours = method_colours(results.methods)
     cells = "".join(
         _cell(
             results.summary(one, method, quantity),
             level=results.level(one, method, quantity),
-            best=places[method] == 1,
+            best=method in best,
             colour=colours[method],
             subject=f"{method} on {one.name}",
             decimals=metric_leaf(quantity.metric).decimals,

@@ -118,6 +118,10 @@ class Results:
         """Methods with their places from best to worst; those without a value last."""
         return sorted(self.places(one, quantity).items(), key=lambda entry: (entry[1] is None, entry[1]))
 
+    def best(self, one: Slice, quantity: Quantity) -> set[str]:
+        """Methods in first place; none where there is nobody to compare with."""
+        return {method for method, place in self.places(one, quantity).items() if place == 1 and len(self.methods) > 1}
+
     def difficulty(self, one: Slice, quantity: Quantity) -> Summary:
         """Mean and standard error over the means of the methods in a slice (DEVIL, CVPR 2022, Figure 4)."""
         means = [self.summary(one, method, quantity).mean for method in self.methods]
@@ -131,6 +135,10 @@ class Results:
     def failures(self) -> list[Failure]:
         """Every missing score with its reason, in the order of methods and items; also scores that were never made."""
         return [failure for method in self.methods for item_id in self.sources for failure in self._failures(method, item_id)]
+
+    def reason(self, method: str, item_id: str) -> str | None:
+        """Why a method lacks scores of an item; None when it lacks none."""
+        return next((failure.reason for failure in self._failures(method, item_id)), None)
 
     def _failures(self, method: str, item_id: str) -> list[Failure]:
         by_reason: dict[str, list[Quantity]] = {}

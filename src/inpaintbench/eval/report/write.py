@@ -11,9 +11,10 @@ from pathlib import Path
 
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.gallery import MASK, OUTLINE, Exhibit, Media, choose_items, make_exhibit
+from inpaintbench.eval.report.gallery import Exhibit, Media, choose_items, make_exhibits
 from inpaintbench.eval.report.markup import data_uri
 from inpaintbench.eval.report.page import default_quantity, render
+from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Dataset, Score
@@ -65,16 +66,16 @@ def write_report(
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
     choices = choose_items(results, default_quantity(results), per_slice=gallery_items_per_slice)
-    exhibits = [make_exhibit(one, media, methods=results.methods, fps=rates[one.item_id]) for one in choices]
-    files = _page_files(results, exhibits, title=title, inline_limit_bytes=inline_limit_bytes)
+    made = make_exhibits(choices, media, methods=results.methods, rates=rates)
+    files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes)
     files[_SCORES] = scores_csv(results.scores)
     files[_SUMMARY] = summary_csv(results)
-    files[_REPORT] = report_json(results, exhibits, title=title)
+    files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
     with _replacing(folder) as temporary:
         for name, data in files.items():
             write_atomically(temporary / name, data)
-    videos = tuple(folder / name for name in files if name.startswith("media/"))
-    return ReportFiles(folder / _PAGE, folder / _SCORES, folder / _SUMMARY, folder / _REPORT, videos)
+    beside = tuple(folder / name for name in files if name.startswith("media/"))
+    return ReportFiles(folder / _PAGE, folder / _SCORES, folder / _SUMMARY, folder / _REPORT, beside)
 
 
 def _check_place(folder: Path) -> None:
@@ -88,15 +89,18 @@ def _check_names(results: Results) -> None:
             raise InputError(f"a method cannot be named {method!r}: the gallery shows something else by that name")
 
 
-def _page_files(results: Results, exhibits: Sequence[Exhibit], *, title: str, inline_limit_bytes: int) -> dict[str, bytes]:
+def _page_files(
+    results: Results, made: Sequence[tuple[Exhibit, bytes]], *, title: str, inline_limit_bytes: int
+) -> dict[str, bytes]:
     """The page, and the videos when they do not go into it; path in the folder -> bytes."""
-    inside = [data_uri(one.video, "video/mp4") for one in exhibits]
+    exhibits, videos = [exhibit for exhibit, _ in made], [video for _, video in made]
+    inside = [data_uri(video, "video/mp4") for video in videos]
     page = render(results, exhibits, inside, title=title, inline=True).encode()
     if len(page) <= inline_limit_bytes or not exhibits:
         return {_PAGE: page}
     names = [f"media/exhibit-{index}.mp4" for index in range(len(exhibits))]
     page = render(results, exhibits, names, title=title, inline=False).encode()
-    return {_PAGE: page, **{name: one.video for name, one in zip(names, exhibits, strict=True)}}
+    return {_PAGE: page, **dict(zip(names, videos, strict=True))}
 
 
 @contextmanager

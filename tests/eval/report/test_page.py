@@ -1,0 +1,205 @@
+"""What the page says, read from its text; how it behaves is in test_player.py."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import plotly.graph_objects as go
+from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
+
+from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
+from inpaintbench.eval.report import notes, overview
+from inpaintbench.eval.report.labels import PALETTE, method_colours, metric_title
+from inpaintbench.eval.report.markup import json_script, number, percent, with_unit
+from inpaintbench.eval.report.page import default_quantity, render
+from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
+from inpaintbench.eval.report.rank_table import rank_tables
+from inpaintbench.eval.report.score_table import failure_table, score_tables
+from inpaintbench.eval.report.tables import Quantity, Results
+
+PSNR = Quantity("psnr", "hole")
+NASTY = '<script>alert("x")</script>&'
+
+
+def results_of(values: object = VALUES, slices: object = SLICES, **changes: object) -> Results:
+    return Results(dataset(slices, **changes), scores(values), protocol=CORRECTED)  # type: ignore[arg-type]
+
+
+def row_of(html: str, name: str) -> str:
+    return next(row for row in html.split("<tr") if f'data-slice="{name}"' in row)
+
+
+def test_the_best_mean_is_bold_and_only_it() -> None:
+    html = score_tables(results_of(), shown_in={})
+    assert re.findall(r"<b>(.*?)</b>", row_of(html, "motion-high")) == ["20.00"]
+    assert re.findall(r"<b>(.*?)</b>", row_of(html, "motion-low")) == ["∞"]
+    assert "<strong>PSNR ↑ (dB)</strong> in the hole, higher is better" in html
+
+
+def test_ties_are_all_bold() -> None:
+    html = score_tables(results_of({"one": {"a1": 5.0}, "two": {"a1": 5.0}, "three": {"a1": 4.0}}, {"s": ["a1"]}), shown_in={})
+    assert row_of(html, "s").count("<b>5.00</b>") == 2
+    assert "<b>4.00</b>" not in html
+
+
+def test_a_method_alone_is_not_best() -> None:
+    results = results_of({"one": {"a1": 5.0}}, {"s": ["a1"]})
+    assert "<b>" not in score_tables(results, shown_in={}) + rank_tables(results)
+
+
+def test_lower_is_better_has_its_arrow() -> None:
+    rows = scores({"one": {"a1": 0.5}, "two": {"a1": 0.25}}, metric="mse")
+    html = score_tables(Results(dataset({"s": ["a1"]}), rows, protocol=CORRECTED), shown_in={})
+    assert metric_title("mse").startswith("MSE ↓")
+    assert "lower is better" in html
+    assert "<b>0.25" in row_of(html, "s")
+
+
+def test_cells_show_intervals_and_count_what_is_not_in_the_mean() -> None:
+    html = score_tables(results_of(), shown_in={"night": "exhibit-2"})
+    assert '<span class="interval">28.00 – 32.00</span>' in row_of(html, "motion-low")
+    assert '<span class="counts">n 0 · 2 ∞</span>' in row_of(html, "motion-low")
+    assert '<span class="counts">n 0 · 2 missing</span>' in row_of(html, "motion-high")
+    assert '<span class="counts">n 0 · 1 ∞ · 1 missing</span>' in row_of(html, "night")
+    assert 'href="#exhibit-2"' in row_of(html, "night")
+
+
+def test_rows_sort_by_values_a_script_can_read() -> None:
+    html = score_tables(results_of(), shown_in={})
+    assert re.findall(r'data-value="(.*?)"', row_of(html, "motion-low")) == ["30.0", "10.0", "inf"]
+
+
+def test_ranks_are_listed_best_first_with_lines_between_settings() -> None:
+    html = rank_tables(results_of())
+    names = re.findall(r"<li [^>]*>(.*?)</li>", html)
+    assert names[:3] == ["<b>odd</b>", "<span>good</span>", "<span>bad</span>"]
+    assert names[3:6] == ["<b>good</b>", "<span>bad</span>", "– <span>odd</span>"]
+    assert html.count("<line ") == 2  # odd has no place on the right
+
+
+def test_tied_ranks_are_marked() -> None:
+    html = rank_tables(results_of({"one": {"a1": 5.0}, "two": {"a1": 5.0}}, {"s": ["a1"]}))
+    assert html.count("= <b>") == 2
+
+
+def test_a_method_has_one_colour_everywhere() -> None:
+    results = results_of()
+    colour = method_colours(results.methods)["bad"]
+    assert colour == PALETTE[1]
+    difficulty = difficulty_figure(results, PSNR)
+    assert [trace["marker"]["color"] for trace in difficulty["data"] if trace.get("name") == "bad"] == [colour]
+    sensitivity = sensitivity_figure(results, "hole")
+    assert sensitivity is not None
+    assert sensitivity["data"][0]["marker"]["color"][1] == colour
+    assert f'style="--method:{colour}" title="bad' in rank_tables(results)
+
+
+def test_difficulty_bars_are_means_with_standard_errors() -> None:
+    figure = difficulty_figure(results_of(), PSNR)
+    bars, good = figure["data"][:2]
+    assert bars["y"] == [20, 17.5, 20]
+    assert bars["error_y"]["array"][0] == math.sqrt(200) / math.sqrt(2)
+    assert good["y"] == [30, 20, 25]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["low", "high", "Night"]
+    assert [one["text"] for one in figure["layout"]["annotations"]] == ["Motion"]
+
+
+def test_plotly_knows_every_property_of_the_figures() -> None:
+    """``go.Figure`` raises on properties and values that plotly.js would silently ignore."""
+    both = {**SLICES, "size-low": ["a1"], "size-high": ["b1"]}
+    rows = [*scores(VALUES), *scores(VALUES, metric="mse")]
+    results = Results(dataset(both), rows, protocol=CORRECTED)
+    for figure in (difficulty_figure(results, PSNR), sensitivity_figure(results, "hole")):
+        assert len(go.Figure(figure).data) >= 4
+
+
+def test_sensitivity_is_a_panel_for_each_attribute_with_both_settings() -> None:
+    figure = sensitivity_figure(results_of(), "hole")
+    assert figure is not None
+    assert [one["text"] for one in figure["layout"]["annotations"]] == ["Motion"]
+    assert figure["data"][0]["y"] == [-1 / 3, 0.5, None]
+    assert figure["data"][1]["x"] == ["odd"]  # a dash where there is no bar
+    assert sensitivity_figure(results_of({"m": {"a1": 1.0}}, {"night": ["a1"]}), "hole") is None
+
+
+def test_findings_answer_which_where_and_what() -> None:
+    values = {"one": {"a1": 30.0, "b1": 10.0}, "two": {"a1": 20.0, "b1": 15.0}, "three": {"a1": 10.0, "b1": 9.0}}
+    best, hardest, sensitive = overview.findings(results_of(values, {"x-low": ["a1"], "x-high": ["b1"]}), PSNR)
+    assert "one" in best.answer
+    assert "two" in best.answer
+    assert best.detail == "each best in 1 of 2 slices"
+    assert "high" in hardest.answer
+    assert "11.33 dB over all methods" in hardest.detail
+    assert "one" in sensitive.answer
+    assert "67% worse" in sensitive.answer
+
+
+def test_one_method_has_no_winner() -> None:
+    found = overview.findings(results_of({"one": {"a1": 1.0, "b1": 2.0}}, {"x-low": ["a1"], "x-high": ["b1"]}), PSNR)
+    assert [finding.question for finding in found] == ["Hardest slice", "Strongest sensitivity"]
+
+
+def test_failures_are_listed_with_their_reason() -> None:
+    html = failure_table(results_of())
+    assert "the program ended with status 3" in html
+    assert "<code>a2</code>, <code>c1</code>" in html
+    assert failure_table(results_of({"one": {"a1": 1.0}}, {"s": ["a1"]})) == ""
+
+
+def test_left_out_and_empty_slices_are_said() -> None:
+    results = results_of({"m": {"a1": 1.0}}, {"s": ["a1"], "void": []}, left_out={"water-low": "no labels"})
+    html = overview.warnings(results)
+    assert "<b>void</b> left out: it has no items" in html
+    assert "<b>water-low</b> left out: no labels" in html
+    assert overview.warnings(results_of({"m": {"a1": 1.0}}, {"s": ["a1"]})) == ""
+
+
+def test_everything_from_data_is_escaped() -> None:
+    values = {NASTY: {NASTY: 1.0}, "bad": {NASTY: None}}
+    results = results_of(values, {f"{NASTY}-low": [NASTY], f"{NASTY}-high": [NASTY]}, left_out={NASTY: NASTY})
+    html = render(results, [], [], title=NASTY, inline=True)
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert" in html
+
+
+def test_json_in_the_page_cannot_end_its_element() -> None:
+    html = json_script("it", {"name": "</script><!--"})
+    assert html.count("</script>") == 1
+    assert json.loads(html.split(">", 1)[1].removesuffix("</script>")) == {"name": "</script><!--"}
+
+
+def test_the_first_view_is_the_first_metric_in_the_hole() -> None:
+    rows = [*scores({"m": {"a1": 1.0}}, region="frame"), *scores({"m": {"a1": 1.0}}, metric="ssim")]
+    assert default_quantity(Results(dataset({"s": ["a1"]}), rows, protocol=CORRECTED)) == ("ssim", "hole")
+    rows = scores({"m": {"a1": 1.0}}, region="frame")
+    assert default_quantity(Results(dataset({"s": ["a1"]}), rows, protocol=CORRECTED)) == ("psnr", "frame")
+
+
+def test_notes_define_metrics_and_name_every_constant() -> None:
+    results = results_of()
+    assert "10 log10(data_range^2 / MSE)" in notes.metric_notes(results)
+    assert "left out of means and counted beside them" in notes.metric_notes(results)
+    assert "2,000 replicates, seed 0, resampling whole sources (3 sources here)" in notes.reading_notes(results)
+    assert "metrics.<wbr>" not in notes.constants_table(results)
+    assert "band_<wbr>radius_<wbr>pixels</code></th><td>8</td>" in notes.constants_table(results)
+
+
+def test_the_published_rule_for_infinite_values_is_said() -> None:
+    rows = [
+        type(one)(one.method, one.item_id, one.metric, one.region, AS_PUBLISHED.name, AS_PUBLISHED.fingerprint, one.value, None)
+        for one in scores({"m": {"a1": 1.0, "b1": math.inf}})
+    ]
+    results = Results(dataset({"s": ["a1", "b1"]}), rows, protocol=AS_PUBLISHED)
+    assert "taken as the largest finite value" in notes.metric_notes(results)
+    assert "n 2 · 1 ∞" in score_tables(results, shown_in={})
+
+
+def test_numbers_are_printed_with_signs_people_read() -> None:
+    assert number(-0.123, decimals=2) == "−0.12"
+    assert number(math.inf, decimals=2) == "∞"
+    assert number(None, decimals=2) == "–"
+    assert (with_unit(25.0, "psnr"), with_unit(math.inf, "psnr"), with_unit(None, "psnr")) == ("25.00 dB", "∞", "–")
+    assert percent(-0.314) == "−31%"
+    assert percent(0.042) == "+4.2%"

@@ -1,0 +1,249 @@
+"""The page in a real browser, opened from the disk: nothing is fetched, and every tile shows the frame asked for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.eval.report.hand_made import FRAMES, SLICES, VALUES, FlatMedia, dataset, read_bars, scores
+
+from inpaintbench import video
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report import ReportFiles, write_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+
+SHOWN = "canvas:visible"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as engine:
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def make_report(folder: Path, *, inline_limit_bytes: int) -> ReportFiles:
+    rows = [*scores(VALUES), *scores(VALUES, metric="ssim"), *scores(VALUES, region="frame")]
+    return write_report(
+        folder,
+        title="Hand-made",
+        dataset=dataset(SLICES, left_out={"water-low": "no labels"}),
+        scores=rows,
+        protocol=CORRECTED,
+        media=FlatMedia(absent=["odd"]),
+        inline_limit_bytes=inline_limit_bytes,
+    )
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
+    return make_report(tmp_path_factory.mktemp("a report") / "with spaces & signs", inline_limit_bytes=15_000_000)
+
+
+class Tab:
+    """One page and everything it complained about or asked the network for."""
+
+    def __init__(self, browser: Any, report: ReportFiles, **options: Any) -> None:
+        settings = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+        self.page = browser.new_context(**settings).new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(report.page.as_uri())
+
+    def go_to(self, frame: int) -> None:
+        self.page.locator(".scrub").fill(str(frame))
+        self.wait_for(frame)
+
+    def wait_for(self, frame: int) -> None:
+        self.page.wait_for_function("frame => document.querySelector('.clock').dataset.frame === String(frame)", arg=frame)
+
+    def watch(self) -> None:
+        """Bring the gallery into view, without its outlines."""
+        self.page.locator("#gallery").scroll_into_view_if_needed()
+        self.page.locator("[data-switch=outline]").click()
+        self.wait_for(0)
+
+    def fetched(self, report: ReportFiles) -> list[str]:
+        """What was asked for that is neither in the page nor beside it."""
+        own = (report.page.parent.as_uri() + "/", "data:", "blob:")
+        return [url for url in self.requests if not url.startswith(own)]
+
+    @property
+    def frame(self) -> int:
+        return int(self.page.locator(".clock").get_attribute("data-frame"))
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any, report: ReportFiles) -> Tab:
+    tab = Tab(browser, report)
+    tab.watch()
+    return tab
+
+
+def numbers_shown(tab: Tab, folder: Path) -> list[tuple[str, int, int]]:
+    """What is drawn on each canvas: its name, the number in its upper half, the number in its lower half."""
+    found = []
+    for canvas in tab.page.locator(SHOWN).all():
+        path = folder / "canvas.png"
+        canvas.screenshot(path=path)
+        picture = video.read_image(path)
+        upper, lower = (read_bars(picture, row_share=share) for share in (0.2, 0.77))
+        found.append((canvas.get_attribute("aria-label"), upper, lower))
+    return found
+
+
+def check_frames(tab: Tab, folder: Path, frames: tuple[int, ...]) -> None:
+    for frame in frames:
+        tab.go_to(frame)
+        assert numbers_shown(tab, folder) == [
+            ("Truth", frame, 0),
+            ("Masked input", frame, 0),
+            ("good", frame, frame),
+            ("bad", frame, frame),
+        ]
+
+
+def test_every_tile_shows_the_frame_asked_for(tab: Tab, tmp_path: Path) -> None:
+    check_frames(tab, tmp_path, (0, 7, 19, 3))
+
+
+def test_videos_beside_the_page_show_the_frame_asked_for(browser: Any, tmp_path: Path) -> None:
+    """Browsers let no page read the pixels of such a video."""
+    report = make_report(tmp_path / "out", inline_limit_bytes=1000)
+    tab = Tab(browser, report)
+    tab.watch()
+    check_frames(tab, tmp_path, (0, 13))
+    assert (tab.complaints, tab.fetched(report)) == ([], [])
+    assert any(url.endswith("media/exhibit-0.mp4") for url in tab.requests)
+
+
+def test_keys_step_and_hold_for_truth(tab: Tab, tmp_path: Path) -> None:
+    tab.go_to(5)
+    tab.page.locator("body").press("ArrowRight")
+    tab.wait_for(6)
+    tab.page.locator("body").press("ArrowLeft")
+    tab.page.locator("body").press("ArrowLeft")
+    tab.wait_for(4)
+    tab.page.keyboard.down("t")
+    assert [lower for _, _, lower in numbers_shown(tab, tmp_path)] == [0, 0, 0, 0]
+    tab.page.keyboard.up("t")
+    assert [lower for _, _, lower in numbers_shown(tab, tmp_path)] == [0, 0, 4, 4]
+
+
+def test_playing_goes_on_in_step_until_stopped(tab: Tab, tmp_path: Path) -> None:
+    tab.go_to(0)
+    tab.page.locator("body").press(" ")
+    tab.page.wait_for_function("() => Number(document.querySelector('.clock').dataset.frame) >= 4")
+    tab.page.locator("body").press(" ")
+    tab.page.wait_for_timeout(250)
+    stopped = tab.frame
+    tab.page.wait_for_timeout(250)
+    assert tab.frame == stopped < FRAMES
+    assert {upper for _, upper, _ in numbers_shown(tab, tmp_path)} == {stopped}
+
+
+def test_the_error_view_is_black_where_a_result_equals_the_truth(tab: Tab, tmp_path: Path) -> None:
+    tab.go_to(6)
+    tab.page.locator("[data-switch=error]").click()
+    path = tmp_path / "canvas.png"
+    tab.page.locator(SHOWN).nth(2).screenshot(path=path)
+    tab.page.locator("[data-switch=error]").click()
+    picture = video.read_image(path)
+    height, width = picture.shape[:2]
+    assert picture[round(0.1 * height) : round(0.4 * height), 8 : width - 8].max() <= 4
+    assert picture[round(0.65 * height) : round(0.88 * height)].max() >= 200
+
+
+def test_the_outline_is_yellow_and_can_be_switched(tab: Tab, tmp_path: Path) -> None:
+    def yellow() -> int:
+        path = tmp_path / "canvas.png"
+        tab.page.locator(SHOWN).first.screenshot(path=path)
+        red, green, blue = video.read_image(path).astype(int).transpose(2, 0, 1)
+        return int(((red > 200) & (green > 150) & (blue < 90)).sum())
+
+    assert yellow() == 0
+    tab.page.locator("[data-switch=outline]").click()
+    assert yellow() > 200
+    tab.page.locator("[data-switch=outline]").click()
+
+
+def test_an_absent_prediction_is_said_and_other_items_open(tab: Tab, tmp_path: Path) -> None:
+    tab.page.locator(".thumb").nth(1).click()
+    assert tab.page.locator(".absent:visible").inner_text().split("\n\n") == ["no prediction", "the program ended with status 3"]
+    tab.page.locator(".thumb").first.click()
+    tab.page.locator(".thumb").nth(1).click()
+    assert tab.page.locator(".exhibit:visible").get_attribute("id") == "exhibit-1"
+    tab.go_to(11)
+    assert {upper for _, upper, _ in numbers_shown(tab, tmp_path)} == {11}
+    tab.page.locator("body").press("ArrowUp")
+    assert tab.page.locator(".exhibit:visible").get_attribute("id") == "exhibit-0"
+
+
+def test_choices_of_metric_and_region_reach_the_whole_page(tab: Tab) -> None:
+    tables = tab.page.locator(".scroll:visible:has(> .scores)")
+    assert tables.get_attribute("data-metric") == "psnr"
+    tab.page.locator("input[value=ssim]").check()
+    assert (tables.get_attribute("data-metric"), tables.count()) == ("ssim", 1)
+    assert tab.page.locator("input[value=frame]").is_disabled()
+    tab.page.locator("input[value=psnr]").check()
+    tab.page.locator("input[value=frame]").check()
+    assert tables.get_attribute("data-region") == "frame"
+    assert "PSNR" in tab.page.locator("[data-plot=difficulty] .ytitle").text_content()
+    tab.page.locator("input[value=hole]").check()
+
+
+def test_tables_sort_by_a_method_and_back(tab: Tab) -> None:
+    table = tab.page.locator(".scores:visible")
+
+    def order() -> list[str]:
+        return [row.get_attribute("data-slice") for row in table.locator("tbody tr").all()]
+
+    table.get_by_role("button", name="bad").click()
+    assert order() == ["motion-high", "night", "motion-low", "all items"]
+    table.get_by_role("button", name="bad").click()
+    assert order() == ["motion-low", "motion-high", "night", "all items"]
+    table.get_by_role("button", name="Slice").click()
+    assert order() == ["motion-low", "motion-high", "night", "all items"]
+
+
+def test_a_slice_in_the_table_opens_its_item(tab: Tab) -> None:
+    tab.page.locator(".scores:visible tr[data-slice=night] a.show").click()
+    assert tab.page.locator(".exhibit:visible").get_attribute("id") == "exhibit-2"
+    assert tab.page.locator(".thumb[aria-current=true]").get_attribute("data-slice") == "night"
+
+
+@pytest.mark.parametrize("width", [390, 900, 1280, 1440])
+def test_nothing_sticks_out(tab: Tab, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+
+
+def test_nothing_is_fetched_and_nothing_goes_wrong(tab: Tab, report: ReportFiles) -> None:
+    """Last of those that share a page, so that it covers everything they did."""
+    assert (tab.complaints, tab.fetched(report)) == ([], [])
+
+
+def test_without_scripts_all_tables_and_videos_are_there(browser: Any, report: ReportFiles) -> None:
+    page = Tab(browser, report, java_script_enabled=False).page
+    assert page.locator(".scores:visible").count() == 3
+    assert page.locator("video:visible").count() == 3
+    assert page.locator(".controls:visible, canvas:visible").count() == 0
+
+
+def test_the_page_plays_by_itself_once_in_view_and_follows_the_dark_theme(browser: Any, report: ReportFiles) -> None:
+    tab = Tab(browser, report, reduced_motion="no-preference", color_scheme="dark")
+    red = re.findall(r"\d+", tab.page.evaluate("getComputedStyle(document.body).backgroundColor"))[0]
+    assert int(red) < 40
+    tab.page.locator("#exhibit-0 .tiles").scroll_into_view_if_needed()
+    tab.page.wait_for_function("() => Number(document.querySelector('.clock').dataset.frame) >= 2")

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
+from inpaintbench.eval.report.tables import Quantity, Results, in_reading_order, pair_slices, split_level
+from inpaintbench.types import Slice
+
+PSNR = Quantity("psnr", "hole")
+
+
+@pytest.fixture
+def results() -> Results:
+    return Results(dataset(SLICES), scores(VALUES), protocol=CORRECTED)
+
+
+def test_means_and_counts_of_a_slice(results: Results) -> None:
+    low, high, night = results.slices
+    assert results.summary(low, "good", PSNR).mean == 30
+    assert results.summary(high, "bad", PSNR).mean == 15
+    assert results.summary(night, "good", PSNR)[:5] == (25, 2, 0, 0, 2)
+    assert results.summary(results.everything, "good", PSNR).mean == 25
+    odd = results.summary(results.everything, "odd", PSNR)
+    assert (odd.mean, odd.n, odd.n_infinite, odd.n_missing) == (None, 0, 2, 2)
+
+
+def test_intervals_resample_sources(results: Results) -> None:
+    both_from_a = Slice("pair", "", ("a1", "a2"))
+    assert results.summary(both_from_a, "good", PSNR).interval_low is None
+    assert results.summary(results.slices[0], "good", PSNR).interval_low == 28
+
+
+def test_infinite_means_are_best_and_missing_ones_have_no_place(results: Results) -> None:
+    low, high, _ = results.slices
+    assert results.ranking(low, PSNR) == [("odd", 1), ("good", 2), ("bad", 3)]
+    assert results.ranking(high, PSNR) == [("good", 1), ("bad", 2), ("odd", None)]
+
+
+def test_ties_share_a_place_and_lower_is_better_for_errors() -> None:
+    values = {"one": {"a1": 0.2}, "two": {"a1": 0.1}, "three": {"a1": 0.1}}
+    results = Results(dataset({"s": ["a1"]}), scores(values, metric="mse"), protocol=CORRECTED)
+    assert results.ranking(results.slices[0], Quantity("mse", "hole")) == [("two", 1), ("three", 1), ("one", 3)]
+
+
+def test_difficulty_is_the_mean_over_methods_with_their_standard_error(results: Results) -> None:
+    low, high, _ = results.slices
+    assert results.difficulty(low, PSNR).mean == 20  # of 30 and 10; the infinite mean is not one
+    assert results.difficulty(low, PSNR).standard_error == pytest.approx(math.sqrt(200) / math.sqrt(2))
+    assert results.difficulty(high, PSNR).n == 2
+
+
+def test_relative_improvement(results: Results) -> None:
+    (pair,) = pair_slices(results.slices)
+    assert results.improvement(pair, "good", PSNR) == pytest.approx(-1 / 3)
+    assert results.improvement(pair, "bad", PSNR) == pytest.approx(0.5)
+    assert results.improvement(pair, "odd", PSNR) is None
+
+
+def test_relative_improvement_is_negated_where_lower_is_better() -> None:
+    values = {"one": {"a1": 0.1, "b1": 0.2}}
+    results = Results(dataset({"x-low": ["a1"], "x-high": ["b1"]}), scores(values, metric="mse"), protocol=CORRECTED)
+    assert results.improvement(pair_slices(results.slices)[0], "one", Quantity("mse", "hole")) == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("camera_motion-low", ("camera_motion", "low")),
+        ("fast-water-high", ("fast-water", "high")),
+        ("night", ("night", None)),
+        ("below-zero", ("below-zero", None)),
+        ("-low", ("-low", None)),
+    ],
+)
+def test_levels_are_read_from_names(name: str, expected: tuple[str, str | None]) -> None:
+    assert split_level(name) == expected
+
+
+def test_pairs_need_both_levels_and_come_low_first() -> None:
+    slices = [Slice(name, "", ("a1",)) for name in ("x-high", "lone-low", "night", "x-low")]
+    assert [one.name for one in in_reading_order(slices)] == ["x-low", "x-high", "lone-low", "night"]
+
+
+def test_the_hole_comes_first_and_metrics_in_the_order_of_the_protocol() -> None:
+    rows = [
+        *scores({"m": {"a1": 1.0}}, metric="mse", region="frame"),
+        *scores({"m": {"a1": 1.0}}, region="frame"),
+        *scores({"m": {"a1": 1.0}}, region="hole"),
+    ]
+    results = Results(dataset({"s": ["a1"]}), rows, protocol=CORRECTED)
+    assert results.quantities == (("psnr", "hole"), ("psnr", "frame"), ("mse", "frame"))
+
+
+def test_failures_name_method_item_and_reason_and_gather_metrics() -> None:
+    rows = [*scores({"m": {"a1": 1.0, "b1": None}}), *scores({"m": {"a1": 1.0, "b1": None}}, metric="ssim")]
+    rows += scores({"other": {"a1": 2.0}})
+    failures = Results(dataset({"s": ["a1", "b1"]}), rows, protocol=CORRECTED).failures()
+    both = (Quantity("psnr", "hole"), Quantity("ssim", "hole"))
+    assert failures == [
+        ("m", "b1", "the program ended with status 3", both),
+        ("other", "a1", "not scored", (Quantity("ssim", "hole"),)),
+        ("other", "b1", "not scored", both),
+    ]
+
+
+def test_a_slice_without_items_is_no_row() -> None:
+    results = Results(dataset({"s": ["a1"], "empty": []}), scores({"m": {"a1": 1.0}}), protocol=CORRECTED)
+    assert [one.name for one in results.slices] == ["s"]
+
+
+def test_fingerprints_are_not_mixed() -> None:
+    rows = scores({"m": {"a1": 1.0, "b1": 2.0}})
+    rows[1] = dataclasses.replace(rows[1], protocol="devil/as-published", fingerprint="0123456789ab")
+    with pytest.raises(InputError, match=rf"devil/corrected \({CORRECTED.fingerprint}\).*devil/as-published \(0123456789ab\)"):
+        Results(dataset({"s": ["a1", "b1"]}), rows, protocol=CORRECTED)
+
+
+def test_scores_of_another_protocol_than_the_one_given_are_refused() -> None:
+    with pytest.raises(InputError, match=r"devil/corrected .*devil/as-published"):
+        Results(dataset({"s": ["a1"]}), scores({"m": {"a1": 1.0}}), protocol=AS_PUBLISHED)
+
+
+def test_scores_that_cannot_be_reported() -> None:
+    with pytest.raises(InputError, match="no scores"):
+        Results(dataset({"s": ["a1"]}), [], protocol=CORRECTED)
+    with pytest.raises(InputError, match="item 'z9', which is not in the dataset"):
+        Results(dataset({"s": ["a1"]}), [score("m", "z9", 1.0)], protocol=CORRECTED)
+    with pytest.raises(InputError, match=r"two different scores of m on item 'a1': psnr \(hole\): 1.0 and 2.0"):
+        Results(dataset({"s": ["a1"]}), [score("m", "a1", 1.0), score("m", "a1", 2.0)], protocol=CORRECTED)
+    with pytest.raises(InputError, match="has no metric 'niqe', only psnr"):
+        Results(dataset({"s": ["a1"]}), [score("m", "a1", 1.0, metric="niqe")], protocol=CORRECTED)
+
+
+def test_the_same_score_twice_is_one_score() -> None:
+    results = Results(dataset({"s": ["a1"]}), [score("m", "a1", 1.0)] * 2, protocol=CORRECTED)
+    assert results.summary(results.slices[0], "m", PSNR).n == 1

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
+
+from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report import ReportFiles, write_report
+
+
+def write(folder: Path, *, values: Any = VALUES, slices: Any = SLICES, **changes: Any) -> ReportFiles:
+    arguments = {
+        "title": "Hand-made",
+        "dataset": dataset(slices, left_out={"water-low": "no clip has a label"}),
+        "scores": scores(values),
+        "protocol": CORRECTED,
+        "media": FlatMedia(absent=["odd"]),
+    }
+    return write_report(folder, **{**arguments, **changes})
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
+    return write(tmp_path_factory.mktemp("report") / "out")
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_everything_is_in_one_page_with_data_beside_it(report: ReportFiles) -> None:
+    assert sorted(path.name for path in report.page.parent.iterdir()) == [
+        "report.html",
+        "report.json",
+        "scores.csv",
+        "summary.csv",
+    ]
+    assert report.media == ()
+    assert "Everything is inside this one file" in report.page.read_text()
+
+
+def test_every_score_is_a_row(report: ReportFiles) -> None:
+    found = rows(report.scores)
+    assert len(found) == 12
+    by_item = {(row["method"], row["item_id"]): row for row in found}
+    assert by_item["good", "b1"]["value"] == "32.0"
+    assert by_item["odd", "a1"]["value"] == "inf"
+    assert (by_item["odd", "a2"]["value"], by_item["odd", "a2"]["reason"]) == ("", "the program ended with status 3")
+
+
+def test_summaries_carry_means_intervals_and_counts(report: ReportFiles) -> None:
+    by_slice = {(row["slice"], row["method"]): row for row in rows(report.summary)}
+    good = by_slice["motion-low", "good"]
+    assert [good[name] for name in ("mean", "standard_error", "interval_low", "interval_high", "n", "place")] == [
+        "30.0",
+        "2.0",
+        "28.0",
+        "32.0",
+        "2",
+        "2",
+    ]
+    odd = by_slice["all items", "odd"]
+    assert [odd[name] for name in ("mean", "n", "n_infinite", "n_missing")] == ["", "0", "2", "2"]
+    assert len(by_slice) == 12
+
+
+def test_the_json_says_what_the_page_says(report: ReportFiles) -> None:
+    data = json.loads(report.data.read_text())
+    assert data["fingerprint"] == CORRECTED.fingerprint
+    assert data["left_out"] == {"water-low": "no clip has a label"}
+    assert [(one["method"], one["item_id"]) for one in data["failures"]] == [("odd", "a2"), ("odd", "c1")]
+    shares = {one["method"]: one["share"] for one in data["relative_improvement"]}
+    assert shares == {"good": pytest.approx(-1 / 3), "bad": 0.5, "odd": None}
+
+
+def test_equal_input_gives_equal_bytes(report: ReportFiles, tmp_path: Path) -> None:
+    again = write(tmp_path / "elsewhere")
+    for name in ("page", "scores", "summary", "data"):
+        assert getattr(report, name).read_bytes() == getattr(again, name).read_bytes(), name
+
+
+def test_beyond_the_limit_videos_lie_beside_the_page(tmp_path: Path) -> None:
+    files = write(tmp_path / "out", inline_limit_bytes=1000)
+    assert [path.name for path in files.media] == ["exhibit-0.mp4", "exhibit-1.mp4", "exhibit-2.mp4"]
+    page = files.page.read_text()
+    assert all(path.is_file() and f'src="media/{path.name}"' in page for path in files.media)
+    assert "The videos lie in the folder media/ beside this file" in page
+    assert "data:video" not in page
+
+
+def test_a_report_replaces_an_earlier_one_whole(tmp_path: Path) -> None:
+    write(tmp_path / "out", inline_limit_bytes=1000)
+    write(tmp_path / "out", gallery_items_per_slice=0)
+    assert not (tmp_path / "out" / "media").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="holds something else than a report"):
+        write(tmp_path / "out")
+    assert (tmp_path / "out" / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_failure_on_the_way_leaves_the_earlier_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = write(tmp_path / "out").page.read_bytes()
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr("inpaintbench.eval.report.write.write_atomically", full)
+    with pytest.raises(WorkspaceError, match="cannot be written: No space left on device"):
+        write(tmp_path / "out", title="Another")
+    assert (tmp_path / "out" / "report.html").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", ["truth", "input", "outline", "mask"])
+def test_methods_cannot_take_names_of_the_gallery(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=f"cannot be named '{name}'"):
+        write(tmp_path / "out", values={name: {"a1": 1.0}})
+
+
+@pytest.mark.parametrize(
+    ("values", "slices"),
+    [
+        ({"only": {"a1": 20.0, "b1": 30.0}}, {"x-low": ["a1"], "x-high": ["b1"]}),
+        ({"only": {"a1": 20.0}}, {"x": ["a1"]}),
+        ({"one": {"a1": None}, "two": {"a1": None}}, {"x-low": ["a1"], "x-high": ["a1"]}),
+        ({"one": {"a1": float("inf")}, "two": {"a1": float("inf")}}, {"x-low": ["a1"], "x-high": ["a1"]}),
+        ({"one": {"a1": 20.0}}, {}),
+        ({"one": {"a1": 20.0}}, {"x-low": [], "x-high": []}),
+    ],
+    ids=["one method", "one item", "all missing", "all infinite", "no slices", "empty slices"],
+)
+def test_small_and_odd_datasets_have_reports(tmp_path: Path, values: Any, slices: Any) -> None:
+    files = write(tmp_path / "out", values=values, slices=slices)
+    page = files.page.read_text()
+    assert "NaN" not in page.split('id="report-data"')[0]
+    assert "nan" not in files.summary.read_text()
+    assert json.loads(files.data.read_text())["methods"] == list(values)
