@@ -64,7 +64,13 @@ lock() {
 make_venv
 case "${1:-}" in
 venv) ;;
-demo) [ -e "$VENV/.full" ] || install requirements-demo.lock ;;
+demo)
+    if [ ! -e "$VENV/.full" ]; then
+        install requirements-demo.lock
+        # The demo does not need the installer, a twentieth of its size; the next verb that does brings it back.
+        if [ -x "$VENV/bin/uv" ]; then "$VENV/bin/python" -m pip uninstall --quiet --yes uv; fi
+    fi
+    ;;
 full)
     system_packages
     install requirements.lock

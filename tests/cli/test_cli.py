@@ -8,13 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hazards
 import pytest
+import typer
 from footage import write_sources
+from typer.testing import CliRunner
 
 from inpaintbench import frozen
+from inpaintbench.cli import app
 
 
 def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
@@ -32,27 +37,34 @@ def one_sentence(done: subprocess.CompletedProcess[str], *, status: int = 1) -> 
 
 
 def test_every_command_has_help() -> None:
-    groups = ("build", "curation", "masks", "export", "eval")
-    for group in groups:
-        listed = run(group, "--help")
-        assert listed.returncode == 0
-        for name in re.findall(r"^│? *([a-z]+) {2,}", listed.stdout, flags=re.MULTILINE):
-            shown = run(group, name, "--help")
-            assert shown.returncode == 0, shown.stderr
-            assert "Usage" in shown.stdout
+    seen = 0
+    for name, command in walk(typer.main.get_command(app)):
+        shown = CliRunner().invoke(app, [*name, "--help"])
+        assert shown.exit_code == 0, shown.output
+        assert "Usage" in shown.output
+        assert command.help, f"{name} has no help"
+        seen += 1
+    assert seen >= 20
     assert run("--version").stdout.startswith("inpaintbench 0.")
     assert run("doctor").returncode == 0
 
 
+def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from walk(below, (*path, name))
+
+
 def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
     sources, workspace, results = write_sources(tmp_path / "sources", count=4), tmp_path / "workspace", tmp_path / "run"
+    export = workspace / "exports" / "devil"
     steps = [
         ("curation", "clips", "--sources", sources, "--out", workspace, "--size", "96x64", "--per-slice", "1", "--workers", "0"),
         ("curation", "measure", workspace, "--attribute", "camera_motion", "--workers", "0"),
         ("curation", "select", workspace, "--workers", "0"),
         ("masks", "pair", workspace, "--workers", "0"),
         ("export", "freeze", workspace),
-        ("export", "verify", workspace / "exports" / "devil"),
+        ("export", "verify", export),
         (
             "eval",
             "predict",
@@ -66,8 +78,8 @@ def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
             "--workers",
             "0",
         ),
-        ("eval", "score", workspace / "exports" / "devil", "--run", results, "--workers", "0"),
-        ("eval", "report", workspace / "exports" / "devil", "--run", results),
+        ("eval", "score", export, "--run", results, "--workers", "0"),
+        ("eval", "report", export, "--run", results),
     ]
     for step in steps:
         done = run(*step)
@@ -108,12 +120,14 @@ def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(datas
 BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "no sources": (("build", "devil", "--sources", "nowhere", "--out", "w"), "'nowhere' does not exist or is not a folder"),
     "empty sources": (("build", "devil", "--sources", "empty", "--out", "w"), "no clips: the source folder holds no video files"),
-    "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "workspace 'a-file' is a file, not a folder"),
+    "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "'a-file' is a file, not a folder"),
     "a full folder as workspace": (("build", "devil", "--sources", "videos", "--out", "videos"), "not empty and not a workspace"),
     "unknown attribute": (("curation", "measure", "w0", "--attribute", "camera_moton"), "did you mean 'camera_motion'?"),
-    "unknown method": (("eval", "predict", "DATASET", "--run", "r", "--method", "tela"), "unknown method 'tela', did you mean 'telea'?"),
+    "unknown method": (("eval", "predict", "DATASET", "--run", "r", "--method", "tela"), "'tela', did you mean 'telea'?"),
     "unknown metric": (("eval", "score", "DATASET", "--run", "r", "--metric", "pnsr"), "did you mean 'psnr'?"),
-    "unknown protocol": (("eval", "score", "DATASET", "--run", "r", "--protocol", "devil/corected"), "did you mean 'devil/corrected'?"),
+    "unknown protocol": (
+        ("eval", "score", "DATASET", "--run", "r", "--protocol", "devil/corected"), "did you mean 'devil/corrected'?",
+    ),
     "unknown preset": (("masks", "render", "--preset", "size-low", "--out", "m"), "unknown"),
     "no dataset": (("eval", "predict", "empty", "--run", "r", "--method", "telea"), "is not a frozen dataset"),
     "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval score` first"),

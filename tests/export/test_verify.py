@@ -111,12 +111,13 @@ def test_something_else_is_not_a_dataset(tmp_path: Path) -> None:
 def test_a_hung_decoder_is_ended_and_told(dataset: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "bin" / "ffmpeg"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\nexec sleep 1000\n")
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 1000\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{shutil.os.environ['PATH']}")
     path = str(_truth(dataset))
     found = second_decoder.compare([path], decoder="ffmpeg", time_limit_seconds=8)
     assert found[path]["error"] == "ffmpeg gave no result (stopped after 8 s)"
+    assert not Path(f"/proc/{int((tmp_path / 'pid').read_text())}").exists()
 
 
 def test_methods_get_no_truth_from_a_frozen_item(dataset: Path) -> None:

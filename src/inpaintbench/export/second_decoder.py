@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -66,14 +68,15 @@ def compare(paths: list[str], *, decoder: str, time_limit_seconds: float) -> dic
         an error.
     """
     command = [sys.executable, "-m", __name__, decoder]
-    try:
-        done = subprocess.run(
-            command, input="\n".join(paths), capture_output=True, text=True, timeout=time_limit_seconds, check=False
-        )
-        output, end = done.stdout, f"exit status {done.returncode}"
-    except subprocess.TimeoutExpired as late:
-        output = late.stdout.decode() if isinstance(late.stdout, bytes) else late.stdout or ""
-        end = f"stopped after {time_limit_seconds:g} s"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as child:  # type: ignore[call-overload]
+        try:
+            output, _ = child.communicate("\n".join(paths), timeout=time_limit_seconds)
+            end = f"exit status {child.returncode}"
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)  # with whatever it started
+            output, _ = child.communicate()
+            end = f"stopped after {time_limit_seconds:g} s"
     results = {row["path"]: row for row in map(json.loads, output.splitlines())}
     return {path: results.get(path, {"error": f"{decoder} gave no result ({end})"}) for path in paths}
 

@@ -50,7 +50,7 @@ def strip(results: Results, exhibits: Sequence[Exhibit]) -> str:
 
 def figures(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, default: Quantity) -> str:
     """One figure for each exhibit; ``addresses`` say where its video is."""
-    first = max(exhibits, key=lambda exhibit: exhibit.choice.interest, default=None)
+    first = max(exhibits, key=lambda exhibit: (len(exhibit.errors), exhibit.choice.interest), default=None)
     return "\n".join(
         _figure(results, exhibit, index=index, address=address, default=default, first=exhibit is first)
         for index, (exhibit, address) in enumerate(zip(exhibits, addresses, strict=True))

@@ -37,7 +37,7 @@ class Choice:
 
     item_id: str
     interest: float = -math.inf
-    """How much the methods differ; the largest is shown first."""
+    """How much the methods differ; of the items with most predictions the one with the largest is shown first."""
     reasons: dict[str, str] = field(default_factory=dict)
 
 

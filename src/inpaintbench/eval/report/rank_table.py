@@ -9,7 +9,7 @@ from inpaintbench.eval.report.markup import breakable
 from inpaintbench.eval.report.tables import Pair, Quantity, Results, pair_slices, unpaired
 
 _ROW_PIXELS = 24
-_GUTTER_PIXELS = 30
+_GUTTER_PIXELS = 24
 
 Ranking = list[tuple[str, int | None]]
 
