@@ -9,7 +9,7 @@ from inpaintbench.types import Attribute, Clip
 
 
 def clip(name: str, source: str = "s") -> Clip:
-    return Clip(name, source, 0, 90, 30.0, 832, 480, 90, "b", "y", "r")
+    return Clip(name, source, 0, 90, 30.0, 832, 480, 90, "b", "y", "r", 14, 46.0)
 
 
 def measured(values: dict[str, float | None]) -> list[Attribute]:
