@@ -41,7 +41,7 @@ Seed = Annotated[int, typer.Option(help="Of every random choice of the corrected
 BEHAVIOURS = ("corrected", "as-published")
 DEMO_CLIPS = 16
 DEMO_PER_SLICE = 2
-DEMO_SIZE = "416x240"
+DEMO_SIZE = "320x180"
 
 
 def devil_recipe(

@@ -29,9 +29,7 @@ from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 app = typer.Typer(no_args_is_help=True, help="Run methods on a frozen dataset, score their predictions, report.")
 
 _GRACE_SECONDS = 60.0
-DEMO_METHODS = tuple(
-    MethodSpec(name, name) for name in ("blank", "telea", "navier_stokes", "temporal_median", "affine_propagation")
-)
+DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
 
 InDataset = Annotated[Path, typer.Argument(help="A frozen dataset: the folder with dataset.json.")]
 Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
