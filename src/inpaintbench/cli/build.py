@@ -39,9 +39,9 @@ LevelLimit = Annotated[int | None, typer.Option(min=1, help="Most clips labelled
 Seed = Annotated[int, typer.Option(help="Of every random choice of the corrected behaviour.")]
 
 BEHAVIOURS = ("corrected", "as-published")
-DEMO_CLIPS = 16
+DEMO_CLIPS = 13
 DEMO_PER_SLICE = 2
-DEMO_SIZE = "320x180"
+DEMO_SIZE = "288x160"
 
 
 def devil_recipe(
