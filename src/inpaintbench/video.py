@@ -254,7 +254,8 @@ def write_clip(path: Path | str, frames: Frames, *, fps: float) -> EncodedClip:
 
 def _encode_truth(path: Path | str, frames: list[Any], *, crf: int, pixel_format: str, fps: float) -> float:
     """Encode converted frames; the PSNR in dB of decoding them, over all YUV values."""
-    options = {"crf": str(crf), "preset": "veryfast", "x264-params": "mbtree=0"}
+    # Without CABAC a high-quality stream decodes twice as fast for 15 % more bytes, and a truth is decoded many times.
+    options = {"crf": str(crf), "preset": "veryfast", "x264-params": "mbtree=0:cabac=0"}
     _encode(path, frames, codec="libx264", pixel_format=pixel_format, fps=fps, options=options, colour=True)
     return _psnr_db([frame.to_ndarray() for frame in frames], (frame.to_ndarray() for frame in _whole(path)))
 
