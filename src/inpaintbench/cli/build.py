@@ -119,10 +119,11 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int) -> None
     console.print_table("Slices", ["slice", "items", "remark"], rows)
     doubts = [row for row in workspace.table("attributes", Attribute, step="mask_levels") if row.name == "label_doubts"]
     unsure = sum(row.value != "none" for row in doubts)
-    console.out.print(f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises", markup=False)
+    where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
+    console.out.print(f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}", markup=False)
     refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
     for row in refused[:10]:
-        console.out.print(f"{row.step}: {display_name(row.name)}: {row.reason}", markup=False)
+        console.out.print(f"refused by {row.step}: {display_name(row.name)}: {row.reason}", markup=False)
     if len(refused) > 10:
         console.out.print(f"and {len(refused) - 10} more: inpaintbench curation rejected {workspace.path}", markup=False)
 

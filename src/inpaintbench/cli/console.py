@@ -85,8 +85,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 
 def _cell(value: object) -> str:
-    text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text.replace("[", r"\[")
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def stop(sentence: str, *, status: int = 1) -> NoReturn:

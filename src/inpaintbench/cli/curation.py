@@ -99,14 +99,19 @@ def select(
 
 
 @app.command()
-def why(workspace: InWorkspace, clip: Annotated[str, typer.Argument(help="A clip id, or its beginning.")]) -> None:
+def why(
+    workspace: InWorkspace, clip: Annotated[str, typer.Argument(help="A clip id or its beginning, or the path of its source.")]
+) -> None:
     """Print every measurement and rule behind the keeping or dropping of a clip."""
     opened = Workspace(workspace, create=False)
-    matches = [row for row in opened.table("clips", Clip) if row.clip_id.startswith(clip)]
+    sources = {row.source_id: row for row in opened.table("sources", Source)}
+    clips = opened.table("clips", Clip)
+    matches = [row for row in clips if row.clip_id.startswith(clip) or display_name(sources[row.source_id].uri) == clip]
     if len(matches) != 1:
-        raise InputError(f"{len(matches)} clips begin with {clip!r}; ids are in the table clips")
+        ids = ", ".join(row.clip_id for row in (matches or clips)[:5])
+        raise InputError(f"{len(matches)} clips are called {clip!r}; name one by its id, such as {ids}")
     found = matches[0]
-    source = next(row for row in opened.table("sources", Source) if row.source_id == found.source_id)
+    source = sources[found.source_id]
     span = f"frames {found.start_frame}..{found.end_frame - 1}"
     console.out.print(f"clip {found.clip_id}: {span} of {display_name(source.uri)}", markup=False)
     subjects = {found.clip_id: "clip", found.source_id: "source"}

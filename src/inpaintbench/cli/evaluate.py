@@ -15,7 +15,7 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.predict import MethodSpec
+from inpaintbench.eval.predict import MethodSpec, build
 from inpaintbench.eval.predict import predict as predict_method
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write_report
@@ -156,6 +156,8 @@ def predict(
     """Run methods over every item; what is done already is kept."""
     program = {"time_limit_seconds": time_limit, "divisor": divisor, "layout": layout}
     specs = method_specs(method or (), saved or (), command or (), program=program)
+    for spec in specs:
+        build(spec)  # what cannot run is told before anything runs
     loaded, workspace = frozen.load(dataset), Workspace(run)
     _bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
