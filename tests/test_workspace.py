@@ -28,6 +28,13 @@ def test_a_record_survives_its_row(record: Any, workspace: Workspace) -> None:
     assert workspace.table("things", type(record)) == [record]
 
 
+def test_a_table_of_another_version_is_one_clear_sentence() -> None:
+    row = to_row(RECORDS[0])
+    del row["producer"]
+    with pytest.raises(WorkspaceError, match="a table of Attribute has no column 'producer'"):
+        from_row(row, Attribute)
+
+
 def test_equal_tables_have_equal_bytes_and_an_empty_one_leaves_no_file(workspace: Workspace) -> None:
     path = workspace.path / "tables" / "attributes" / "one.parquet"
     workspace.write_table("attributes", "one", RECORDS[:3], Attribute)

@@ -296,6 +296,10 @@ def from_row(row: Mapping[str, Any], record_type: type[Record]) -> Record:
     hints = get_type_hints(record_type)
     values: dict[str, Any] = {}
     for field in fields(record_type):  # type: ignore[arg-type]
+        if field.name not in row:
+            raise WorkspaceError(
+                f"a table of {record_type.__name__} has no column {field.name!r}: another version wrote it; run again"
+            )
         value = row[field.name]
         if value is None:
             value = row.get(f"{field.name}_text")

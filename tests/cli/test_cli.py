@@ -94,6 +94,8 @@ def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
     clip = run("curation", "why", workspace, frozen.load(workspace / "exports" / "devil").items[0]["clip_id"][:12])
     assert "cut_score <= 0.3" in clip.stdout
     assert "camera_motion_per_frame" in clip.stdout
+    assert "frames 0..49 of pan 1.mp4" in run("curation", "why", workspace, "pan 1.mp4").stdout
+    assert "clips are called 'nothing'; name one by its id" in one_sentence(run("curation", "why", workspace, "nothing"))
 
 
 def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(dataset: Path, tmp_path: Path) -> None:
