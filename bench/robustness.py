@@ -16,22 +16,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from footage import HEIGHT, WIDTH, write_labels, write_sources
+from footage import build_command as command
+from footage import contents, write_labels, write_sources
 
 from inpaintbench import video
-
-
-def command(folder: Path, name: str, *, workers: int) -> list[str]:
-    return [
-        sys.executable, "-m", "inpaintbench", "build", "devil", "--sources", str(folder / "sources"), "--out", str(folder / name),
-        "--labels", str(folder / "labels.csv"), "--size", f"{WIDTH}x{HEIGHT}", "--per-slice", "2", "--workers", str(workers),
-    ]  # fmt: skip
-
-
-def contents(workspace: Path) -> dict[str, str]:
-    """Every table, blob and export, by hash; the ledger holds clock times and is not compared."""
-    files = (path for part in ("tables", "blobs", "exports") for path in sorted((workspace / part).rglob("*")) if path.is_file())
-    return {str(path.relative_to(workspace)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def killed_then_finished(folder: Path, name: str, *, after_seconds: float) -> tuple[bool, dict[str, str]]:

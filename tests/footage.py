@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,3 +32,17 @@ def write_labels(path: Path, *, count: int = 6) -> Path:
     rows = [f"pan {place}.mp4,scene_motion_level,{'high' if place % 2 else 'low'}" for place in range(count)]
     path.write_text("subject,name,value\n" + "\n".join(rows) + "\n")
     return path
+
+
+def build_command(folder: Path, name: str, *, workers: int) -> list[str]:
+    """`build devil` over ``folder/sources`` with ``folder/labels.csv`` into the workspace ``folder/name``."""
+    return [
+        sys.executable, "-m", "inpaintbench", "build", "devil", "--sources", str(folder / "sources"), "--out", str(folder / name),
+        "--labels", str(folder / "labels.csv"), "--size", f"{WIDTH}x{HEIGHT}", "--per-slice", "2", "--workers", str(workers),
+    ]  # fmt: skip
+
+
+def contents(workspace: Path) -> dict[str, str]:
+    """Every table, blob and export, by hash; the ledger holds clock times and is not compared."""
+    files = (path for part in ("tables", "blobs", "exports") for path in sorted((workspace / part).rglob("*")) if path.is_file())
+    return {str(path.relative_to(workspace)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

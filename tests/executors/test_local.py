@@ -156,6 +156,7 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
     run.wait()
     try:
         _wait_for(lambda: not Path(f"/proc/{worker}").exists())
+        assert not Path(f"/proc/{worker}").exists()
     finally:
         os.kill(child, signal.SIGKILL)
 

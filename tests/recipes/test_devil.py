@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from footage import HEIGHT, WIDTH, write_labels, write_sources
+from footage import build_command as command
+from footage import contents, write_labels, write_sources
 
 from inpaintbench import frozen, video
 from inpaintbench.curation.sources.folder import FolderSource
@@ -22,18 +21,6 @@ from inpaintbench.export.verify import verify
 from inpaintbench.recipes import devil
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Slice, Source
 from inpaintbench.workspace import Workspace
-
-
-def command(folder: Path, name: str, *, workers: int) -> list[str]:
-    return [
-        sys.executable, "-m", "inpaintbench", "build", "devil", "--sources", str(folder / "sources"), "--out", str(folder / name),
-        "--labels", str(folder / "labels.csv"), "--size", f"{WIDTH}x{HEIGHT}", "--per-slice", "2", "--workers", str(workers),
-    ]  # fmt: skip
-
-
-def contents(workspace: Path) -> dict[str, str]:
-    files = (path for part in ("tables", "blobs", "exports") for path in sorted((workspace / part).rglob("*")) if path.is_file())
-    return {str(path.relative_to(workspace)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_killed_runs_and_other_worker_counts_give_the_same_bytes(benchmark: Path, tmp_path: Path) -> None:
