@@ -151,7 +151,7 @@ def _numbers(values: tuple[float, ...] | list[float]) -> str:
 
 def _hole(preset: str, behaviour: Behaviour, index: int) -> Hole:
     leaf, rng = _leaf(preset, behaviour, index)
-    return leaf.generate(VIEW, rng)
+    return leaf.generate(VIEW, rng).hole
 
 
 def _leaf(preset: str, behaviour: Behaviour, index: int) -> tuple[DevilBlobs, np.random.Generator]:

@@ -28,6 +28,9 @@ Luma = npt.NDArray[np.uint8]
 Hole = npt.NDArray[np.bool_]
 """``bool[T, H, W]``, True = hole."""
 
+Alpha = npt.NDArray[np.uint8]
+"""``uint8[T, H, W]``, opacity of an overlay: 0 = nothing, 255 = opaque."""
+
 Plain = Mapping[str, Any]
 """JSON-able data: strings, finite numbers, booleans, None, lists and string-keyed mappings."""
 
@@ -46,6 +49,37 @@ def item_rng(seed: int, step: str, item_id: str) -> np.random.Generator:
     """The random generator of one item in one step; independent of order and worker count."""
     digest = hashlib.sha256(canonical_json([seed, step, item_id]).encode()).digest()
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One labelled joint of one person. Coordinates are pixels; the centre of the upper left pixel is (0, 0)."""
+
+    person: int
+    """Number of the person in the picture, from 0."""
+    name: str
+    """``ankle``, ``knee``, ``hip``, ``pelvis``, ``thorax``, ``upper_neck``, ``head_top``, ``wrist``, ``elbow``, ``shoulder``,
+    ``eye``, ``nose``, ``ear`` or ``head``, the same on both sides."""
+    side: str | None
+    """``left`` or ``right``; None for joints in the middle of the body."""
+    x: float
+    y: float
+    visible: bool | None = None
+    """False = labelled though occluded; None = not stated."""
+    side_of: str = "person"
+    """Whose left and right: ``person``, or ``image`` for annotations that say what the viewer sees."""
+
+
+@dataclass(frozen=True)
+class TextEvent:
+    """A text that is on screen for a while."""
+
+    start_seconds: float
+    end_seconds: float
+    text: str
+    """Lines divided by ``\\n``; may carry ASS override tags such as ``{\\i1}``."""
+    style: Plain | None = None
+    """Style fields that the subtitle file states (ASS); None when it states none."""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import MissingPartError, UndeclaredNeedError
-from inpaintbench.types import Frames, Hole, Luma
+from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, TextEvent
 
-PARTS = ("truth", "luma", "input", "hole", "prediction", "composite")
+PARTS = ("truth", "luma", "input", "hole", "alpha", "first_hole", "joints", "timed_text", "prediction", "composite")
 
 
 class ItemView:
@@ -91,6 +91,30 @@ class ItemView:
         """True where pixels are missing."""
         hole: Hole = self._get("hole")
         return hole
+
+    @property
+    def alpha(self) -> Alpha:
+        """How much of a soft overlay covers each pixel."""
+        alpha: Alpha = self._get("alpha")
+        return alpha
+
+    @property
+    def first_hole(self) -> Hole:
+        """The hole of the corruption that this one comes on top of."""
+        hole: Hole = self._get("first_hole")
+        return hole
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The labelled joints of all people in the picture."""
+        joints: tuple[Joint, ...] = self._get("joints")
+        return joints
+
+    @property
+    def timed_text(self) -> tuple[TextEvent, ...]:
+        """The texts of the clip, times counted from its first frame."""
+        events: tuple[TextEvent, ...] = self._get("timed_text")
+        return events
 
     @property
     def prediction(self) -> Frames:

@@ -194,7 +194,7 @@ def test_a_measurement_outside_its_interval_or_missing_is_not_within() -> None:
 def test_published_masks_lie_where_the_published_table_says(preset: str) -> None:
     view = ItemView(item_id="item", frames=90, height=480, width=832, fps=30.0, parts={})
     masks = [
-        measure(DevilBlobs(preset=preset, behaviour="as-published", index=index).generate(view, np.random.default_rng(0)))
+        measure(DevilBlobs(preset=preset, behaviour="as-published", index=index).generate(view, np.random.default_rng(0)).hole)
         for index in range(6)
     ]
     # Three intervals of 90 % each hold about 75 % of the masks; the chance that 3 of 6 fit is above 0.96 in every preset.

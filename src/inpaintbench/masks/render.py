@@ -89,7 +89,7 @@ def generate(generator: str, parameters: Plain, *, seed: int, frames: int, heigh
     drawn = {name: value for name, value in parameters.items() if name != "reverse"}
     rng = item_rng(seed, f"masks.{generator}", content_id(drawn))
     view = ItemView(item_id="", frames=frames, height=height, width=width, fps=30.0, parts={})
-    hole: Hole = leaf.generate(view, rng)
+    hole: Hole = leaf.generate(view, rng).hole
     return hole
 
 

@@ -33,12 +33,12 @@ def published(
     preset: str, *, frames: int = 90, width: int = 832, height: int = 480, index: int = 0, reverse: bool = False
 ) -> Hole:
     leaf = DevilBlobs(preset=preset, behaviour="as-published", index=index, reverse=reverse)
-    return leaf.generate(view(frames, width=width, height=height), np.random.default_rng(0))
+    return leaf.generate(view(frames, width=width, height=height), np.random.default_rng(0)).hole
 
 
 def corrected(preset: str, seed: int, **options: bool) -> Hole:
     leaf = DevilBlobs(preset=preset, behaviour="corrected", **options)
-    return leaf.generate(view(), item_rng(seed, "masks", preset))
+    return leaf.generate(view(), item_rng(seed, "masks", preset)).hole
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_presets_that_differ_in_displacement_start_from_one_shape() -> None:
 
 def test_as_published_ignores_the_rng_and_tells_masks_apart() -> None:
     leaf = DevilBlobs(preset=STIFF_SMALL, behaviour="as-published", index=1)
-    one, other = (leaf.generate(view(3), np.random.default_rng(seed)) for seed in (1, 2))
+    one, other = (leaf.generate(view(3), np.random.default_rng(seed)).hole for seed in (1, 2))
     np.testing.assert_array_equal(one, other)
     assert not np.array_equal(one, published(STIFF_SMALL, frames=3, index=2))
 
@@ -129,7 +129,7 @@ def test_published_low_displacement_blobs_can_be_static_and_corrected_ones_move_
 
 def test_corrected_is_a_function_of_the_rng_alone() -> None:
     one, same, other = (
-        DevilBlobs(preset=STIFF_SMALL, index=index).generate(view(10), np.random.default_rng(seed))
+        DevilBlobs(preset=STIFF_SMALL, index=index).generate(view(10), np.random.default_rng(seed)).hole
         for index, seed in ((0, 4), (9, 4), (0, 5))
     )
     np.testing.assert_array_equal(one, same)
@@ -139,7 +139,7 @@ def test_corrected_is_a_function_of_the_rng_alone() -> None:
 def test_corrected_blobs_do_not_depend_on_the_clip() -> None:
     leaf = DevilBlobs(preset="size-high_pose-low_displacement-high")
     large, small = (
-        leaf.generate(view(frames, width=width, height=height), np.random.default_rng(6))
+        leaf.generate(view(frames, width=width, height=height), np.random.default_rng(6)).hole
         for frames, width, height in ((60, 832, 480), (45, 416, 240))
     )
     assert small[44].mean() == pytest.approx(large[44].mean(), rel=0.02)
@@ -156,7 +156,7 @@ def test_corrected_blobs_of_one_index_start_from_different_shapes_in_different_p
 @pytest.mark.parametrize(("frames", "base_frames"), [(1, 1), (7, 1), (12, 5), (3, 120)])
 def test_any_length_fits_the_clip(behaviour: str, frames: int, base_frames: int) -> None:
     leaf = GENERATORS.get("devil_blobs")(preset=STIFF_SMALL, behaviour=behaviour, base_frames=base_frames)
-    hole = leaf.generate(view(frames, width=97, height=61), np.random.default_rng(0))
+    hole = leaf.generate(view(frames, width=97, height=61), np.random.default_rng(0)).hole
     assert hole.shape == (frames, 61, 97)
     assert hole.dtype == np.bool_
     assert hole.any(axis=(1, 2)).all()

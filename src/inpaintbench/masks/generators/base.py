@@ -1,13 +1,31 @@
-"""What a mask generator gives: one hole track for one clip."""
+"""What a mask generator gives: one hole track for one clip, and what it says of what it drew."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
-from inpaintbench.types import Hole
+from inpaintbench.types import Alpha, Frames, Hole
 from inpaintbench.view import ItemView
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A corruption as a generator made it.
+
+    A generator that removes pixels gives a hole alone. One that paints over them gives ``alpha`` and ``colour`` too; its hole
+    is then ``alpha > 0``, and the input is the truth under that overlay (``inpaintbench.masks.overlays.blend``).
+    """
+
+    hole: Hole
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What was drawn, for tables and slices: name -> number, text, or JSON-able list. Units in the names."""
+    alpha: Alpha | None = None
+    colour: Frames | None = None
+    """``uint8[T, H, W, 3]`` RGB, not premultiplied; anything where ``alpha`` is 0."""
 
 
 class GeneratorLeaf(Protocol):
@@ -16,8 +34,9 @@ class GeneratorLeaf(Protocol):
     name: str
     version: str
     needs: tuple[str, ...]
+    """Parts of the view that it reads: of ``joints``, ``timed_text``, ``first_hole``, or nothing at all."""
 
-    def generate(self, view: ItemView, rng: np.random.Generator) -> Hole:
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
         """A hole ``bool[view.frames, view.height, view.width]``, the same for the same arguments.
 
         Raises:

@@ -10,6 +10,7 @@ import numpy as np
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.blob_motion import Trajectory, trajectory
 from inpaintbench.masks.generators.blob_presets import CANVAS, PRESETS, find_preset
 from inpaintbench.masks.generators.blob_raster import render
@@ -24,7 +25,6 @@ from inpaintbench.masks.measure import (
     displacement,
     measure,
 )
-from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
 __all__ = [
@@ -88,7 +88,7 @@ class DevilBlobs:
         self.canvas, self.base_frames = (canvas[0], canvas[1]), base_frames
         self.preset.require_room(self.canvas)
 
-    def generate(self, view: ItemView, rng: np.random.Generator) -> Hole:
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
         """The hole ``bool[view.frames, view.height, view.width]``; in clips longer than the mask it plays to and fro.
 
         Raises:
@@ -96,7 +96,8 @@ class DevilBlobs:
         """
         points, brush_width = self.trajectory(rng)
         order = playing_order(view.frames, base_frames=self.base_frames, reverse=self.reverse)
-        return render(points, brush_width=brush_width, canvas=self.canvas, order=order, width=view.width, height=view.height)
+        size = {"width": view.width, "height": view.height}
+        return Drawn(render(points, brush_width=brush_width, canvas=self.canvas, order=order, **size))
 
     def trajectory(self, rng: np.random.Generator) -> Trajectory:
         """The control points of the ``base_frames`` frames, in forward time."""
