@@ -15,11 +15,9 @@ from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice
 from inpaintbench.view import ItemView, composite
 
 MANIFEST = "dataset.json"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 UNLOADABLE = ("[", "]", "*", "?", "::")
 """In a path, `datasets` takes these for patterns and finds nothing."""
-FILL = 0
-"""Value of hole pixels in the input that methods see."""
 
 
 def load(folder: Path | str) -> Dataset:
@@ -43,15 +41,28 @@ def load(folder: Path | str) -> Dataset:
         raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
 
 
-def input_view(root: Path | str, row: Plain) -> ItemView:
-    """What a method may see of an item: the corrupted input and the hole. The truth is not there to be asked for.
+def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:
+    """What a method may see of an item: the corrupted input, and the hole where the benchmark gives it.
+
+    The truth is not there to be asked for.
 
     Args:
         root: folder of the dataset.
         row: the item's row of the manifest.
+        oracle_mask: show the hole of a benchmark that hides it.
     """
     hole = _once(lambda: _hole(root, row))
-    return _view(row, {"hole": hole, "input": lambda: filled(video.read_frames(_path(root, row, "truth")), hole())})
+    parts: dict[str, Callable[[], Any]] = {"input": lambda: corrupted(root, row, hole)}
+    if row["hole_is_given"] or oracle_mask:
+        parts["hole"] = hole
+    return _view(row, parts)
+
+
+def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole]) -> Frames:
+    """The input of an item: the stored one, or its truth with the hole filled."""
+    if row.get("input_file_name"):
+        return video.read_frames(_path(root, row, "input"))
+    return filled(video.read_frames(_path(root, row, "truth")), hole(), fill=row["fill"])
 
 
 def scoring_view(root: Path | str, row: Plain, *, prediction: Callable[[], Frames]) -> ItemView:
@@ -70,9 +81,9 @@ def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
     return video.read_frames(_path(root, row, "truth")), _hole(root, row)
 
 
-def filled(truth: Frames, hole: Hole) -> Frames:
-    """``truth`` with every hole pixel replaced by ``FILL``: nothing of the truth is left to find there."""
-    return composite(truth, hole, np.full_like(truth, FILL))
+def filled(truth: Frames, hole: Hole, *, fill: int) -> Frames:
+    """``truth`` with every hole pixel at level ``fill``: nothing of the truth is left to find there."""
+    return composite(truth, hole, np.full_like(truth, fill))
 
 
 def _view(row: Plain, parts: dict[str, Callable[[], Any]]) -> ItemView:

@@ -118,7 +118,7 @@ class Clip:
     clip_id: str
     source_id: str
     start_frame: int
-    """First frame in the source, counted over the frames that decode."""
+    """First frame in the source, counted over the frames that decode, at the clip's rate where the source was retimed."""
     end_frame: int
     fps: float
     width: int
@@ -130,8 +130,8 @@ class Clip:
     """Hash of the decoded planes, fixed by the H.264 standard, equal with any decoder."""
     rgb_sha256: str
     """Hash of the RGB frames as ``video.py`` decodes them."""
-    encode_crf: int
-    """Quality factor of the encoder; 0 is lossless."""
+    encode_crf: int | None
+    """Quality factor of the encoder; 0 is lossless, None where a bit rate was asked for."""
     encode_psnr_db: float
     """Of the encoded against the normalised frames, over all YUV values."""
 
@@ -166,7 +166,13 @@ class Corruption:
     hole_sha256: str | None
     """Hash of the hole as ``bool[T, H, W]`` bytes."""
     alpha: str | None = None
+    """Blob name of the overlay's opacity track, for corruptions that paint over pixels."""
     input: str | None = None
+    """Blob name of the corrupted frames, where they are more than the truth with its hole filled."""
+    input_sha256: str | None = None
+    """Hash of the input's decoded RGB frames."""
+    facts: Plain = field(default_factory=dict)
+    """What the generator says of what it drew; measuring turns it into attributes."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,7 @@ class Item:
     item_id: str
     clip_id: str
     corruption_id: str
+    split: str = "test"
 
 
 @dataclass(frozen=True)
@@ -202,7 +209,7 @@ class Dataset:
     files: Mapping[str, str]
     """Path in the dataset -> SHA-256 of the file."""
     versions: Mapping[str, str]
-    format_version: int = 1
+    format_version: int = 2
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def write_dataset(folder: Path, truth: Frames, hole: Hole, *, item_id: str = "it
     yuv, rgb = video.decoded_hashes(folder / "truth.mp4")
     row = {
         "item_id": item_id, "truth_file_name": "truth.mp4", "hole_file_name": "hole.mp4", "fps": 25.0, **SIZE,
-        "truth_yuv_sha256": yuv, "truth_rgb_sha256": rgb, "hole_sha256": "same",
+        "truth_yuv_sha256": yuv, "truth_rgb_sha256": rgb, "hole_sha256": "same", "input_sha256": None, "fill": 0, "hole_is_given": True, "split": "test",
     }  # fmt: skip
     return Dataset("test", {}, (row,), (), {}, {}, {})
 
@@ -94,7 +94,7 @@ def test_padding_is_around_every_method_and_cropped_off(divisor: int | tuple[int
 
     leaf = Shape()
     leaf.divisor = divisor  # type: ignore[assignment]
-    view = ItemView.of_arrays(input=frozen.filled(truth, hole), hole=hole)
+    view = ItemView.of_arrays(input=frozen.filled(truth, hole, fill=0), hole=hole)
     assert (run(leaf, view) == view.input).all()
     width, height = (divisor, divisor) if isinstance(divisor, int) else divisor
     assert Shape.seen[2] % width == 0

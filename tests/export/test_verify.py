@@ -72,9 +72,9 @@ def _change_metadata_and_cover_it_up(dataset: Path) -> None:
     path = dataset / "size-low.parquet"
     rows = read_parquet(path)
     rows[0]["licence"] = "CC0-1.0"
-    from inpaintbench.export.freeze import ROW_SCHEMA
+    from inpaintbench.export.layout import row_schema
 
-    write_parquet(path, rows, ROW_SCHEMA)
+    write_parquet(path, rows, row_schema(rows))
     _set_hash(dataset, path)
 
 
@@ -128,7 +128,7 @@ def test_methods_get_no_truth_from_a_frozen_item(dataset: Path) -> None:
     row = frozen.load(dataset).items[0]
     view = frozen.input_view(dataset, row)
     assert not view.has("truth")
-    assert (view.input[view.hole] == frozen.FILL).all()
+    assert (view.input[view.hole] == row["fill"]).all()
     truth, hole = frozen.truth_and_hole(dataset, row)
     assert (view.input[~hole] == truth[~hole]).all()
     assert np.count_nonzero(hole)

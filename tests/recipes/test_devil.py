@@ -110,7 +110,7 @@ def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) ->
 def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", count=4)
     workspace = Workspace(tmp_path / "workspace")
-    recipe = devil.DevilRecipe(width=64, height=48, per_slice=2, behaviour="as-published")
+    recipe = devil.DevilRecipe(width=208, height=120, per_slice=2, behaviour="as-published")
     with LocalExecutor(workspace, workers=0) as executor:
         folder, dataset = devil.build(
             recipe, devil.SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace

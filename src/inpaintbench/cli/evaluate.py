@@ -15,7 +15,7 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.predict import MethodSpec, build
+from inpaintbench.eval.predict import MethodSpec, build, labelled
 from inpaintbench.eval.predict import predict as predict_method
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write_report
@@ -79,12 +79,21 @@ def _bind(workspace: Workspace, root: Path) -> None:
 
 
 def _predict(
-    executor: LocalExecutor, dataset: Dataset, root: Path, specs: Sequence[MethodSpec], *, full: bool, seconds: float
+    executor: LocalExecutor,
+    dataset: Dataset,
+    root: Path,
+    specs: Sequence[MethodSpec],
+    *,
+    full: bool,
+    seconds: float,
+    oracle_mask: bool = False,
 ) -> None:
     for spec in specs:
         # A program of its own is stopped by its own clock first, which tells more than a killed worker.
         limit = seconds + _GRACE_SECONDS
-        predict_method(executor, dataset, root=root, method=spec, keep_full_frames=full, time_limit_seconds=limit)
+        predict_method(
+            executor, dataset, root=root, method=spec, keep_full_frames=full, oracle_mask=oracle_mask, time_limit_seconds=limit
+        )
 
 
 def _score(
@@ -146,6 +155,9 @@ def predict(
     saved: Saved = None,
     command: Commands = None,
     keep_full_frames: Annotated[bool, typer.Option("--keep-full-frames", help="Keep pixels outside the hole too.")] = False,
+    oracle_mask: Annotated[
+        bool, typer.Option("--oracle-mask", help="Show methods the hole of a benchmark that hides it; their labels say so.")
+    ] = False,
     time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one item.")] = 3600.0,
     divisor: Annotated[int, typer.Option(min=1, help="Pad the input of --command programs to multiples of this.")] = 1,
     layout: Annotated[str, typer.Option(help="File names for --command programs: plain, or devil.")] = "plain",
@@ -161,11 +173,12 @@ def predict(
     loaded, workspace = frozen.load(dataset), Workspace(run)
     _bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
-        _predict(executor, loaded, dataset, specs, full=keep_full_frames, seconds=time_limit)
+        _predict(executor, loaded, dataset, specs, full=keep_full_frames, seconds=time_limit, oracle_mask=oracle_mask)
     for spec in specs:
-        step = f"predict.{spec.label}"
+        label = labelled(spec.label, loaded, oracle_mask=oracle_mask)
+        step = f"predict.{label}"
         made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
-        console.out.print(f"{spec.label}: {len(made)} predictions, {len(failed)} failed", markup=False)
+        console.out.print(f"{label}: {len(made)} predictions, {len(failed)} failed", markup=False)
         for row in failed[:5]:
             console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
 

@@ -53,7 +53,7 @@ def render(
     rows = []
     for index in range(first, first + count):
         parameters = {"preset": preset, "behaviour": behaviour, "index": index, "reverse": False}
-        hole = generate("devil_blobs", parameters, seed=seed, frames=frames, height=height, width=width)
+        hole = generate("devil_blobs", parameters, seed=seed, frames=frames, height=height, width=width).hole
         name = f"{preset}_{index:05d}.mp4"
         made = out / f".{name}.tmp.mp4"
         video.write_hole(made, hole, fps=30.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -14,6 +13,8 @@ from urllib.parse import quote
 import numpy as np
 
 from inpaintbench import video
+from inpaintbench.curation.bars import Bars
+from inpaintbench.curation.location import open_path
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
@@ -21,10 +22,10 @@ from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
-from inpaintbench.types import Attribute, Clip, Plain, Source, content_id
+from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id
 from inpaintbench.workspace import Blobs, Workspace, file_sha256
 
-VERSION = "1"
+VERSION = "2"
 _PROBE_LIMIT_SECONDS = 900.0
 _CUT_LIMIT_SECONDS = 3600.0
 
@@ -85,16 +86,6 @@ def distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Rejection]]:
     return list(first.values()), doubles
 
 
-def located(sources: Sequence[Source], footage: Sequence[Footage]) -> dict[str, Plain]:
-    """Where each source's file lies: payload for the steps that open it."""
-    paths = {piece.uri: piece.payload.get("path") for piece in footage}
-    return {source.source_id: {"blob": source.blob, "path": paths.get(source.uri)} for source in sources}
-
-
-def _open_path(where: Plain, blobs: Blobs) -> str:
-    return str(blobs.path(where["blob"])) if where["blob"] else os.fsdecode(unquote_bytes(where["path"]))
-
-
 def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection]) -> Outcome:
     """Decode every source once and write what it holds to ``attributes``."""
     step = Step(
@@ -114,7 +105,7 @@ def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Pla
 
 def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
     """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``."""
-    found = asdict(video.probe(_open_path(payload["where"], blobs)))
+    found = asdict(video.probe(open_path(payload["where"], blobs)))
     return [
         Attribute(
             payload["source_id"], f"probe.{name}", value if isinstance(value, str) else float(value), None, "probe", VERSION
@@ -125,17 +116,19 @@ def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attrib
 
 def cut(
     executor: Executor, probed: Sequence[Attribute], where: Mapping[str, Plain], names: Mapping[str, str],
-    *, splitter: Plain, normalizer: Plain,
+    *, splitter: Plain, normalizer: Plain, fps: float | None = None, form: str = "near-lossless",
 ) -> Outcome:  # fmt: skip
     """Split, normalise and encode every probed source into the table ``clips``.
 
     Args:
         executor: who does the work.
-        probed: rows of ``probe``.
+        probed: rows of ``probe``, and of ``bars.find`` where bars are to be cut off.
         where: source id -> where its file lies.
         names: source id -> what people call it.
         splitter: ``{"name": ..., constant: value ...}`` of the splitter leaf.
         normalizer: the same for the normalizer leaf.
+        fps: bring videos to this constant rate, by timestamps; by default they keep theirs.
+        form: one of ``video.CLIP_FORMS``.
     """
     leaves = {
         "splitter": [splitter["name"], SPLITTERS.get(splitter["name"]).version, without_name(splitter)],
@@ -147,7 +140,7 @@ def cut(
         table="clips",
         record=Clip,
         function="inpaintbench.curation.footage:cut_one",
-        parameters=leaves,
+        parameters={**leaves, "fps": fps, "form": form},
         time_limit_seconds=_CUT_LIMIT_SECONDS,
     )
     facts: dict[str, dict[str, Any]] = {}
@@ -170,12 +163,15 @@ def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
     (splitter_name, _, splitting), (normalizer_name, _, normalising) = parameters["splitter"], parameters["normalizer"]
     splitter = SPLITTERS.get(splitter_name)(**splitting)
     normalizer = NORMALIZERS.get(normalizer_name)(**normalising)
-    probe_facts, path = payload["probe"], _open_path(payload["where"], blobs)
-    spans = list(splitter.spans(path, frames=int(probe_facts["frames"])))
+    facts, path = payload["probe"], open_path(payload["where"], blobs)
+    retimed = None if video.is_image(path) else parameters["fps"]
+    fps = float(retimed or facts["fps"])
+    count = video.frames_at(float(facts["duration_seconds"]), fps) if retimed else int(facts["frames"])
+    spans = list(splitter.spans(path, frames=count))
     clips = []
-    for start, end, frames in _spans_of_frames(path, spans, normalizer, float(probe_facts["pixel_aspect"])):
-        fps = float(probe_facts["fps"])
-        blob, encoded = blobs.put(".mp4", partial(video.write_clip, frames=frames, fps=fps))
+    for start, end, frames in _spans_of_frames(path, spans, normalizer, facts, fps=retimed):
+        write = partial(video.write_clip, frames=frames, fps=fps, form=parameters["form"])
+        blob, encoded = blobs.put(video.suffix_for(len(frames)), write)
         clip_id = content_id(payload["source_id"], start, end, dict(parameters), VERSION)
         height, width = frames.shape[1:3]
         clips.append(
@@ -189,18 +185,17 @@ def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
 
 
 def _spans_of_frames(
-    path: str, spans: list[tuple[int, int]], normalizer: Any, pixel_aspect: float
+    path: str, spans: list[tuple[int, int]], normalizer: Any, facts: Plain, *, fps: float | None
 ) -> Iterator[tuple[int, int, Any]]:
     following = iter(spans)
     span = next(following, None)
+    pixel_aspect, bars = float(facts["pixel_aspect"]), Bars.of(facts)
     held = []
-    for index, frame in enumerate(video.Decoder(path)):
+    for index, (pixels, turned) in enumerate(video.upright_frames(path, fps=fps)):
         if span is None:
             return
         if index >= span[0]:
-            pixels = video.upright(frame)
-            aspect = pixel_aspect if frame.rotation % 180 == 0 else 1 / pixel_aspect
-            held.append(normalizer.apply(pixels, pixel_aspect=aspect))
+            held.append(normalizer.apply(bars.cut(pixels), pixel_aspect=1 / pixel_aspect if turned else pixel_aspect))
         if index + 1 == span[1]:
             yield *span, np.stack(held)
             held, span = [], next(following, None)
@@ -216,8 +211,20 @@ def known_labels(workspace: Workspace, sources: Sequence[Source], footage: Seque
         for source in sources
         for name, value in known.get(source.uri, {}).items()
     ]
+    data = {piece.uri: piece.data for piece in footage}
+    rows += [
+        data_attribute(workspace.blobs, source.source_id, name, value, producer="known")
+        for source in sources
+        for name, value in data.get(source.uri, {}).items()
+    ]
     workspace.write_table("attributes", "known", rows, Attribute)
     return rows
+
+
+def data_attribute(blobs: Blobs, subject_id: str, name: str, value: Any, *, producer: str) -> Attribute:
+    """A fact that is data, kept as a JSON blob; the value in the table is how many entries it has."""
+    blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json(value)))
+    return Attribute(subject_id, name, float(len(value)), None, producer, VERSION, blob)
 
 
 def display_name(uri: str) -> str:

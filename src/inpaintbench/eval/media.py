@@ -26,7 +26,7 @@ class PredictionMedia:
         if channel == "truth":
             return truth
         if channel == "input":
-            return frozen.filled(truth, hole)
+            return frozen.corrupted(self._root, self._rows[item_id], lambda: hole)
         blob = self._blob_of.get((item_id, channel))
         return None if blob is None else composite(truth, hole, video.read_frames(self._blobs.path(blob)))
 

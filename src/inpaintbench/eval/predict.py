@@ -38,6 +38,7 @@ def predict(
     root: Path | str,
     method: MethodSpec,
     keep_full_frames: bool = False,
+    oracle_mask: bool = False,
     time_limit_seconds: float = 3600.0,
 ) -> Outcome:
     """Predict every item into the table ``predictions``; a failed item is a row of ``rejected``.
@@ -47,36 +48,50 @@ def predict(
         dataset: the frozen dataset.
         root: its folder.
         method: which method.
-        keep_full_frames: store whole frames, for methods judged on what they do outside the hole.
+        keep_full_frames: store whole frames, for methods judged on what they do outside the hole. Benchmarks that hide the
+            hole judge all of them so.
+        oracle_mask: show the hole of a benchmark that hides it; the label then ends in ``+oracle-mask``.
         time_limit_seconds: for one item.
 
     Raises:
         UnknownNameError: no such method.
-        InputError: a label that cannot be a file name, or constants that the method does not take.
+        InputError: a label that cannot be a file name, constants that the method does not take, or a method that needs a hole
+            where the benchmark gives none.
     """
     if not method.label or any(letter in method.label for letter in "/\\\0") or method.label.startswith("."):
         raise InputError(f"method label {method.label!r} cannot be a file name; use letters, digits, - and _")
     leaf = build(method)
+    label, hidden = labelled(method.label, dataset, oracle_mask=oracle_mask), not dataset.items[0]["hole_is_given"]
+    if hidden and not oracle_mask and "hole" in leaf.needs:
+        raise InputError(
+            f"method {method.leaf!r} needs the hole, which {dataset.name!r} does not give; `--oracle-mask` gives it, and says so"
+        )
     step = Step(
-        name=f"predict.{method.label}",
+        name=f"predict.{label}",
         version=f"{VERSION}.{leaf.version}",
         table="predictions",
         record=Prediction,
         function="inpaintbench.eval.predict:predict_one",
         parameters={
-            "label": method.label,
+            "label": label,
             "leaf": method.leaf,
             "constants": dict(method.constants),
-            "keep_full_frames": keep_full_frames,
+            "keep_full_frames": keep_full_frames or hidden,
+            "oracle_mask": oracle_mask,
         },
         time_limit_seconds=time_limit_seconds,
     )
     folder = str(Path(root).resolve())
     tasks = [
-        Task(row["item_id"], _content(row, leaf), {"root": folder, "row": dict(row)}, f"{method.label}/{row['item_id']}")
+        Task(row["item_id"], _content(row, leaf), {"root": folder, "row": dict(row)}, f"{label}/{row['item_id']}")
         for row in dataset.items
     ]
     return executor.run(step, tasks)
+
+
+def labelled(label: str, dataset: Dataset, *, oracle_mask: bool) -> str:
+    """What the scores of a method are called: a run that is told a hidden hole says so."""
+    return f"{label}+oracle-mask" if oracle_mask and not dataset.items[0]["hole_is_given"] else label
 
 
 def build(method: MethodSpec) -> Any:
@@ -96,18 +111,20 @@ def build(method: MethodSpec) -> Any:
 def _content(row: Plain, leaf: Any) -> str:
     # A leaf that reads files of its own says when they change.
     own = leaf.content(row["item_id"]) if hasattr(leaf, "content") else ""
-    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], own)
+    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], own)
 
 
 def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Prediction]:
     """Pad, run, crop back, keep the hole pixels."""
     leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
     row = payload["row"]
-    view = frozen.input_view(payload["root"], row)
+    view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
     frames = run(leaf, view)
-    change = _largest_change(frames, view.input, view.hole)
-    kept = frames if parameters["keep_full_frames"] else on_black(frames, view.hole)
-    blob, _ = blobs.put(".mp4", partial(video.write_lossless, frames=kept, fps=row["fps"]))
+    hole = view.hole if view.has("hole") else frozen.truth_and_hole(payload["root"], row)[1]
+    change = _largest_change(frames, view.input, hole)
+    kept = frames if parameters["keep_full_frames"] else on_black(frames, hole)
+    suffix = video.suffix_for(row["frames"])
+    blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=kept, fps=row["fps"]))
     return [
         Prediction(
             method=parameters["label"],
@@ -127,16 +144,20 @@ def run(leaf: Any, view: ItemView) -> Frames:
         InputError: frames of another shape or type than the input's.
     """
     padding = Padding.of(view.height, view.width, getattr(leaf, "divisor", 1))
-    padded_input, padded_hole = padding.pad(view.input), padding.pad(view.hole)
+    padded_input = padding.pad(view.input)
+    parts: dict[str, Any] = {"input": lambda: padded_input}
+    if view.has("hole"):
+        padded_hole = padding.pad(view.hole)
+        parts["hole"] = lambda: padded_hole
     padded = ItemView(
         item_id=view.item_id,
         frames=view.frames,
         height=padded_input.shape[1],
         width=padded_input.shape[2],
         fps=view.fps,
-        parts={"input": lambda: padded_input, "hole": lambda: padded_hole},
+        parts=parts,
     )
-    frames = leaf.inpaint(padded.declaring(leaf.name, leaf.needs))
+    frames = leaf.inpaint(padded.declaring(leaf.name, (*leaf.needs, *getattr(leaf, "uses", ()))))
     if frames.shape != padded_input.shape or frames.dtype != np.uint8:
         raise InputError(f"method {leaf.name!r} gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
     cropped: Frames = padding.crop(frames)

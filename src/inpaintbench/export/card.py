@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from inpaintbench.export import layout
 from inpaintbench.types import Plain, Slice
-
-_MEDIA = ["truth/*.mp4", "holes/*.mp4"]
 
 
 def card(
@@ -23,6 +23,7 @@ def card(
     recipe: Plain,
     versions: Mapping[str, str],
     content: str,
+    about: str,
 ) -> str:
     """The text of README.md.
 
@@ -34,13 +35,17 @@ def card(
         recipe: the resolved recipe, printed whole.
         versions: of the packages that made the dataset.
         content: hash of everything above; part of every config, so that no cache confuses two exports.
+        about: of the benchmark.
     """
+    split_of = layout.splits(rows)
+    stills = all(row["frames"] == 1 for row in rows)
+    patterns = sorted({f"{Path(name).parent}/*{Path(name).suffix}" for row in rows for name in layout.media_names(row)})
     header = {
         "pretty_name": name,
-        "task_categories": ["video-to-video"],
-        "tags": ["inpainting", "video-inpainting", "diagnostic-benchmark"],
+        "task_categories": ["image-to-image" if stills else "video-to-video"],
+        "tags": ["inpainting", "image-inpainting" if stills else "video-inpainting", "diagnostic-benchmark"],
         "size_categories": [_size_category(len(rows))],
-        "configs": [_config(part, content) for part in slices],
+        "configs": [_config(part, split_of, patterns, content) for part in slices],
     }
     return "\n".join(
         [
@@ -50,10 +55,11 @@ def card(
             "",
             f"# {name}",
             "",
-            *_about(rows, slices),
+            *([about, ""] if about else []),
+            *_counts(rows, slices, split_of),
             *_slice_table(slices, left_out, {row["item_id"]: row for row in rows}),
-            *_how_to_load(slices),
-            *_columns(),
+            *_how_to_load(slices, split_of, rows),
+            *_columns(rows),
             *_licences(rows),
             "## How it was made",
             "",
@@ -69,12 +75,14 @@ def card(
     )
 
 
-def _config(part: Slice, content: str) -> dict[str, Any]:
+def _config(part: Slice, split_of: Mapping[str, str], patterns: Sequence[str], content: str) -> dict[str, Any]:
+    splits = layout.by_split(part.item_ids, split_of)
+    metadata = {split: layout.metadata_name(part.name, split, split_of) for split in splits}
     return {
         "config_name": part.name,
         "description": f"{part.rule}; content {content}",
-        "data_files": [{"split": "test", "path": [f"{part.name}.parquet", *_MEDIA]}],
-        "metadata_filenames": [f"{part.name}.parquet"],
+        "data_files": [{"split": split, "path": [name, *patterns]} for split, name in metadata.items()],
+        "metadata_filenames": list(metadata.values()),
     }
 
 
@@ -85,11 +93,17 @@ def _size_category(count: int) -> str:
     return "n>100K"
 
 
-def _about(rows: Sequence[Plain], slices: Sequence[Slice]) -> list[str]:
-    sizes = ", ".join(f"{width}x{height}" for width, height in sorted({(row["width"], row["height"]) for row in rows}))
+def _counts(rows: Sequence[Plain], slices: Sequence[Slice], split_of: Mapping[str, str]) -> list[str]:
+    found = sorted({(row["width"], row["height"]) for row in rows})
+    sizes = ", ".join(f"{width}x{height}" for width, height in found) if len(found) < 4 else f"{len(found)} sizes"
     clips, sources = len({row["clip_id"] for row in rows}), len({row["source_id"] for row in rows})
+    kind = "pictures" if all(row["frames"] == 1 for row in rows) else "clips"
+    splits = layout.by_split(list(split_of), split_of)
+    told = "" if set(splits) == {"test"} else f" Splits: {', '.join(f'{name} {len(ids)}' for name, ids in splits.items())}."
+    hidden = "" if rows[0]["hole_is_given"] else " Methods are not told where the hole is."
     return [
-        f"{len(rows)} items in {len(slices)} slices: {clips} clips ({sizes}) of {sources} sources, each with a hole to fill.",
+        f"{len(rows)} items in {len(slices)} slices: {clips} {kind} ({sizes}) of {sources} sources, each with a hole to fill."
+        f"{told}{hidden}",
         "Every slice holds one attribute fixed and lets the others vary, so a method's scores show what it fails on.",
         "",
     ]
@@ -110,33 +124,49 @@ def _slice_table(slices: Sequence[Slice], left_out: Mapping[str, str], rows: Map
     return table
 
 
-def _how_to_load(slices: Sequence[Slice]) -> list[str]:
-    name = slices[0].name
+def _how_to_load(slices: Sequence[Slice], split_of: Mapping[str, str], rows: Sequence[Plain]) -> list[str]:
+    name, split = slices[0].name, next(iter(layout.by_split(slices[0].item_ids, split_of)))
+    kind = "Image" if rows[0]["truth_file_name"].endswith(".png") else "Video"
+    needs = "" if kind == "Image" else '  # decoding needs torchcodec: pip install "inpaintbench[export]"'
+    fill, stored = rows[0]["fill"], "input_file_name" in rows[0]
+    given = "`input` is what methods see." if stored else f"Methods see the truth, its hole at level {fill}."
     return [
         "## Load",
         "",
         "```python",
-        "from datasets import Video, load_dataset",
+        f"from datasets import {kind}, load_dataset",
         "",
-        f'rows = load_dataset("PATH", "{name}", split="test")  # decoding needs torchcodec: pip install "inpaintbench[export]"',
-        'rows = rows.cast_column("truth", Video(decode=False)).cast_column("hole", Video(decode=False))  # paths, no torch',
+        f'rows = load_dataset("PATH", "{name}", split="{split}"){needs}',
+        f'paths = rows.cast_column("truth", {kind}(decode=False)).cast_column("hole", {kind}(decode=False))  # undecoded',
         "```",
         "",
-        "The truth is what decoding `truth` gives; in `hole`, 255 means missing. Mask the input yourself: `truth` shows the",
-        "pixels under the hole. Without streaming the whole media folder is fetched; `streaming=True` fetches the rows you use.",
+        f"The truth is what decoding `truth` gives; in `hole`, 255 means missing. {given}",
+        "Without streaming the whole media folder is fetched; `streaming=True` fetches the rows you use.",
         "",
     ]
 
 
-def _columns() -> list[str]:
+_MEDIA_MEANING = {
+    "truth": "`truth`: the frames to be recovered",
+    "hole": "`hole`: 255 where pixels are missing or painted over",
+    "input": "`input`: the corrupted frames",
+    "alpha": "`alpha`: opacity of what was painted, 0..255",
+    "second_hole": "`second_hole`: list of the second holes for this item, each disjoint from `hole`",
+}
+
+
+def _columns(rows: Sequence[Plain]) -> list[str]:
+    media = [meaning for part, meaning in _MEDIA_MEANING.items() if layout.file_column(part) in rows[0]]
     return [
         "## Columns",
         "",
-        "- `truth`, `hole`: video. `item_id`, `clip_id`, `source_id`: stable ids",
+        *(f"- {meaning}" for meaning in media),
+        "- `item_id`, `clip_id`, `source_id`: stable ids; `split`: train, validation or test",
         "- `source_uri`, `licence`, `author`, `page_url`: where the clip came from (null = not stated)",
         "- `start_frame`, `end_frame`: span of the source, end excluded. `frames`, `width`, `height`, `fps`: of the clip",
-        "- `generator`, `generator_parameters`: how the hole was made. `attributes`: measurements, as JSON",
-        "- `truth_yuv_sha256`, `truth_rgb_sha256`, `hole_sha256`: hashes of the decoded planes, RGB frames and hole",
+        "- `generator`, `generator_parameters`: how the hole was made. `attributes`: measurements and data, as JSON",
+        "- `fill`: level of hole pixels in the input where none is stored; `hole_is_given`: whether methods are told the hole",
+        "- `truth_yuv_sha256`, `truth_rgb_sha256`, `hole_sha256`, `input_sha256`: of decoded planes, RGB frames, hole, input",
         "",
     ]
 

@@ -2,9 +2,12 @@
 
     DATASET/
       README.md             card; its YAML names one config a slice
-      <slice>.parquet       one row an item, in the root: ``datasets`` refuses ``..`` in media paths
-      truth/<clip>.mp4      shared by all slices
+      <slice>.parquet       one row an item, in the root: ``datasets`` refuses ``..`` in media paths; with splits,
+                            <slice>.<split>.parquet
+      truth/<clip>.mp4      shared by all slices; .png where clips are single pictures
       holes/<hole>.mp4      lossless grey, 255 = hole
+      inputs/<input>.mp4    where the input is more than the truth with its hole filled, such as subtitles painted on it
+      alphas/<alpha>.mp4    lossless grey, opacity of what was painted
       dataset.json          the manifest: items, slices, recipe, versions, SHA-256 of every other file
 
 ``datasets`` caches local folders by name, so every config carries the hash of its content in its description: another
@@ -23,11 +26,10 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 import inpaintbench
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.export.card import card
+from inpaintbench.export.layout import MEDIA, by_split, file_column, media_names, metadata_name, row_schema, splits
 from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
 from inpaintbench.types import (
     Attribute,
@@ -43,34 +45,6 @@ from inpaintbench.types import (
 )
 from inpaintbench.workspace import Blobs, file_sha256, is_disk_error, sync_tree, write_atomically, write_parquet
 
-ROW_SCHEMA: pa.Schema = pa.schema(
-    [
-        ("truth_file_name", pa.string()),
-        ("hole_file_name", pa.string()),
-        ("item_id", pa.string()),
-        ("clip_id", pa.string()),
-        ("source_id", pa.string()),
-        ("source_uri", pa.string()),
-        ("licence", pa.string()),
-        ("author", pa.string()),
-        ("page_url", pa.string()),
-        ("start_frame", pa.int64()),
-        ("end_frame", pa.int64()),
-        ("frames", pa.int64()),
-        ("width", pa.int64()),
-        ("height", pa.int64()),
-        ("fps", pa.float64()),
-        ("encode_crf", pa.int64()),
-        ("encode_psnr_db", pa.float64()),
-        ("generator", pa.string()),
-        ("generator_parameters", pa.string()),
-        ("attributes", pa.string()),
-        ("truth_yuv_sha256", pa.string()),
-        ("truth_rgb_sha256", pa.string()),
-        ("hole_sha256", pa.string()),
-    ]
-)
-"""Columns of every slice's metadata; ``*_file_name`` become video columns called ``truth`` and ``hole``."""
 _VERSIONED = ("av", "datasets", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
 
 
@@ -87,6 +61,9 @@ def freeze(
     corruptions: Sequence[Corruption],
     attributes: Sequence[Attribute],
     recipe: Plain,
+    fill: int = 0,
+    hole_is_given: bool = True,
+    about: str = "",
 ) -> Dataset:
     """Write the dataset folder; an older one is replaced whole once the new one is complete.
 
@@ -99,24 +76,34 @@ def freeze(
         left_out: slices without items, with the reason.
         sources: at least those of the items' clips.
         clips: at least those of the items.
-        corruptions: at least those of the items.
+        corruptions: at least those of the items; those whose parent is an item's corruption go along as its second holes.
         attributes: facts about the above; they go into the rows.
         recipe: the resolved recipe.
+        fill: level of the hole pixels in the input, 0..255, where no input is stored.
+        hole_is_given: whether methods are told where the hole is.
+        about: what the card says of the benchmark, in a sentence or two.
 
     Raises:
         InputError: the path has a character that ``datasets`` takes for a pattern.
         WorkspaceError: not writable.
     """
     check_target(target)
-    rows = _rows(items, sources=sources, clips=clips, corruptions=corruptions, attributes=attributes)
+    rows = _rows(items, blobs, sources=sources, clips=clips, corruptions=corruptions, attributes=attributes)
+    for row in rows:
+        row |= {"fill": fill, "hole_is_given": hole_is_given}
     with _replacing(target) as folder:
         _copy_media(folder, rows, blobs, clips=clips, corruptions=corruptions)
         by_id = {row["item_id"]: row for row in rows}
+        split_of = splits(rows)
         for part in slices:
-            write_parquet(folder / f"{part.name}.parquet", [_flat(by_id[name]) for name in part.item_ids], ROW_SCHEMA)
+            for split, ids in by_split(part.item_ids, split_of).items():
+                flat = [_flat(by_id[name]) for name in ids]
+                write_parquet(folder / metadata_name(part.name, split, split_of), flat, row_schema(rows))
         content = content_id(rows, [asdict(part) for part in slices], dict(left_out), dict(recipe))
         versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
-        text = card(name=name, rows=rows, slices=slices, left_out=left_out, recipe=recipe, versions=versions, content=content)
+        text = card(
+            name=name, rows=rows, slices=slices, left_out=left_out, recipe=recipe, versions=versions, content=content, about=about
+        )
         write_atomically(folder / "README.md", text.encode())
         dataset = Dataset(
             name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
@@ -141,6 +128,7 @@ def check_target(target: Path) -> None:
 
 def _rows(
     items: Sequence[Item],
+    blobs: Blobs,
     *,
     sources: Sequence[Source],
     clips: Sequence[Clip],
@@ -150,47 +138,71 @@ def _rows(
     source_of = {source.source_id: source for source in sources}
     clip_of = {clip.clip_id: clip for clip in clips}
     corruption_of = {corruption.corruption_id: corruption for corruption in corruptions}
+    children: dict[str, list[Corruption]] = {}
+    for corruption in sorted(corruptions, key=lambda row: row.corruption_id):
+        children.setdefault(corruption.parent_id or "", []).append(corruption)
     facts: dict[str, dict[str, Any]] = {}
     for row in attributes:
-        facts.setdefault(row.subject_id, {})[row.name] = row.value
+        facts.setdefault(row.subject_id, {})[row.name] = _fact(row, blobs)
     made = []
     for item in sorted(items, key=lambda item: item.item_id):
         clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
-        source = source_of[clip.source_id]
-        made.append(
-            {
-                "truth_file_name": f"truth/{clip.clip_id}.mp4",
-                "hole_file_name": _hole_name(corruption),
-                "item_id": item.item_id,
-                "clip_id": clip.clip_id,
-                "source_id": source.source_id,
-                "source_uri": source.uri,
-                "licence": source.licence,
-                "author": source.author,
-                "page_url": source.page_url,
-                "start_frame": clip.start_frame,
-                "end_frame": clip.end_frame,
-                "frames": clip.frames,
-                "width": clip.width,
-                "height": clip.height,
-                "fps": clip.fps,
-                "encode_crf": clip.encode_crf,
-                "encode_psnr_db": clip.encode_psnr_db,
-                "generator": corruption.generator,
-                "generator_parameters": dict(corruption.parameters) | {"seed": corruption.seed},
-                "attributes": facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {}),
-                "truth_yuv_sha256": clip.yuv_sha256,
-                "truth_rgb_sha256": clip.rgb_sha256,
-                "hole_sha256": corruption.hole_sha256,
-            }
-        )
-    return made
+        own = facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
+        media = _media_columns(clip, corruption, children.get(corruption.corruption_id, []))
+        made.append(media | _plain_columns(item, clip, corruption, source_of[clip.source_id]) | {"attributes": own})
+    optional = {name for row in made for name, value in row.items() if name in map(file_column, MEDIA) and value}
+    unused = {file_column(part) for part in MEDIA} - optional
+    return [{name: value for name, value in row.items() if name not in unused} for row in made]
 
 
-def _hole_name(corruption: Corruption) -> str:
-    if corruption.hole is None:
-        raise ValueError(f"corruption {corruption.corruption_id} has no hole track")
-    return f"holes/{corruption.hole[:16]}.mp4"
+def _fact(row: Attribute, blobs: Blobs) -> Any:
+    """The value, or the data itself where that is what the attribute is."""
+    return json.loads(blobs.path(row.blob).read_bytes()) if row.blob and row.blob.endswith(".json") else row.value
+
+
+def _media_columns(clip: Clip, corruption: Corruption, second: Sequence[Corruption]) -> dict[str, Any]:
+    return {
+        "truth_file_name": _truth_name(clip),
+        "hole_file_name": _file_name("hole", corruption.hole),
+        "input_file_name": _file_name("input", corruption.input),
+        "alpha_file_name": _file_name("alpha", corruption.alpha),
+        "second_hole_file_names": [_file_name("second_hole", row.hole) for row in second],
+    }
+
+
+def _plain_columns(item: Item, clip: Clip, corruption: Corruption, source: Source) -> dict[str, Any]:
+    return {
+        "item_id": item.item_id,
+        "split": item.split,
+        "clip_id": clip.clip_id,
+        "source_id": source.source_id,
+        "source_uri": source.uri,
+        "licence": source.licence,
+        "author": source.author,
+        "page_url": source.page_url,
+        "start_frame": clip.start_frame,
+        "end_frame": clip.end_frame,
+        "frames": clip.frames,
+        "width": clip.width,
+        "height": clip.height,
+        "fps": clip.fps,
+        "encode_crf": clip.encode_crf,
+        "encode_psnr_db": clip.encode_psnr_db,
+        "generator": corruption.generator,
+        "generator_parameters": dict(corruption.parameters) | {"seed": corruption.seed},
+        "truth_yuv_sha256": clip.yuv_sha256,
+        "truth_rgb_sha256": clip.rgb_sha256,
+        "hole_sha256": corruption.hole_sha256,
+        "input_sha256": corruption.input_sha256,
+    }
+
+
+def _truth_name(clip: Clip) -> str:
+    return f"{MEDIA['truth']}/{clip.clip_id}{Path(clip.blob).suffix}"
+
+
+def _file_name(part: str, blob: str | None) -> str | None:
+    return None if blob is None else f"{MEDIA[part]}/{blob[:16]}{Path(blob).suffix}"
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,11 +212,13 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 def _copy_media(
     folder: Path, rows: Sequence[Plain], blobs: Blobs, *, clips: Sequence[Clip], corruptions: Sequence[Corruption]
 ) -> None:
-    blob_of = {f"truth/{clip.clip_id}.mp4": clip.blob for clip in clips}
-    blob_of |= {_hole_name(row): row.hole for row in corruptions if row.hole}
-    for kind in ("truth", "holes"):
+    blob_of = {_truth_name(clip): clip.blob for clip in clips}
+    for row in corruptions:
+        blob_of |= {str(_file_name(part, blob)): blob for part in ("hole", "input", "alpha") if (blob := getattr(row, part))}
+    names = sorted({name for row in rows for name in media_names(row)})
+    for kind in {name.partition("/")[0] for name in names}:
         (folder / kind).mkdir()
-    for name in sorted({row[column] for row in rows for column in ("truth_file_name", "hole_file_name")}):
+    for name in names:
         shutil.copyfile(blobs.path(blob_of[name]), folder / name)
 
 

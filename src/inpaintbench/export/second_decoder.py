@@ -1,4 +1,6 @@
-"""Decode files with a decoder other than PyAV and compare. Runs as a program of its own, so that it can be killed.
+"""Decode files with a decoder other than PyAV (pictures: OpenCV instead of Pillow) and compare.
+
+Runs as a program of its own, so that it can be killed.
 
 ``python -m inpaintbench.export.second_decoder NAME`` reads one path a line and prints one JSON object a line:
 ``{"path": ..., "max_difference": ...}`` in grey levels, or ``{"path": ..., "error": ...}``.
@@ -16,6 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import cv2
 import numpy as np
 
 from inpaintbench import video
@@ -41,6 +44,13 @@ def _ffmpeg(path: str, frames: Frames) -> Any:
     command = ["ffmpeg", "-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     raw = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
     return np.frombuffer(raw, np.uint8).reshape(frames.shape)
+
+
+def _opencv(path: str, frames: Frames) -> Any:  # noqa: ARG001 - one signature for all decoders
+    picture = cv2.imread(path, cv2.IMREAD_COLOR)
+    if picture is None:
+        raise ValueError("OpenCV cannot read the picture")
+    return cv2.cvtColor(picture, cv2.COLOR_BGR2RGB)[None]
 
 
 _DECODERS: dict[str, Callable[[str, Frames], Any]] = {"torchcodec": _torchcodec, "ffmpeg": _ffmpeg, "decord": _decord}
@@ -86,7 +96,7 @@ def _main(decoder: str) -> None:
         path = line.rstrip("\n")
         frames = video.read_frames(path)
         try:
-            other = _DECODERS[decoder](path, frames)
+            other = (_opencv if video.is_image(path) else _DECODERS[decoder])(path, frames)
             difference = int(np.abs(frames.astype(np.int16) - other).max())
             row: dict[str, Any] = {"path": path, "max_difference": difference}
         except (ValueError, RuntimeError, IndexError, ImportError, OSError, subprocess.SubprocessError) as error:

@@ -7,11 +7,13 @@ import platform
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from inpaintbench import video
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
+from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
 from inpaintbench.frozen import MANIFEST, UNLOADABLE, load
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
@@ -101,28 +103,51 @@ def _config_problems(root: Path, dataset: Dataset, result: Verification, told: C
 
 
 def _slice_problems(root: Path, part: Slice, rows: Mapping[str, Plain], cache: str, result: Verification) -> Iterator[str]:
-    from datasets import Video, load_dataset
+    split_of = layout.splits(list(rows.values()))
+    for split, wanted in layout.by_split(part.item_ids, split_of).items():
+        where = part.name if set(split_of.values()) == {"test"} else f"{part.name}/{split}"
+        loaded = _undecoded(root, part.name, split, cache)
+        ids = [row["item_id"] for row in loaded]
+        if ids != wanted:
+            yield f"{where}: rows {ids} != items of the manifest {wanted}"
+            continue
+        for row in loaded:
+            expected = rows[row["item_id"]]
+            for column in layout.media_parts(expected):
+                yield from _media_cell_problems(root, where, row, expected, column, result)
+            yield from _cell_problems(where, row, expected)
 
-    loaded = load_dataset(str(root), part.name, split="test", cache_dir=cache)
-    for column in ("truth", "hole"):
-        loaded = loaded.cast_column(column, Video(decode=False))
-    ids = [row["item_id"] for row in loaded]
-    if ids != list(part.item_ids):
-        yield f"{part.name}: rows {ids} != items of the manifest {list(part.item_ids)}"
+
+def _undecoded(root: Path, config: str, split: str, cache: str) -> Any:
+    from datasets import Image, Video, load_dataset
+
+    loaded = load_dataset(str(root), config, split=split, cache_dir=cache)
+    for column, feature in loaded.features.items():
+        inner = getattr(feature, "feature", feature)
+        if isinstance(inner, Image | Video):
+            undecoded = type(inner)(decode=False)
+            loaded = loaded.cast_column(column, undecoded if inner is feature else type(feature)(undecoded))
+    return loaded
+
+
+def _media_cell_problems(
+    root: Path, where: str, row: Mapping[str, Any], expected: Plain, column: str, result: Verification
+) -> Iterator[str]:
+    wanted, cells = expected[layout.file_column(column)], row[column]
+    names, cells = ([wanted], [cells]) if isinstance(wanted, str) else (list(wanted or ()), list(cells or ()))
+    if len(names) != len(cells):
+        yield f"{where}: {column} of {row['item_id']} has {len(cells)} cells, not {len(names)}"
         return
-    for row in loaded:
-        expected = rows[row["item_id"]]
-        for column in ("truth", "hole"):
-            result.cells += 1
-            found = Path(row[column]["path"])
-            if found.resolve() != (root / expected[f"{column}_file_name"]).resolve():
-                yield f"{part.name}: {column} of {row['item_id']} is {found.name}, not {expected[f'{column}_file_name']}"
-        yield from _cell_problems(part.name, row, expected)
+    for name, cell in zip(names, cells, strict=True):
+        result.cells += 1
+        found = Path(cell["path"])
+        if found.resolve() != (root / name).resolve():
+            yield f"{where}: {column} of {row['item_id']} is {found.name}, not {name}"
 
 
 def _cell_problems(name: str, row: Mapping[str, Any], expected: Plain) -> Iterator[str]:
     for column, value in expected.items():
-        if column.endswith("_file_name"):
+        if column.endswith(("_file_name", "_file_names")):
             continue
         wanted = canonical_json(value) if isinstance(value, dict) else value
         if row[column] != wanted:
@@ -130,29 +155,47 @@ def _cell_problems(name: str, row: Mapping[str, Any], expected: Plain) -> Iterat
 
 
 def _media_problems(root: Path, dataset: Dataset, told: Callable[[str, int, int], None]) -> Iterator[str]:
-    truths = {row["truth_file_name"]: (row["truth_yuv_sha256"], row["truth_rgb_sha256"]) for row in dataset.items}
-    holes = {row["hole_file_name"]: row["hole_sha256"] for row in dataset.items}
-    done = 0
-    for name, wanted in sorted((truths | holes).items()):
-        done += 1
-        told("media", done, len(truths) + len(holes))
+    wanted = {name: check for row in dataset.items for name, check in _checks(row).items()}
+    for done, (name, check) in enumerate(sorted(wanted.items()), start=1):
+        told("media", done, len(wanted))
         if not (root / name).is_file():
             continue  # already reported
         try:
-            if name in truths:
-                yuv, rgb = video.decoded_hashes(root / name)
-                if yuv != wanted[0]:
-                    yield f"{name}: decoded planes differ from the manifest"
-                elif rgb != wanted[1]:
-                    yield f"{name}: decoded RGB differs from the manifest, though the planes are equal"
-            elif hashlib.sha256(video.read_hole(root / name).tobytes()).hexdigest() != wanted:
-                yield f"{name}: decoded hole differs from the manifest"
+            if problem := check(root / name):
+                yield f"{name}: {problem}"
         except InpaintBenchError as error:
             yield f"{name}: does not decode: {error}"
 
 
+def _checks(row: Plain) -> dict[str, Callable[[Path], str | None]]:
+    """Media file of an item -> what tells whether it decodes to what the manifest says."""
+    checks: dict[str, Callable[[Path], str | None]] = dict.fromkeys(layout.media_names(row), _check_levels)
+    checks[row["truth_file_name"]] = partial(_check_frames, row["truth_yuv_sha256"], row["truth_rgb_sha256"])
+    checks[row["hole_file_name"]] = partial(_check_hole, row["hole_sha256"])
+    if row.get("input_file_name"):
+        checks[row["input_file_name"]] = partial(_check_frames, None, row["input_sha256"])
+    return checks
+
+
+def _check_frames(yuv_sha256: str | None, rgb_sha256: str, path: Path) -> str | None:
+    yuv, rgb = video.decoded_hashes(path)
+    if yuv_sha256 and yuv != yuv_sha256:
+        return "decoded planes differ from the manifest"
+    return "decoded RGB differs from the manifest, though the planes are equal" if rgb != rgb_sha256 else None
+
+
+def _check_hole(sha256: str, path: Path) -> str | None:
+    equal = hashlib.sha256(video.read_hole(path).tobytes()).hexdigest() == sha256
+    return None if equal else "decoded hole differs from the manifest"
+
+
+def _check_levels(path: Path) -> str | None:
+    video.read_levels(path)  # its bytes are hashed; that it decodes is what is left to prove
+    return None
+
+
 def _decoder_problems(root: Path, dataset: Dataset, result: Verification) -> Iterator[str]:
-    names = sorted({row["truth_file_name"] for row in dataset.items})
+    names = sorted({row[column] for row in dataset.items for column in ("truth_file_name", "input_file_name") if row.get(column)})
     paths = {str(root / name): name for name in names}
     limit = 60 + _SECONDS_PER_FILE * len(names)
     for path, found in compare(list(paths), decoder=str(result.second_decoder), time_limit_seconds=limit).items():

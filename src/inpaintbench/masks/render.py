@@ -3,49 +3,82 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from inpaintbench import regions, video
+from inpaintbench.errors import InputError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.masks.generators import GENERATORS
+from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.measure import REFERENCE_FRAMES, REFERENCE_SIZE, measure, measured_labels, within_intervals
-from inpaintbench.types import Attribute, Clip, Corruption, Hole, Plain, content_id, item_rng
+from inpaintbench.types import (
+    Attribute,
+    Clip,
+    Corruption,
+    Hole,
+    Joint,
+    Plain,
+    TextEvent,
+    canonical_json,
+    content_id,
+    item_rng,
+)
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
 
-VERSION = "1"
+VERSION = "2"
 PUBLISHED_SHAPE = (REFERENCE_FRAMES, REFERENCE_SIZE[1], REFERENCE_SIZE[0])
 """Shape of the holes for which intervals were published."""
+_FROM_DATA: Mapping[str, type] = {"joints": Joint, "timed_text": TextEvent}
+"""Parts of a view that are lists of records -> the record."""
 
 
 @dataclass(frozen=True)
 class MaskRequest:
-    """One hole track to render: which generator, with which constants, for which clip."""
+    """One corruption to make: which generator, with which constants, for which clip."""
 
     clip: Clip
     generator: str
     parameters: Plain
     seed: int
+    draw: str = ""
+    """Names the random stream, besides seed and constants. Empty: equal constants give equal holes, whatever the clip."""
+    data: Mapping[str, str] = field(default_factory=dict)
+    """Part of the view that the generator needs -> blob name of the clip's JSON."""
+    parent_id: str | None = None
+    """Corruption that this one comes on top of: only pixels that it leaves known are taken."""
+    parent_hole: str | None = None
+    """Blob name of the parent's hole."""
+    input_form: str = "lossless"
+    """One of ``video.CLIP_FORMS``, for corruptions that paint over pixels."""
 
     @property
     def corruption_id(self) -> str:
         """Derived from everything that determines the hole."""
         version = GENERATORS.get(self.generator).version
-        return content_id(self.clip.clip_id, self.generator, version, dict(self.parameters), self.seed, VERSION)
+        more = [self.draw, dict(self.data), self.parent_id, self.input_form]
+        return content_id(self.clip.clip_id, self.generator, version, dict(self.parameters), self.seed, *more, VERSION)
 
 
-def render(executor: Executor, requests: Sequence[MaskRequest]) -> Outcome:
+def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "render") -> Outcome:
     """Render every distinct request into the table ``corruptions``, in order of id.
+
+    Args:
+        executor: who does the work.
+        requests: what to make.
+        name: of the step; a recipe with two rounds of corruptions gives each its own.
 
     Raises:
         UnknownNameError: no such generator.
     """
     distinct = {request.corruption_id: request for request in requests}
     step = Step(
-        name="render",
+        name=name,
         version=VERSION,
         table="corruptions",
         record=Corruption,
@@ -56,41 +89,122 @@ def render(executor: Executor, requests: Sequence[MaskRequest]) -> Outcome:
 
 
 def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corruption]:  # noqa: ARG001 - step signature
-    """Generate, check, encode without loss."""
-    fields = payload["request"]
-    request = MaskRequest(Clip(**fields["clip"]), fields["generator"], fields["parameters"], fields["seed"])
-    clip = request.clip
-    hole = generate(
-        request.generator, request.parameters, seed=request.seed, frames=clip.frames, height=clip.height, width=clip.width
-    )
-    regions.check_shape(hole, frames=clip.frames, height=clip.height, width=clip.width, subject=clip.clip_id)
-    blob, _ = blobs.put(".mp4", partial(video.write_hole, hole=hole, fps=clip.fps))
-    return [
-        Corruption(
-            corruption_id=request.corruption_id,
-            clip_id=clip.clip_id,
-            generator=request.generator,
-            parameters=dict(request.parameters),
-            seed=request.seed,
-            parent_id=None,
-            hole=blob,
-            hole_sha256=hole_sha256(hole),
-        )
-    ]
+    """Generate, check, encode without loss.
 
-
-def generate(generator: str, parameters: Plain, *, seed: int, frames: int, height: int, width: int) -> Hole:
-    """The hole that ``generator`` makes with these constants, ``bool[frames, height, width]``.
-
-    The random stream is keyed by seed, generator and constants, so equal constants give equal holes whatever the clip, and a
-    mask in reverse is the same mask played backwards.
+    Raises:
+        Rejected: nothing of the clip is missing, or nothing of it is left.
+        MaskShapeError: the hole does not fit the clip.
     """
-    leaf: Any = GENERATORS.get(generator)(**parameters)
-    drawn = {name: value for name, value in parameters.items() if name != "reverse"}
-    rng = item_rng(seed, f"masks.{generator}", content_id(drawn))
-    view = ItemView(item_id="", frames=frames, height=height, width=width, fps=30.0, parts={})
-    hole: Hole = leaf.generate(view, rng).hole
+    fields = payload["request"]
+    request = MaskRequest(**(fields | {"clip": Clip(**fields["clip"])}))
+    clip = request.clip
+    drawn = _drawn(request, blobs)
+    hole = _checked(drawn.hole, request, blobs)
+    suffix = video.suffix_for(clip.frames)
+    blob, _ = blobs.put(suffix, partial(video.write_hole, hole=hole, fps=clip.fps))
+    made = Corruption(
+        corruption_id=request.corruption_id,
+        clip_id=clip.clip_id,
+        generator=request.generator,
+        parameters=dict(request.parameters),
+        seed=request.seed,
+        parent_id=request.parent_id,
+        hole=blob,
+        hole_sha256=hole_sha256(hole),
+        facts=dict(drawn.facts),
+    )
+    return [made if drawn.alpha is None else _painted(made, drawn, request, blobs)]
+
+
+def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
+    clip = request.clip
+    data = {part: json.loads(blobs.path(name).read_bytes()) for part, name in request.data.items()}
+    parts: dict[str, Any] = {
+        part: tuple(_FROM_DATA[part](**row) for row in rows) if part in _FROM_DATA else rows for part, rows in data.items()
+    }
+    if request.parent_hole:
+        parts["first_hole"] = video.read_hole(blobs.path(request.parent_hole))
+    return generate(
+        request.generator, request.parameters, seed=request.seed, frames=clip.frames, height=clip.height, width=clip.width,
+        fps=clip.fps, draw=request.draw, parts=parts,
+    )  # fmt: skip
+
+
+def _checked(hole: Hole, request: MaskRequest, blobs: Blobs) -> Hole:
+    clip = request.clip
+    regions.check_shape(hole, frames=clip.frames, height=clip.height, width=clip.width, subject=clip.clip_id)
+    if request.parent_hole:
+        hole = hole & ~video.read_hole(blobs.path(request.parent_hole))
+    if not hole.any():
+        raise Rejected("the hole is empty: nothing is missing")
+    if hole.all():
+        raise Rejected("the hole covers all frames: nothing is known")
     return hole
+
+
+def _painted(made: Corruption, drawn: Drawn, request: MaskRequest, blobs: Blobs) -> Corruption:
+    """The corruption with its overlay's opacity and the frames it was painted on."""
+    from inpaintbench.masks.overlays.blend import over
+
+    clip, alpha, colour = request.clip, drawn.alpha, drawn.colour
+    if alpha is None or colour is None:
+        raise ValueError(f"generator {request.generator!r} gave an opacity without colours")
+    suffix = video.suffix_for(clip.frames)
+    truth = video.read_frames(blobs.path(clip.blob))
+    frames = over(truth, alpha, colour)
+    opacity, _ = blobs.put(suffix, partial(video.write_levels, levels=alpha, fps=clip.fps))
+    blob, encoded = blobs.put(suffix, partial(video.write_clip, frames=frames, fps=clip.fps, form=request.input_form))
+    return replace(made, alpha=opacity, input=blob, input_sha256=encoded.rgb_sha256)
+
+
+def generate(
+    generator: str,
+    parameters: Plain,
+    *,
+    seed: int,
+    frames: int,
+    height: int,
+    width: int,
+    fps: float = 30.0,
+    draw: str = "",
+    parts: Mapping[str, Any] = MappingProxyType({}),
+) -> Drawn:
+    """What ``generator`` makes with these constants; the hole is ``bool[frames, height, width]``.
+
+    The random stream is keyed by seed, generator, constants and ``draw``, so without ``draw`` equal constants give equal holes
+    whatever the clip, and a mask in reverse is the same mask played backwards.
+
+    Raises:
+        UnknownNameError: no such generator.
+        InputError: constants that the generator does not take.
+        Rejected: no hole for this clip.
+    """
+    leaf = build(generator, parameters)
+    drawn = {name: value for name, value in parameters.items() if name != "reverse"}
+    keyed_by = [drawn, draw] if draw else [drawn]
+    rng = item_rng(seed, f"masks.{generator}", content_id(*keyed_by))
+    given = {part: partial(_same, value) for part, value in parts.items()}
+    view = ItemView(item_id=draw, frames=frames, height=height, width=width, fps=fps, parts=given)
+    made: Drawn = leaf.generate(view.declaring(generator, leaf.needs), rng)
+    return made
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def build(generator: str, parameters: Plain) -> Any:
+    """The generator leaf, ready to draw.
+
+    Raises:
+        UnknownNameError: no such generator.
+        InputError: constants that the generator does not take.
+    """
+    leaf = GENERATORS.get(generator)
+    try:
+        return leaf(**parameters)
+    except TypeError as error:
+        raise InputError(f"mask generator {generator!r} cannot be built with {dict(parameters)}: {error}") from error
 
 
 def hole_sha256(hole: Hole) -> str:
@@ -98,10 +212,10 @@ def hole_sha256(hole: Hole) -> str:
     return hashlib.sha256(hole.tobytes()).hexdigest()
 
 
-def measure_all(executor: Executor, corruptions: Sequence[Corruption]) -> Outcome:
+def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: str = "measure.masks") -> Outcome:
     """Measure every rendered hole into the table ``attributes``, subject = corruption id."""
     step = Step(
-        name="measure.masks",
+        name=name,
         version=VERSION,
         table="attributes",
         record=Attribute,
@@ -110,8 +224,13 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption]) -> Outcom
     tasks = [
         Task(
             row.corruption_id,
-            row.hole_sha256 or "",
-            {"corruption_id": row.corruption_id, "hole": row.hole, "preset": row.parameters.get("preset")},
+            content_id(row.hole_sha256, dict(row.facts)),
+            {
+                "corruption_id": row.corruption_id,
+                "hole": row.hole,
+                "preset": row.parameters.get("preset") if row.generator == "devil_blobs" else None,
+                "facts": dict(row.facts),
+            },
         )
         for row in corruptions
         if row.hole
@@ -120,14 +239,26 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption]) -> Outcom
 
 
 def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
-    """One row for each measurement, ``hole.<measurement>``, and for each label it amounts to, ``<label>_level_measured``."""
+    """One row for each measurement, ``hole.<measurement>``, and for each fact its generator told, ``mask.<fact>``.
+
+    Masks with a preset that promises labels get a row for each label that they amount to, ``<label>_level_measured``.
+    """
     hole = video.read_hole(blobs.path(payload["hole"]))
     found = measure(hole)
     facts = {name: value for name, value in asdict(found).items() if name not in ("frames", "reasons")}
-    labels = measured_labels(found, width=hole.shape[2], height=hole.shape[1])
     rows: list[tuple[str, float | str | None, str | None]]
     rows = [(f"hole.{name}", None if value is None else float(value), found.reasons.get(name)) for name, value in facts.items()]
-    rows += [(f"{name}_level_measured", level, None if level else "not measurable") for name, level in labels.items()]
-    if payload["preset"] and hole.shape == PUBLISHED_SHAPE:
-        rows.append(("within_published_intervals", "yes" if within_intervals(found, payload["preset"]) else "no", None))
+    rows += [(f"mask.{name}", _plain(value), None) for name, value in payload["facts"].items()]
+    if payload["preset"]:
+        labels = measured_labels(found, width=hole.shape[2], height=hole.shape[1])
+        rows += [(f"{name}_level_measured", level, None if level else "not measurable") for name, level in labels.items()]
+        if hole.shape == PUBLISHED_SHAPE:
+            rows.append(("within_published_intervals", "yes" if within_intervals(found, payload["preset"]) else "no", None))
     return [Attribute(payload["corruption_id"], name, value, reason, "masks.measure", VERSION) for name, value, reason in rows]
+
+
+def _plain(value: Any) -> float | str:
+    """A fact as a number or a text; lists as JSON."""
+    if isinstance(value, str):
+        return value
+    return float(value) if isinstance(value, int | float) else canonical_json(value)

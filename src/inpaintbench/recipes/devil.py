@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import footage, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.location import located
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.splitters import SPLITTERS
@@ -74,7 +75,7 @@ def curate(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspac
     """
     found, outcome = footage.find(executor, SOURCES.get(source.leaf)(**source.constants), constants=source.constants)
     sources, doubles = footage.distinct(outcome.records)
-    where = footage.located(sources, found)
+    where = located(sources, found)
     probed = footage.probe(executor, sources, where, doubles)
     footage.known_labels(workspace, sources, found)
     cut = footage.cut(

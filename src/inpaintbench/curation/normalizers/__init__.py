@@ -2,4 +2,10 @@
 
 from inpaintbench.catalogue import Catalogue
 
-NORMALIZERS = Catalogue("normalizer", {"cover": "inpaintbench.curation.normalizers.cover:Cover"})
+NORMALIZERS = Catalogue(
+    "normalizer",
+    {
+        "as_is": "inpaintbench.curation.normalizers.as_is:AsIs",
+        "cover": "inpaintbench.curation.normalizers.cover:Cover",
+    },
+)

@@ -26,6 +26,8 @@ class Footage:
     page_url: str | None = None
     known: Mapping[str, str | float] = field(default_factory=dict)
     """Labels that are known without measuring."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """Facts that are data, such as ``joints`` or ``timed_text``; JSON-able."""
 
 
 class SourceLeaf(Protocol):

@@ -1,4 +1,4 @@
-"""Videos in a folder of the user's own."""
+"""Videos or pictures in a folder of the user's own."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from inpaintbench import video
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.sources.base import Footage
-from inpaintbench.errors import InputError, Rejected
+from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.types import content_id
+
+TEXT_SUFFIXES = (".srt", ".ass", ".ssa", ".vtt")
+"""Files of timed text; one of the same name beside a video belongs to it."""
+_SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
 
 
 class FolderSource:
-    """Every file below ``folder`` whose name ends like a video's, in name order.
+    """Every file below ``folder`` whose name ends like a video's (or, with ``media="image"``, a picture's), in name order.
 
     Symbolic links are followed, each real folder once, so links in a circle do no harm. Hidden files and folders are left
     alone, and so are workspaces and frozen datasets: what we made is not footage. Names may hold any bytes: they are
@@ -28,8 +33,10 @@ class FolderSource:
     name = "folder"
     version = "1"
 
-    def __init__(self, *, folder: str) -> None:
-        self.folder = Path(folder)
+    def __init__(self, *, folder: str, media: str = "video") -> None:
+        if media not in _SUFFIXES:
+            raise UnknownNameError(unknown_name("kind of media", media, list(_SUFFIXES)))
+        self.folder, self.suffixes = Path(folder), _SUFFIXES[media]
         if not self.folder.is_dir():
             raise InputError(f"source folder {str(folder)!r} does not exist or is not a folder")
 
@@ -38,6 +45,9 @@ class FolderSource:
         for path in sorted(self._files(), key=os.fsencode):
             relative = quote(os.fsencode(path.relative_to(self.folder)))
             payload = {"path": quote(os.fsencode(path.absolute()))}
+            texts = [path.with_suffix(suffix) for suffix in TEXT_SUFFIXES if path.with_suffix(suffix).is_file()]
+            if texts:
+                payload |= {"timed_text": quote(os.fsencode(texts[0].absolute())), "timed_text_state": _state(texts[0])}
             yield Footage(name=relative, uri=relative, origin=self.name, content=_state(path), payload=payload)
 
     def _files(self) -> Iterator[Path]:
@@ -52,7 +62,7 @@ class FolderSource:
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in files:
                 path = Path(parent, name)
-                if not name.startswith(".") and path.suffix.lower() in video.VIDEO_SUFFIXES and _plain_or_broken(path):
+                if not name.startswith(".") and path.suffix.lower() in self.suffixes and _plain_or_broken(path):
                     yield path
 
     def _unlistable(self, error: OSError) -> None:

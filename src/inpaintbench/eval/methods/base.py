@@ -22,7 +22,10 @@ class Method(Protocol):
     version: str
     """Changes whenever the same input could give other pixels."""
     needs: tuple[str, ...]
-    """Parts of the view: at most ``input`` and ``hole``, never the truth."""
+    """Parts of the view: at most ``input`` and ``hole``, never the truth.
+
+    A method that can do without the hole, where a benchmark hides it, names it in the optional attribute ``uses`` instead.
+    """
     divisor: Divisor
     """What the sides of the frames it is given are multiples of."""
 

@@ -12,7 +12,7 @@ class Blank:
 
     name = "blank"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
+    needs: tuple[str, ...] = ("input",)
     divisor: Divisor = 1
 
     def inpaint(self, view: ItemView) -> Frames:

@@ -61,7 +61,8 @@ class Command:
 
     name = "command"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
+    needs: tuple[str, ...] = ("input",)
+    uses: tuple[str, ...] = ("hole",)
 
     def __init__(self, *, command: str, time_limit_seconds: float = 3600.0, layout: str = "plain", divisor: Divisor = 1) -> None:
         if layout not in LAYOUTS:
@@ -81,7 +82,7 @@ class Command:
             source, target = Path(scratch, "input"), Path(scratch, "output")
             source.mkdir()
             target.mkdir()
-            self._write(source, view.input, view.hole)
+            self._write(source, view.input, view.hole if view.has("hole") else None)
             self._run(source, target)
             return np.stack([self._read(target, index, view=view) for index in range(view.frames)])
 
@@ -90,9 +91,10 @@ class Command:
         files = [Path(argument) for argument in self.arguments if os.path.isfile(argument)]
         return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
 
-    def _write(self, folder: Path, frames: Frames, hole: Hole) -> None:
-        for index, (frame, missing) in enumerate(zip(frames, hole, strict=True)):
+    def _write(self, folder: Path, frames: Frames, hole: Hole | None) -> None:
+        for index, frame in enumerate(frames):
             video.write_image(folder / self.layout.frame.format(index), frame)
+        for index, missing in enumerate(() if hole is None else hole):
             levels: npt.NDArray[Any] = ~missing if self.layout.hole_is_black else missing * np.uint8(255)
             video.write_image(folder / self.layout.hole.format(index), levels)
 

@@ -12,7 +12,7 @@ from inpaintbench.view import ItemView
 
 
 class SavedFolder:
-    """Reads ``<folder>/<item id>.mp4``, ``<item id>.mkv`` or ``<item id>/*.png`` (sorted by name), the first of them that exists.
+    """Reads ``<folder>/<item id>.mp4``, ``.mkv``, ``.png`` or ``<item id>/*.png`` (sorted by name), the first that exists.
 
     Args:
         folder: where the predictions lie.
@@ -23,7 +23,7 @@ class SavedFolder:
 
     name = "saved_folder"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
+    needs: tuple[str, ...] = ("input",)
     divisor: Divisor = 1
 
     def __init__(self, *, folder: str) -> None:
@@ -59,7 +59,7 @@ class SavedFolder:
         return repr(facts)
 
     def _find(self, item_id: str) -> Path | None:
-        candidates = [self.folder / f"{item_id}{suffix}" for suffix in (".mp4", ".mkv")]
+        candidates = [self.folder / f"{item_id}{suffix}" for suffix in (".mp4", ".mkv", ".png")]
         files = [path for path in candidates if path.is_file()]
         folder = self.folder / item_id
         return files[0] if files else folder if folder.is_dir() else None

@@ -1,0 +1,35 @@
+"""Leave frames at their size."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from inpaintbench.errors import Rejected
+
+
+class AsIs:
+    """Frames keep their size; only pixels that are not square are made so, by widening.
+
+    For photographs, which the ChaLearn people track publishes at any size.
+    """
+
+    name = "as_is"
+    version = "1"
+
+    def __init__(self, *, shortest_side: int = 16) -> None:
+        self.shortest_side = shortest_side
+
+    def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:
+        """``uint8[h, w, 3]`` -> the same, or ``uint8[h, w * pixel_aspect, 3]``.
+
+        Raises:
+            Rejected: smaller than ``shortest_side``.
+        """
+        height, width = frame.shape[0], round(frame.shape[1] * pixel_aspect)
+        if min(height, width) < self.shortest_side:
+            raise Rejected(f"the picture is {width}x{height}, its shorter side should have at least {self.shortest_side} pixels")
+        if width == frame.shape[1]:
+            return frame
+        return np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))

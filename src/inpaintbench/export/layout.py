@@ -1,0 +1,85 @@
+"""How a frozen dataset is laid out: media columns and folders, metadata files, splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from inpaintbench.types import Plain
+
+MEDIA = {"truth": "truth", "hole": "holes", "input": "inputs", "alpha": "alphas", "second_hole": "holes"}
+"""Media column -> folder of its files."""
+_LISTS = ("second_hole",)
+_PLAIN_COLUMNS: dict[str, pa.DataType] = {
+    "item_id": pa.string(),
+    "split": pa.string(),
+    "clip_id": pa.string(),
+    "source_id": pa.string(),
+    "source_uri": pa.string(),
+    "licence": pa.string(),
+    "author": pa.string(),
+    "page_url": pa.string(),
+    "start_frame": pa.int64(),
+    "end_frame": pa.int64(),
+    "frames": pa.int64(),
+    "width": pa.int64(),
+    "height": pa.int64(),
+    "fps": pa.float64(),
+    "encode_crf": pa.int64(),
+    "encode_psnr_db": pa.float64(),
+    "generator": pa.string(),
+    "generator_parameters": pa.string(),
+    "fill": pa.int64(),
+    "hole_is_given": pa.bool_(),
+    "attributes": pa.string(),
+    "truth_yuv_sha256": pa.string(),
+    "truth_rgb_sha256": pa.string(),
+    "hole_sha256": pa.string(),
+    "input_sha256": pa.string(),
+}
+
+
+def row_schema(rows: Sequence[Plain]) -> pa.Schema:
+    """Columns of every slice's metadata. ``X_file_name`` becomes a media column ``X``, ``X_file_names`` a column of lists.
+
+    Truth and hole are always there; other media only when the dataset has them.
+    """
+    names = [file_column(part) for part in MEDIA]
+    media = [(name, pa.list_(pa.string()) if name.endswith("s") else pa.string()) for name in names if name in rows[0]]
+    return pa.schema([*media, *_PLAIN_COLUMNS.items()])
+
+
+def file_column(part: str) -> str:
+    """The column that names the files of a media part."""
+    return f"{part}_file_names" if part in _LISTS else f"{part}_file_name"
+
+
+SPLITS = ("train", "validation", "test")
+
+
+def splits(rows: Sequence[Plain]) -> dict[str, str]:
+    """Item id -> its split."""
+    return {row["item_id"]: row["split"] for row in rows}
+
+
+def by_split(item_ids: Sequence[str], split_of: Mapping[str, str]) -> dict[str, list[str]]:
+    """The items of each split that has any, splits in the order of ``SPLITS``."""
+    members = {split: [name for name in item_ids if split_of[name] == split] for split in SPLITS}
+    return {split: names for split, names in members.items() if names}
+
+
+def metadata_name(part: str, split: str, split_of: Mapping[str, str]) -> str:
+    """File name of a slice's metadata; split-less datasets, which are all ``test``, do without the split."""
+    return f"{part}.parquet" if set(split_of.values()) == {"test"} else f"{part}.{split}.parquet"
+
+
+def media_parts(row: Plain) -> list[str]:
+    """The media columns of a row."""
+    return [part for part in MEDIA if file_column(part) in row]
+
+
+def media_names(row: Plain) -> list[str]:
+    """Every media file that a row refers to."""
+    values = [row.get(file_column(part)) for part in MEDIA]
+    return [name for value in values if value for name in ([value] if isinstance(value, str) else value)]
