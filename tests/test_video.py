@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from pathlib import Path
 
 import hazards
 import numpy as np
 import pytest
 from skimage import data
+from worlds import pan_clip
 
 from inpaintbench import video
 from inpaintbench.errors import MediaError
@@ -122,3 +124,55 @@ def test_images_round_trip_and_bad_ones_are_refused(tmp_path: Path) -> None:
     (tmp_path / "d.png").write_text("no")
     with pytest.raises(MediaError, match=r"d\.png cannot be opened as an image"):
         video.read_image(tmp_path / "d.png")
+
+
+def test_a_single_frame_is_a_picture_and_never_video(tmp_path: Path) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (1, 31, 45, 3), dtype=np.uint8)
+    path = tmp_path / f"clip{video.suffix_for(1)}"
+    encoded = video.write_clip(path, frames, fps=1.0)
+    assert path.suffix == ".png"
+    assert (video.read_frames(path) == frames).all()
+    assert (encoded.crf, encoded.psnr_db) == (0, 99.0)
+    assert encoded.yuv_sha256 == encoded.rgb_sha256 == video.decoded_hashes(path)[0]
+    probe = video.probe(path)
+    assert (probe.width, probe.height, probe.frames) == (45, 31, 1)
+    with pytest.raises(ValueError, match="an image holds one frame, not 2"):
+        video.write_clip(path, np.concatenate([frames, frames]), fps=1.0)
+
+
+@pytest.mark.parametrize(("frames", "suffix"), [(1, ".png"), (3, ".mp4")])
+def test_grey_tracks_and_holes_come_back_exactly(frames: int, suffix: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    levels = rng.integers(0, 256, (frames, 33, 47), dtype=np.uint8)
+    video.write_levels(tmp_path / f"alpha{suffix}", levels, fps=25.0)
+    assert (video.read_levels(tmp_path / f"alpha{suffix}") == levels).all()
+    hole = levels > 100
+    video.write_hole(tmp_path / f"hole{suffix}", hole, fps=25.0)
+    assert (video.read_hole(tmp_path / f"hole{suffix}") == hole).all()
+
+
+def test_lossless_clips_are_exact_and_challenge_clips_are_small(tmp_path: Path) -> None:
+    frames = pan_clip("coffee", pixels_per_frame=1, frames=125, width=128, height=128)
+    exact = video.write_clip(tmp_path / "exact.mp4", frames, fps=25.0, form="lossless")
+    assert (video.read_frames(tmp_path / "exact.mp4") == frames).all()
+    assert exact.crf == 0
+    assert video.read_luma(tmp_path / "exact.mp4").shape == frames.shape[:3]
+    small = video.write_clip(tmp_path / "small.mp4", frames, fps=25.0, form="challenge")
+    assert small.crf is None
+    assert small.psnr_db < 45
+    assert len(video.read_frames(tmp_path / "small.mp4")) == 125
+    bits_per_second = 8 * (tmp_path / "small.mp4").stat().st_size / 5
+    assert 0.6 * video.CHALLENGE_BITS_PER_SECOND < bits_per_second < 1.4 * video.CHALLENGE_BITS_PER_SECOND
+
+
+@pytest.mark.parametrize("fps", [30.0, 60.0, 24.0, 12.5, 25.0])
+def test_retiming_shows_at_every_moment_the_frame_on_screen(fps: float, tmp_path: Path) -> None:
+    count = round(2 * fps)
+    numbered = np.repeat(np.arange(count, dtype=np.uint8), 32 * 32 * 3).reshape(count, 32, 32, 3)
+    video.write_lossless(tmp_path / "film.mp4", numbered, fps=fps)
+    duration = video.probe(tmp_path / "film.mp4").duration_seconds
+    assert duration == pytest.approx(2.0, abs=2e-3)
+    wanted = video.frames_at(duration, 25.0)
+    assert wanted == 50
+    shown = [int(frame[0, 0, 0]) for frame, _ in itertools.islice(video.upright_frames(tmp_path / "film.mp4", fps=25.0), wanted)]
+    assert shown == [min(count - 1, int(k * fps / 25 + 1e-6)) for k in range(wanted)]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic import BaseModel, ValidationError
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console, evaluate
@@ -18,9 +21,15 @@ from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.labels import import_labels, read_labels
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.freeze import check_target
+from inpaintbench.export.layout import by_split, splits
 from inpaintbench.recipes import devil
-from inpaintbench.recipes.settings import remember
+from inpaintbench.recipes.decaption import DecaptionRecipe
+from inpaintbench.recipes.humans import HumansRecipe
+from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes.settings import build, remember
+from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
@@ -42,6 +51,10 @@ BEHAVIOURS = ("corrected", "as-published")
 DEMO_CLIPS = 13
 DEMO_PER_SLICE = 2
 DEMO_SIZE = "288x160"
+DEMO_PEOPLE = 24
+DEMO_FILMS = {"count": 10, "width": 240, "height": 160, "frames": 156}
+"""5.2 s at 30 frames a second: one clip each."""
+Recipe = TypeVar("Recipe", bound=BaseModel)
 
 
 def devil_recipe(
@@ -63,10 +76,16 @@ def parse_size(size: str) -> tuple[int, int]:
     return width, height
 
 
+Sources = Annotated[Path | None, typer.Option(help="Folder of videos, searched recursively.")]
+Out = Annotated[Path, typer.Option(help="Workspace to make or go on with.")]
+Demo = Annotated[bool, typer.Option("--demo", help="Small, from material that comes with the program; needs no network.")]
+
+
 @app.command("devil")
 def build_devil(
-    sources: Annotated[Path, typer.Option(help="Folder of videos, searched recursively.")],
-    out: Annotated[Path, typer.Option(help="Workspace to make or go on with.")],
+    out: Out,
+    sources: Sources = None,
+    demo: Demo = False,
     labels: Annotated[Path | None, typer.Option(help="CSV of labels: subject,name,value (see `curation label`).")] = None,
     behaviour: Behaviour = "corrected",
     size: Size = "832x480",
@@ -80,27 +99,181 @@ def build_devil(
     retry_rejected: RetryRejected = False,
 ) -> None:
     """A DEVIL-style benchmark from your own footage; run it again to go on after an interruption."""
-    thresholds = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
-    recipe = devil_recipe(behaviour=behaviour, size=size, per_slice=per_slice, seed=seed, thresholds=thresholds)
-    source = devil.SourceSpec("folder", {"folder": str(sources)})
-    folder, dataset = _build(recipe, source, out, labels, workers, max_failures, retry_rejected)
+    _one_of(sources, demo, "--sources FOLDER")
+    if demo:
+        recipe, source = demo_recipe()
+    else:
+        thresholds = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
+        recipe = devil_recipe(behaviour=behaviour, size=size, per_slice=per_slice, seed=seed, thresholds=thresholds)
+        source = SourceSpec("folder", {"folder": str(sources)})
+    running = Running(workers, max_failures, retry_rejected)
+    folder, dataset = build_devil_in(out, recipe, source, labels=labels, running=running)
+    _told(folder, dataset)
+
+
+@app.command("reinpaint")
+def build_reinpaint(
+    out: Out,
+    sources: Annotated[Path | None, typer.Option(help="Folder of pictures (videos with --frames), searched recursively.")] = None,
+    demo: Demo = False,
+    size: Annotated[int, typer.Option(min=16, help="Side of the square pictures.")] = 512,
+    pictures: Annotated[int, typer.Option(min=1, help="Most pictures in each area bin.")] = 100,
+    bins: Annotated[str, typer.Option(help="Edges of the area bins, in per cent.")] = "0,20,40,60",
+    preset: Annotated[str, typer.Option(help="Strokes and boxes, such as medium-512.")] = "medium-512",
+    reach: Annotated[str, typer.Option(help="How a bin is hit: grow, or rejection.")] = "grow",
+    second_masks: Annotated[int, typer.Option(min=0, help="Patch masks on top of each hole (K).")] = 10,
+    patch: Annotated[int, typer.Option(min=1, help="Side of a patch in pixels (S).")] = 32,
+    ratio: Annotated[str, typer.Option(help="Share of patches (P): 0.4, or 0.2-0.6 for uniform between.")] = "0.4",
+    frames: Annotated[int, typer.Option(min=1, help="Frames of a clip; above 1 the sources are videos.")] = 1,
+    motion: Annotated[str, typer.Option(help="Of the masks in videos: static, drifting or tube.")] = "static",
+    seed: Seed = 0,
+    workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
+    retry_rejected: RetryRejected = False,
+) -> None:
+    """Pictures with brush or box holes in area bins, and patch masks for re-inpainting them."""
+    _one_of(sources, demo, "--sources FOLDER")
+    media = "image" if frames == 1 else "video"
+    source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", {"folder": str(sources), "media": media})
+    chosen = {
+        "size": size, "pictures": pictures, "area_edges": _shares(bins), "preset": preset, "reach": reach, "patch_pixels": patch,
+        "second_masks": second_masks, "second_ratio": _ratio(ratio), "clip_frames": frames, "motion": motion, "seed": seed,
+    }  # fmt: skip
+    small = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "second_masks": 3} if demo else {}
+    _build(make_recipe(ReinpaintRecipe, chosen | small), [source], out, Running(workers, max_failures, retry_rejected))
+
+
+@app.command("humans")
+def build_humans(
+    out: Out,
+    people: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FORMAT=ANNOTATIONS:IMAGES", help="Annotated photographs: mpii=mpii.mat:images. Repeatable."
+        ),
+    ] = None,
+    demo: Demo = False,
+    margin: Annotated[int, typer.Option(min=0, help="Pixels between blocks and the edges of a photograph.")] = 100,
+    most_blocks: Annotated[int, typer.Option(min=1, help="Most blocks in a photograph.")] = 10,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many people of each set.")] = None,
+    seed: Seed = 0,
+    workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
+    retry_rejected: RetryRejected = False,
+) -> None:
+    """People with blocks missing around their joints."""
+    _one_of(people, demo, "--people FORMAT=ANNOTATIONS:IMAGES")
+    sources = [SourceSpec("drawn_people", {"count": DEMO_PEOPLE})] if demo else [_people(text, limit) for text in people or ()]
+    name = {"name": "People demo"} if demo else {}
+    recipe = make_recipe(HumansRecipe, {"margin": margin, "most_blocks": most_blocks, "seed": seed} | name)
+    _build(recipe, sources, out, Running(workers, max_failures, retry_rejected))
+
+
+@app.command("decaption")
+def build_decaption(
+    out: Out,
+    sources: Annotated[
+        Path | None, typer.Option(help="Folder of films; FILM.srt, .ass or .vtt beside a film is its text.")
+    ] = None,
+    demo: Demo = False,
+    side: Annotated[int, typer.Option(min=16, help="Of the square clips: 128 as published, 256 as in the paper.")] = 128,
+    form: Annotated[str, typer.Option(help="lossless, or challenge (100 kbit/s).")] = "lossless",
+    seed: Seed = 0,
+    workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
+    retry_rejected: RetryRejected = False,
+) -> None:
+    """Clips of five seconds with subtitles painted on them."""
+    _one_of(sources, demo, "--sources FOLDER")
+    source = SourceSpec("embedded", DEMO_FILMS) if demo else SourceSpec("folder", {"folder": str(sources)})
+    name = {"name": "Decaptioning demo"} if demo else {}
+    recipe = make_recipe(DecaptionRecipe, {"side": side, "form": form, "seed": seed} | name)
+    _build(recipe, [source], out, Running(workers, max_failures, retry_rejected))
+
+
+def make_recipe(kind: type[Recipe], chosen: Mapping[str, Any]) -> Recipe:
+    """A recipe with these choices; one clear sentence when one makes no sense."""
+    try:
+        return kind(**chosen)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "options"
+        raise InputError(f"{where}: {first['msg'].removeprefix('Value error, ')} (got {first['input']!r})") from error
+
+
+def _one_of(sources: object, demo: bool, option: str) -> None:
+    if bool(sources) == demo:
+        raise InputError(f"give either {option} or --demo")
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) / 100 for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"bins {text!r} are not edges in per cent, such as 0,20,40,60") from error
+
+
+def _ratio(text: str) -> float | tuple[float, ...]:
+    try:
+        numbers = tuple(float(part) for part in text.split("-"))
+    except ValueError as error:
+        raise InputError(f"ratio {text!r} is neither a number nor two, such as 0.2-0.6") from error
+    if not all(0 < number <= 1 for number in numbers) or sorted(numbers) != list(numbers) or len(numbers) > 2:
+        raise InputError(f"ratio {text!r} should be a number above 0 and at most 1, or two ascending ones, such as 0.2-0.6")
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _people(text: str, limit: int | None) -> SourceSpec:
+    name, equals, paths = text.partition("=")
+    annotations, colon, images = paths.rpartition(":")
+    if not (name and equals and annotations and colon and images):
+        raise InputError(f"--people {text!r} is not FORMAT=ANNOTATIONS:IMAGES, such as mpii=mpii.mat:images")
+    constants = {"format": name, "annotations": annotations, "images": images, "limit": limit}
+    return SourceSpec("people", constants, label=name)
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a build runs."""
+
+    workers: int = WORKERS
+    max_failures: int | None = None
+    retry_rejected: bool = False
+
+    def on(self, workspace: Workspace) -> AbstractContextManager[LocalExecutor]:
+        """An executor on ``workspace``."""
+        return console.running(
+            workspace, workers=self.workers, max_failures=self.max_failures, retry_rejected=self.retry_rejected
+        )
+
+
+def _build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running) -> None:
+    check_target(out / "exports" / recipe.kind)  # what can be wrong with the arguments is told before any work
+    workspace = Workspace(out)
+    with running.on(workspace) as executor:
+        folder, dataset = build(recipe, sources, executor, workspace)
+    summarise(workspace, dataset)
+    _told(folder, dataset)
+
+
+def _told(folder: Path, dataset: Dataset) -> None:
+    split = next(iter(by_split(dataset.slices[0].item_ids, splits(dataset.items))))
     console.out.print(f"Dataset: {folder}", markup=False)
-    console.out.print(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="test")', markup=False)
+    console.out.print(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")', markup=False)
     console.out.print(f"Check it: inpaintbench export verify {folder}", markup=False)
 
 
-def _build(
-    recipe: devil.DevilRecipe, source: devil.SourceSpec, out: Path, labels: Path | None,
-    workers: int, max_failures: int | None, retry_rejected: bool,
-) -> tuple[Path, Dataset]:  # fmt: skip
-    # What can be wrong with the arguments is told before any work.
-    check_target(out / "exports" / "devil")
+def build_devil_in(
+    out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: Running
+) -> tuple[Path, Dataset]:
+    """Build, with labels from a file, and say what came of it."""
+    check_target(out / "exports" / recipe.kind)
     if labels:
         read_labels(labels)
     workspace = Workspace(out)
-    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+    with running.on(workspace) as executor:
         remember(workspace, recipe)
-        devil.curate(recipe, source, executor, workspace)
+        devil.curate(recipe, [source], executor, workspace)
         if labels:
             import_labels(workspace, labels)
         else:
@@ -112,15 +285,17 @@ def _build(
     return folder, dataset
 
 
-def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int) -> None:
+def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
     """Slices with their numbers, and how many files gave nothing."""
     rows = [(part.name, len(part.item_ids), _short(len(part.item_ids), per_slice)) for part in dataset.slices]
     rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "remark"], rows)
     doubts = [row for row in workspace.table("attributes", Attribute, step="mask_levels") if row.name == "label_doubts"]
-    unsure = sum(row.value != "none" for row in doubts)
-    where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
-    console.out.print(f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}", markup=False)
+    if dataset.recipe["recipe"] == "devil":
+        unsure = sum(row.value != "none" for row in doubts)
+        where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
+        text = f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}"
+        console.out.print(text, markup=False)
     refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
     for row in refused[:10]:
         console.out.print(f"refused by {row.step}: {display_name(row.name)}: {row.reason}", markup=False)
@@ -128,8 +303,15 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int) -> None
         console.out.print(f"and {len(refused) - 10} more: inpaintbench curation rejected {workspace.path}", markup=False)
 
 
-def _short(found: int, wanted: int) -> str:
-    return "" if found >= wanted else f"{found} of {wanted} pairs wanted"
+def _short(found: int, wanted: int | None) -> str:
+    return "" if wanted is None or found >= wanted else f"{found} of {wanted} pairs wanted"
+
+
+def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
+    """What `demo` builds."""
+    width, height = parse_size(DEMO_SIZE)
+    recipe = devil.DevilRecipe(name="inpaintbench demo", width=width, height=height, per_slice=DEMO_PER_SLICE)
+    return recipe, SourceSpec("embedded", {"count": DEMO_CLIPS, "width": width, "height": height})
 
 
 def demo(
@@ -138,10 +320,8 @@ def demo(
 ) -> None:
     """Build, export, score and report a small benchmark from footage that comes with the program; needs no network."""
     begun = time.monotonic()
-    width, height = parse_size(DEMO_SIZE)
-    recipe = devil.DevilRecipe(name="inpaintbench demo", width=width, height=height, per_slice=DEMO_PER_SLICE)
-    source = devil.SourceSpec("embedded", {"count": DEMO_CLIPS, "width": width, "height": height})
-    folder, _ = _build(recipe, source, out, None, workers, None, False)
+    recipe, source = demo_recipe()
+    folder, _ = build_devil_in(out, recipe, source, running=Running(workers))
     evaluate.verify_loadable(folder)
     page = evaluate.evaluate(folder, run=out, methods=evaluate.DEMO_METHODS, protocol="devil/corrected", workers=workers)
     console.out.print(f"Done in {time.monotonic() - begun:.0f} s. Dataset: {console.shown(folder)}", markup=False)

@@ -17,6 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.settings import recall, remember
+from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Clip, Selection, Source
 from inpaintbench.workspace import Workspace
 
@@ -43,7 +44,7 @@ def clips(
     workspace = Workspace(out)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         remember(workspace, recipe)
-        devil.curate(recipe, devil.SourceSpec("folder", {"folder": str(sources)}), executor, workspace)
+        devil.curate(recipe, [SourceSpec("folder", {"folder": str(sources)})], executor, workspace)
     made = workspace.table("clips", Clip)
     console.out.print(f"{len(made)} clips from {len({clip.source_id for clip in made})} sources in {out}", markup=False)
 
@@ -89,7 +90,10 @@ def select(
     """Drop clips with cuts and label the rest low or high; thresholds given here are kept, and nothing is decoded again."""
     opened = Workspace(workspace, create=False)
     given = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
-    recipe = recall(opened).model_copy(update={name: value for name, value in given.items() if value is not None})
+    recalled = recall(opened)
+    if not isinstance(recalled, devil.DevilRecipe):
+        raise InputError(f"the recipe {recalled.kind!r} of {str(workspace)!r} has no thresholds on clips to select by")
+    recipe = recalled.model_copy(update={name: value for name, value in given.items() if value is not None})
     with console.running(opened, workers=workers) as executor:
         remember(opened, recipe)
         devil.label(recipe, executor, opened)

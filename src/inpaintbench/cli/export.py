@@ -10,8 +10,7 @@ import typer
 from inpaintbench.cli import console
 from inpaintbench.errors import VerifyError
 from inpaintbench.export.verify import verify as verify_dataset
-from inpaintbench.recipes import devil
-from inpaintbench.recipes.settings import recall
+from inpaintbench.recipes.settings import recall, stages_of
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer(no_args_is_help=True, help="Freeze items and slices into a dataset that anyone can load and verify.")
@@ -20,12 +19,13 @@ app = typer.Typer(no_args_is_help=True, help="Freeze items and slices into a dat
 @app.command()
 def freeze(
     workspace: Annotated[Path, typer.Argument(help="The workspace.")],
-    to: Annotated[Path | None, typer.Option(help="Dataset folder.", show_default="WORKSPACE/exports/devil")] = None,
+    to: Annotated[Path | None, typer.Option(help="Dataset folder.", show_default="WORKSPACE/exports/RECIPE")] = None,
 ) -> None:
     """Write the frozen dataset of a workspace; an older one there is replaced whole."""
     opened = Workspace(workspace, create=False)
     with opened.locked():
-        folder, dataset = devil.export(recall(opened), opened, target=to)
+        recipe = recall(opened)
+        folder, dataset = stages_of(recipe).export(recipe, opened, target=to)
     console.out.print(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}", markup=False)
 
 

@@ -15,8 +15,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import generate
-from inpaintbench.recipes import devil
-from inpaintbench.recipes.settings import recall
+from inpaintbench.recipes.settings import recall, stages_of
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
 
@@ -28,7 +27,8 @@ def pair(workspace: Annotated[Path, typer.Argument(help="The workspace.")], work
     """Pair the kept clips with masks, render the masks that are used, measure them."""
     opened = Workspace(workspace, create=False)
     with console.running(opened, workers=workers) as executor:
-        devil.corrupt(recall(opened), executor, opened)
+        recipe = recall(opened)
+        stages_of(recipe).corrupt(recipe, executor, opened)
     holes, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
     console.out.print(f"{items} items with {holes} holes", markup=False)
 

@@ -30,17 +30,18 @@ _PROBE_LIMIT_SECONDS = 900.0
 _CUT_LIMIT_SECONDS = 3600.0
 
 
-def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain) -> tuple[list[Footage], Outcome]:
+def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str = "") -> tuple[list[Footage], Outcome]:
     """Hash everything a source leaf offers into the table ``sources``.
 
     Args:
         executor: who does the work.
         leaf: the source leaf.
         constants: the leaf's constructor arguments, so that a worker can build it again.
+        label: tells two sources of one leaf apart.
     """
     footage = list(leaf.footage())
     step = Step(
-        name=f"find.{leaf.name}",
+        name=f"find.{leaf.name}" + (f".{label}" if label else ""),
         version=f"{VERSION}.{leaf.version}",
         table="sources",
         record=Source,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inpaintbench.types import Attribute, Clip, Selection
+from inpaintbench.types import Attribute, Clip, Corruption, Selection
 
 VERSION = "1"
 
@@ -33,6 +33,26 @@ def apply_rules(clips: Sequence[Clip], attributes: Sequence[Attribute], rules: S
     """One row for each clip and rule, in the order of ``clips``."""
     by_clip = {(attribute.subject_id, attribute.name): attribute for attribute in attributes}
     return [rule.judge(clip.clip_id, by_clip.get((clip.clip_id, rule.attribute))) for clip in clips for rule in rules]
+
+
+def top_share(
+    corruptions: Sequence[Corruption], measured: Sequence[Attribute], *, attribute: str, share: float
+) -> list[Selection]:
+    """Keep the clips whose corruption has the highest ``attribute``: ``ceil(share * n)`` of n, ties in order of clip id.
+
+    ChaLearn LAP 2018 keeps the 70 % of its clips that subtitles cover most.
+    """
+    values = {row.subject_id: row.value for row in measured if row.name == attribute}
+    numbers = {row.clip_id: float(values.get(row.corruption_id) or 0) for row in corruptions}
+    order = sorted(numbers, key=lambda clip_id: (-numbers[clip_id], clip_id))
+    best = set(order[: math.ceil(share * len(order) - 1e-9)])
+    rule = f"{attribute} among the highest {share:.0%}"
+    return [
+        Selection(
+            clip_id, rule, number, keep=clip_id in best, reason=None if clip_id in best else f"{attribute} {number:.4g} is not"
+        )
+        for clip_id, number in numbers.items()
+    ]
 
 
 def kept(clips: Sequence[Clip], selections: Sequence[Selection]) -> list[Clip]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version as installed_version
@@ -64,6 +64,7 @@ def freeze(
     fill: int = 0,
     hole_is_given: bool = True,
     about: str = "",
+    extra: Callable[[Sequence[Plain]], Mapping[str, bytes]] | None = None,
 ) -> Dataset:
     """Write the dataset folder; an older one is replaced whole once the new one is complete.
 
@@ -81,7 +82,8 @@ def freeze(
         recipe: the resolved recipe.
         fill: level of the hole pixels in the input, 0..255, where no input is stored.
         hole_is_given: whether methods are told where the hole is.
-        about: what the card says of the benchmark, in a sentence or two.
+        about: what the card says of the benchmark, in Markdown.
+        extra: further files, made from the rows: path in the dataset -> bytes.
 
     Raises:
         InputError: the path has a character that ``datasets`` takes for a pattern.
@@ -105,6 +107,8 @@ def freeze(
             name=name, rows=rows, slices=slices, left_out=left_out, recipe=recipe, versions=versions, content=content, about=about
         )
         write_atomically(folder / "README.md", text.encode())
+        for path, data in (extra(rows) if extra else {}).items():
+            write_atomically(folder / path, data)
         dataset = Dataset(
             name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
             files=_hashes(folder), versions=versions, format_version=FORMAT_VERSION,
@@ -147,7 +151,7 @@ def _rows(
     made = []
     for item in sorted(items, key=lambda item: item.item_id):
         clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
-        own = facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
+        own = facts.get(clip.source_id, {}) | facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
         media = _media_columns(clip, corruption, children.get(corruption.corruption_id, []))
         made.append(media | _plain_columns(item, clip, corruption, source_of[clip.source_id]) | {"attributes": own})
     optional = {name for row in made for name, value in row.items() if name in map(file_column, MEDIA) and value}

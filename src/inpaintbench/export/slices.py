@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import cycle, islice, pairwise
 
 import numpy as np
 
-from inpaintbench.types import item_rng
+from inpaintbench.types import Slice, item_rng
 
 LEVELS = ("low", "high")
 
@@ -132,3 +132,61 @@ def _independent(
         Pair(name, clip, preset, int(index), bool(bit))
         for clip, preset, index, bit in zip(chosen, turns, indices, reverse, strict=True)
     ]
+
+
+def everything(item_ids: Sequence[str]) -> Slice:
+    """The slice of all items."""
+    return Slice("all", "every item", tuple(item_ids))
+
+
+def by_value(
+    values: Mapping[str, Sequence[str]], attribute: str, *, name: str, wanted: Sequence[str] = ()
+) -> tuple[list[Slice], dict[str, str]]:
+    """One slice for each value of an attribute.
+
+    Args:
+        values: item id -> the values that it has (usually one).
+        attribute: what the rule calls the attribute.
+        name: beginning of the slices' names.
+        wanted: values that should have a slice, in order; by default all that occur, sorted.
+
+    Returns:
+        Slices ``<name>-<value>`` with their items in the order of ``values``, and value-less slices with the reason.
+    """
+    occurring = sorted({value for own in values.values() for value in own})
+    made, left_out = [], {}
+    for value in wanted or occurring:
+        members = tuple(item for item, own in values.items() if value in own)
+        if members:
+            made.append(Slice(f"{name}-{value}", f"{attribute} == '{value}'", members))
+        else:
+            left_out[f"{name}-{value}"] = f"no item has {attribute} '{value}'"
+    return made, left_out
+
+
+def by_bin(
+    numbers: Mapping[str, float], attribute: str, *, name: str, edges: Sequence[float], percent: bool = False
+) -> tuple[list[Slice], dict[str, str]]:
+    """One slice for each bin ``(low, high]`` between neighbouring ``edges``; numbers at or below the first edge are in none.
+
+    Args:
+        numbers: item id -> number.
+        attribute: what the rule calls it.
+        name: beginning of the slices' names.
+        edges: ascending.
+        percent: name the bins in per cent of numbers in 0..1.
+    """
+    made, left_out = [], {}
+    for low, high in pairwise(edges):
+        label = f"{name}-{_edge(low, percent)}-{_edge(high, percent)}"
+        rule = f"{low:g} < {attribute} <= {high:g}"
+        members = tuple(item for item, number in numbers.items() if low < number <= high)
+        if members:
+            made.append(Slice(label, rule, members))
+        else:
+            left_out[label] = f"no item has {rule}"
+    return made, left_out
+
+
+def _edge(value: float, percent: bool) -> str:
+    return f"{100 * value if percent else value:g}"

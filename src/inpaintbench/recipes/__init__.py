@@ -1,1 +1,15 @@
-"""Whole benchmarks, one page each."""
+"""Whole benchmarks: each recipe is a class with every choice, in a module with the four stages that ``stages`` describes."""
+
+from __future__ import annotations
+
+from inpaintbench.catalogue import Catalogue
+
+RECIPES = Catalogue(
+    "recipe",
+    {
+        "devil": "inpaintbench.recipes.devil:DevilRecipe",
+        "reinpaint": "inpaintbench.recipes.reinpaint:ReinpaintRecipe",
+        "humans": "inpaintbench.recipes.humans:HumansRecipe",
+        "decaption": "inpaintbench.recipes.decaption:DecaptionRecipe",
+    },
+)

@@ -8,26 +8,21 @@ included; ``corrected`` draws every slice independently and normalises camera mo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.curation import footage, measuring, select
-from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.location import located
-from inpaintbench.curation.normalizers import NORMALIZERS
-from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.splitters import SPLITTERS
-from inpaintbench.errors import InputError, RunError
+from inpaintbench.curation import measuring, select
+from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor, Rejection
-from inpaintbench.export import freeze, slices
+from inpaintbench.export import slices
 from inpaintbench.masks import render
-from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS
 from inpaintbench.masks.measure import labels_of
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source, content_id
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
 SLICE_LEVELS = {"camera_motion": "camera_motion_level", "scene_motion": "scene_motion_level"}
@@ -38,6 +33,8 @@ class DevilRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: ClassVar[str] = "devil"
 
     name: str = "DEVIL-style diagnostic video inpainting"
     behaviour: Literal["as-published", "corrected"] = "corrected"
@@ -59,32 +56,17 @@ class DevilRecipe(BaseModel):
         return "camera_motion" if self.behaviour == "as-published" else "camera_motion_per_frame"
 
 
-@dataclass(frozen=True)
-class SourceSpec:
-    """A source leaf with its constants."""
-
-    leaf: str
-    constants: Plain
-
-
-def curate(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> None:
+def curate(recipe: DevilRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Sources to clips: find, probe, cut.
 
     Raises:
         RunError: not one clip; says why the sources gave none.
     """
-    found, outcome = footage.find(executor, SOURCES.get(source.leaf)(**source.constants), constants=source.constants)
-    sources, doubles = footage.distinct(outcome.records)
-    where = located(sources, found)
-    probed = footage.probe(executor, sources, where, doubles)
-    footage.known_labels(workspace, sources, found)
-    cut = footage.cut(
-        executor, probed.records, where, {row.source_id: row.uri for row in sources},
+    cutting = stages.Cutting(
         splitter={"name": "windows", "length": recipe.clip_frames, "shortest": recipe.shortest_clip_frames},
         normalizer={"name": "cover", "width": recipe.width, "height": recipe.height},
-    )  # fmt: skip
-    if not cut.records:
-        raise RunError(_no_clips(len(found), [*outcome.rejected, *probed.rejected, *cut.rejected]))
+    )
+    stages.curate(cutting, sources, executor, workspace)
 
 
 def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None:
@@ -94,7 +76,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         RunError: every clip is dropped.
     """
     clips = workspace.table("clips", Clip)
-    _needs(clips, "clips", "curation clips")
+    require(clips, "clips", "curation clips")
     cuts = measuring.measure(executor, clips, leaf="cut_score").records
     judged = select.apply_rules(clips, cuts, [select.AtMost("cut_score", recipe.cut_score_limit)])
     workspace.write_table("selection", "select", judged, Selection)
@@ -114,7 +96,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
 def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> slices.Plan:
     """Labels to items: pair clips with masks, render the masks that are used, measure them."""
     judged = workspace.table("selection", Selection)
-    _needs(judged, "labels", "curation select")
+    require(judged, "labels", "curation select")
     clips = {clip.clip_id: clip for clip in select.kept(workspace.table("clips", Clip), judged)}
     plan = _plan(recipe, workspace, clips)
     requests = {pair: _request(recipe, pair, clips[pair.clip_id]) for pair in plan.pairs}
@@ -144,53 +126,20 @@ def _write_items(
 
 def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
-    folder = target or workspace.path / "exports" / "devil"
-    items = workspace.table("items", Item)
-    _needs(items, "items", "masks pair")
-    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")}
-    dataset = freeze.freeze(
-        folder,
-        name=recipe.name,
-        blobs=workspace.blobs,
-        items=items,
-        slices=workspace.table("slices", Slice),
-        left_out=left_out,
-        sources=workspace.table("sources", Source),
-        clips=workspace.table("clips", Clip),
-        corruptions=workspace.table("corruptions", Corruption),
-        # Only what this recipe measured: what an earlier one left in the workspace is not part of this dataset.
-        attributes=[row for step in _attribute_steps(recipe) for row in workspace.table("attributes", Attribute, step=step)],
-        recipe={"recipe": "devil", **recipe.model_dump(), "leaves": _leaves(recipe, workspace)},
-    )
-    return folder, dataset
-
-
-def _attribute_steps(recipe: DevilRecipe) -> tuple[str, ...]:
     measured = ("measure.cut_score", f"measure.{recipe.motion_attribute}", "measure.masks")
-    return (*measured, "known", "labels", "levels", "mask_levels")
-
-
-def _leaves(recipe: DevilRecipe, workspace: Workspace) -> Plain:
-    """The leaves that made the dataset, with their versions."""
-    origins = sorted({row.origin for row in workspace.table("sources", Source)})
-    used = {
-        "source": (SOURCES, origins),
-        "splitter": (SPLITTERS, ["windows"]),
-        "normalizer": (NORMALIZERS, ["cover"]),
-        "attribute": (ATTRIBUTES, ["cut_score", recipe.motion_attribute]),
-        "mask generator": (GENERATORS, ["devil_blobs"]),
+    leaves = {
+        "splitter": ["windows"],
+        "normalizer": ["cover"],
+        "attribute": ["cut_score", recipe.motion_attribute],
+        "mask generator": ["devil_blobs"],
     }
-    return {kind: {name: catalogue.get(name).version for name in names} for kind, (catalogue, names) in used.items()}
-
-
-def _needs(rows: Sequence[object], what: str, command: str) -> None:
-    if not rows:
-        raise InputError(f"the workspace has no {what} yet; run `inpaintbench {command}` first")
+    steps = (*measured, "known", "labels", "levels", "mask_levels")
+    return stages.export(stages.Publication(recipe, steps, leaves), workspace, target=target)
 
 
 def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:
     """All stages; does only what is missing."""
-    curate(recipe, source, executor, workspace)
+    curate(recipe, [source], executor, workspace)
     label(recipe, executor, workspace)
     corrupt(recipe, executor, workspace)
     return export(recipe, workspace)
@@ -231,11 +180,3 @@ def _promised_levels(corruptions: Sequence[Corruption], measured: Sequence[Attri
         facts = {"preset": preset, **promised, "label_doubts": ", ".join(doubts) or "none"}
         rows += [Attribute(subject, name, fact, None, "preset", render.VERSION) for name, fact in facts.items()]
     return rows
-
-
-def _no_clips(found: int, rejected: Sequence[Rejection]) -> str:
-    if not found:
-        return "no clips: the source folder holds no video files"
-    reasons = [f"{footage.display_name(row.name)}: {row.reason}" for row in rejected]
-    more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
-    return f"no clips from {found} {'file' if found == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"

@@ -6,6 +6,9 @@ SOURCES = Catalogue(
     "source",
     {
         "embedded": "inpaintbench.curation.sources.embedded:EmbeddedSources",
+        "embedded_photographs": "inpaintbench.curation.sources.embedded_photographs:EmbeddedPhotographs",
+        "drawn_people": "inpaintbench.curation.sources.drawn_people:DrawnPeople",
+        "people": "inpaintbench.curation.sources.people:PeopleSource",
         "folder": "inpaintbench.curation.sources.folder:FolderSource",
     },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -83,8 +83,10 @@ class Film:
     water_share: float
 
 
-def shots(count: int = 40, *, width: int = 416, height: int = 240, seed: int = 0) -> tuple[Shot, ...]:
+def shots(count: int = 40, *, width: int = 416, height: int = 240, seed: int = 0, frames: int | None = None) -> tuple[Shot, ...]:
     """The first ``count`` shots that can be filmed at a size without enlarging a photograph; every second has water.
+
+    Their lengths vary between ``FEWEST_FRAMES`` and ``MOST_FRAMES`` unless ``frames`` gives all of them one.
 
     Raises:
         InputError: no photograph is large enough.
@@ -98,7 +100,8 @@ def shots(count: int = 40, *, width: int = 416, height: int = 240, seed: int = 0
             f"{largest.width}x{largest.height}: choose a smaller clip size"
         )
     uses: Counter[str] = Counter()
-    return tuple(_shot(index, plan=plan, uses=uses, seed=seed) for index in range(count))
+    made = (_shot(index, plan=plan, uses=uses, seed=seed) for index in range(count))
+    return tuple(shot if frames is None else replace(shot, frames=frames) for shot in made)
 
 
 def _large_enough(motion: str, speed: float, *, view: tuple[int, int]) -> list[str]:
@@ -219,8 +222,8 @@ class EmbeddedSources:
     name = "embedded"
     version = "1"
 
-    def __init__(self, *, count: int = 40, width: int = 416, height: int = 240, seed: int = 0) -> None:
-        self.count, self.width, self.height, self.seed = count, width, height, seed
+    def __init__(self, *, count: int = 40, width: int = 416, height: int = 240, seed: int = 0, frames: int | None = None) -> None:
+        self.count, self.width, self.height, self.seed, self.frames = count, width, height, seed, frames
 
     def footage(self) -> Iterator[Footage]:
         """The shots, in order, with their scene motion known.
@@ -228,7 +231,7 @@ class EmbeddedSources:
         Raises:
             InputError: no photograph is large enough for the size.
         """
-        for shot in shots(self.count, width=self.width, height=self.height, seed=self.seed):
+        for shot in shots(self.count, width=self.width, height=self.height, seed=self.seed, frames=self.frames):
             yield self._footage(shot)
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:

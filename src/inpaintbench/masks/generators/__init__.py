@@ -8,5 +8,14 @@ GENERATORS = Catalogue(
     "mask generator",
     {
         "devil_blobs": "inpaintbench.masks.generators.devil_blobs:DevilBlobs",
+        "brush_box": "inpaintbench.masks.generators.brush_box:BrushBox",
+        "patches": "inpaintbench.masks.generators.patches:Patches",
+        "rectangles": "inpaintbench.masks.generators.rectangles:Rectangles",
+        "centre_square": "inpaintbench.masks.generators.centre_square:CentreSquare",
+        "half_frame": "inpaintbench.masks.generators.half_frame:HalfFrame",
+        "outpainting": "inpaintbench.masks.generators.outpainting:Outpainting",
+        "joint_blocks": "inpaintbench.masks.generators.joint_blocks:JointBlocks",
+        "saved_masks": "inpaintbench.masks.generators.saved_masks:SavedMasks",
+        "subtitles": "inpaintbench.masks.generators.subtitles:Subtitles",
     },
 )

@@ -1,0 +1,95 @@
+"""Timed text of sources and of their clips: read from a file beside the video, or invented where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from inpaintbench.curation.footage import data_attribute
+from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.folder import unquote_bytes
+from inpaintbench.curation.timed_text import clip_events, from_data, invented_timed_text, read_timed_text, to_data
+from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
+from inpaintbench.types import Attribute, Clip, Plain, Source, item_rng
+from inpaintbench.workspace import Blobs, Workspace
+
+VERSION = "1"
+NAME = "timed_text"
+
+
+def read(
+    executor: Executor, sources: Sequence[Source], footage: Sequence[Footage], durations: Mapping[str, float], *, seed: int
+) -> Outcome:
+    """The timed text of every source to ``attributes``; what had to be skipped in a file to ``rejected``, with its line.
+
+    Args:
+        executor: who does the work.
+        sources: whose text.
+        footage: where the files lie.
+        durations: source id -> seconds, for sources without a file of text.
+        seed: of invented texts.
+    """
+    payloads = {piece.uri: piece.payload for piece in footage}
+    step = Step(
+        name=NAME,
+        version=VERSION,
+        table="attributes",
+        record=Attribute,
+        function="inpaintbench.curation.captions:read_one",
+        parameters={"seed": seed},
+    )
+    tasks = []
+    for row in sources:
+        where = payloads.get(row.uri, {})
+        given = {"source_id": row.source_id, "path": where.get(NAME), "duration_seconds": durations[row.source_id]}
+        tasks.append(Task(row.source_id, f"{row.sha256} {where.get(f'{NAME}_state', '')}", given, row.uri))
+    outcome = executor.run(step, tasks)
+    names = {row.source_id: row.uri for row in sources}
+    skipped = [
+        Rejection(row.subject_id, f"{NAME}.events", names[row.subject_id], str(row.reason))
+        for row in outcome.records
+        if row.name == f"{NAME}.skipped"
+    ]
+    executor.workspace.write_table("rejected", f"{NAME}.events", skipped, Rejection)
+    return outcome
+
+
+def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
+    """A row with the events and where they come from, and one row without a value for each event that was skipped."""
+    source_id = payload["source_id"]
+    if payload["path"] is None:
+        rng = item_rng(parameters["seed"], NAME, source_id)
+        events = invented_timed_text(payload["duration_seconds"], rng)
+        skipped: list[Attribute] = []
+        origin = "invented"
+    else:
+        text = read_timed_text(Path(os.fsdecode(unquote_bytes(payload["path"]))))
+        events, origin = text.events, "file"
+        skipped = [
+            Attribute(source_id, f"{NAME}.skipped", None, f"line {row.line}: {row.reason}", NAME, VERSION) for row in text.skipped
+        ]
+    rows = [
+        data_attribute(blobs, source_id, NAME, to_data(events), producer=NAME),
+        Attribute(source_id, f"{NAME}.origin", origin, None, NAME, VERSION),
+    ]
+    return [*rows, *skipped]
+
+
+def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attribute]) -> dict[str, Attribute]:
+    """The part of its source's text that each clip shows, times counted from its start; written to ``attributes``."""
+    blobs = workspace.blobs
+    blob_of = {row.subject_id: row.blob for row in texts if row.name == NAME and row.blob}
+    found = {}
+    for clip in clips:
+        events = from_data(_json(blobs.path(blob_of[clip.source_id])))
+        shown = clip_events(events, clip.start_frame / clip.fps, clip.end_frame / clip.fps)
+        found[clip.clip_id] = data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME)
+    workspace.write_table("attributes", f"{NAME}.clips", list(found.values()), Attribute)
+    return found
+
+
+def _json(path: Path) -> list[Plain]:
+    rows: list[Plain] = json.loads(path.read_bytes())
+    return rows

@@ -1,0 +1,142 @@
+"""ChaLearn 2018, track 2: five seconds of film with subtitles painted on it, to be recovered without being told where they are.
+
+Bars are cut off, films are brought to one frame rate and to a square, subtitles come from a file beside the film or, where there
+is none, from a bundled text in the public domain. The clips with the least subtitles are dropped, and all clips of one film stay
+in one split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from inpaintbench.curation import captions, select, split
+from inpaintbench.executors.base import Executor
+from inpaintbench.export import slices
+from inpaintbench.export.histogram import histogram_svg
+from inpaintbench.masks import render
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.types import Clip, Corruption, Dataset, Item, Plain, Selection, content_id, item_rng
+from inpaintbench.workspace import Workspace
+
+DIFFICULTIES = ("easy", "medium", "hard")
+RATIO_PLOT = "missing_ratio.svg"
+
+
+class DecaptionRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "decaption"
+
+    name: str = "Video decaptioning"
+    seed: int = 0
+    side: int = Field(128, ge=16)
+    """Of the square clips; the challenge published 128, its paper says 256."""
+    fps: float = Field(25.0, gt=0)
+    clip_frames: int = Field(125, ge=1)
+    form: Literal["lossless", "challenge"] = "lossless"
+    """Of truth and input: exact, or H.264 of 100 kbit/s each, as the challenge has it."""
+    covered_share: float = Field(0.7, gt=0, le=1)
+    """Share of the clips that is kept: those with the most subtitles."""
+    splits: Mapping[str, float] = {"train": 0.6, "validation": 0.2, "test": 0.2}
+    ratio_edges: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+    """Of the slices by share of painted pixels."""
+
+
+def curate(recipe: DecaptionRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+    """Films to square clips, and the text that each clip shows."""
+    cutting = stages.Cutting(
+        splitter={"name": "windows", "length": recipe.clip_frames, "shortest": recipe.clip_frames},
+        normalizer={"name": "cover", "width": recipe.side, "height": recipe.side},
+        fps=recipe.fps,
+        form=recipe.form,
+        cut_bars=True,
+    )
+    found, footage = stages.curate(cutting, sources, executor, workspace)
+    facts = stages.facts_of(workspace, ["probe"])
+    durations = {key[0]: float(row.value or 0) for key, row in facts.items() if key[1] == "probe.duration_seconds"}
+    captions.read(executor, [row for row in found if row.source_id in durations], footage, durations, seed=recipe.seed)
+
+
+def label(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Nothing to measure before subtitles are painted: what counts is how much they cover."""
+
+
+def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Paint subtitles on every clip, easy to hard in turn, and keep the clips that they cover most."""
+    clips = stages.by_name(workspace, workspace.table("clips", Clip))
+    require(clips, "clips", "build decaption")
+    texts = captions.of_clips(workspace, clips, list(stages.facts_of(workspace, [captions.NAME]).values()))
+    turns = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips))
+    requests = [
+        _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], str(texts[clip.clip_id].blob))
+        for clip, turn in zip(clips, turns, strict=True)
+    ]
+    painted = render.render(executor, requests).records
+    measured = render.measure_all(executor, painted).records
+    judged = select.top_share(painted, measured, attribute="mask.overlay_fraction", share=recipe.covered_share)
+    workspace.write_table("selection", "coverage", judged, Selection)
+    kept = {row.clip_id for row in judged if row.keep}
+    _write_items(recipe, workspace, [row for row in painted if row.clip_id in kept], clips)
+
+
+def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str) -> render.MaskRequest:
+    data = {"timed_text": text}
+    return render.MaskRequest(
+        clip, "subtitles", {"difficulty": difficulty}, recipe.seed, draw=clip.clip_id, data=data, input_form=recipe.form
+    )
+
+
+def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequence[Corruption], clips: Sequence[Clip]) -> None:
+    source_of = {clip.clip_id: clip.source_id for clip in clips}
+    groups = {row.clip_id: source_of[row.clip_id] for row in painted}
+    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    items = [
+        Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in painted
+    ]
+    facts = {item.item_id: row.facts for item, row in zip(items, painted, strict=True)}
+    levels = {item: (str(fact["difficulty"]),) for item, fact in facts.items()}
+    styles = {item: (str(fact["background"]),) for item, fact in facts.items()}
+    ratios = {item: float(fact["overlay_fraction"]) for item, fact in facts.items()}
+    parts = [
+        slices.by_value(levels, "difficulty", name="difficulty", wanted=DIFFICULTIES),
+        slices.by_value(styles, "background", name="background"),
+        slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
+    ]
+    made = [part for found, _ in parts for part in found]
+    stages.write_items(
+        workspace, items, [slices.everything(list(facts)), *made],
+        {name: why for _, missing in parts for name, why in missing.items()},
+        empty="no clip shows any text; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def export(recipe: DecaptionRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/decaption``."""
+    publication = stages.Publication(
+        recipe,
+        attribute_steps=("known", "bars", captions.NAME, f"{captions.NAME}.clips", "measure.masks"),
+        leaves={"splitter": ["windows"], "normalizer": ["cover"], "mask generator": ["subtitles"]},
+        about=f"`input` is the film with subtitles, `truth` without; `hole` is where `alpha` is above 0.\n\n"
+        f"![How much of the clips is painted over]({RATIO_PLOT})",
+        hole_is_given=False,
+        extra=_ratio_plot,
+    )
+    return stages.export(publication, workspace, target=target)
+
+
+def _ratio_plot(rows: Sequence[Plain]) -> dict[str, bytes]:
+    """The distribution of painted shares, the figure 3 of the challenge's paper."""
+    ratios = [row["attributes"]["mask.overlay_fraction"] for row in rows]
+    levels = [row["attributes"]["mask.difficulty"] for row in rows]
+    most = max(0.5, *ratios)
+    edges = [step / 40 for step in range(int(most * 40) + 2)]
+    text = histogram_svg(
+        ratios, title="How much of the clips is painted over", x_label="Share of painted pixels", bin_edges=edges, groups=levels
+    )
+    return {RATIO_PLOT: text.encode()}

@@ -1,0 +1,126 @@
+"""ChaLearn 2018, track 1: people with blocks of pixels missing around their joints.
+
+Photographs keep their size. Missing pixels are white. All crops of one photograph or film stay in one split.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from inpaintbench.curation import split
+from inpaintbench.executors.base import Executor
+from inpaintbench.export import slices
+from inpaintbench.masks import render
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.types import Clip, Corruption, Dataset, Item, Plain, Slice, canonical_json, content_id
+from inpaintbench.workspace import Workspace
+
+WHITE = 255
+BLOCKS_FILE = "maskdata.json"
+BLOCK_EDGES = (0, 3, 6, 10)
+
+
+class HumansRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "humans"
+
+    name: str = "People with missing blocks"
+    seed: int = 0
+    margin: int = Field(100, ge=0)
+    """Pixels that every block keeps from the edges of the picture."""
+    most_blocks: int = Field(10, ge=1)
+    shortest_side: int = Field(16, ge=1)
+    """Smaller photographs are refused."""
+    splits: Mapping[str, float] = {"train": 0.7, "validation": 0.15, "test": 0.15}
+    area_edges: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.7)
+    """Of the slices by hidden area."""
+
+
+def curate(recipe: HumansRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+    """Crops of people, at their size."""
+    cutting = stages.Cutting(
+        splitter={"name": "windows", "length": 1, "shortest": 1},
+        normalizer={"name": "as_is", "shortest_side": recipe.shortest_side},
+    )
+    stages.curate(cutting, sources, executor, workspace)
+
+
+def label(recipe: HumansRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Nothing to measure: the joints came with the photographs."""
+
+
+def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Blocks around the joints of every photograph that has room for them."""
+    clips = stages.by_name(workspace, workspace.table("clips", Clip))
+    require(clips, "clips", "build humans")
+    known = stages.facts_of(workspace, ["known"])
+    requests = [_request(recipe, clip, str(known[clip.source_id, "joints"].blob)) for clip in clips]
+    holes = render.render(executor, requests).records
+    render.measure_all(executor, holes)
+    of_clip = {clip.clip_id: clip for clip in clips}
+    groups = {hole.clip_id: str(known[of_clip[hole.clip_id].source_id, "split_group"].value) for hole in holes}
+    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    sets = {hole.clip_id: str(known[of_clip[hole.clip_id].source_id, "set"].value) for hole in holes}
+    _write_items(recipe, workspace, holes, split_of, sets)
+
+
+def _request(recipe: HumansRecipe, clip: Clip, joints: str) -> render.MaskRequest:
+    constants = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
+    return render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data={"joints": joints})
+
+
+def _write_items(
+    recipe: HumansRecipe, workspace: Workspace, holes: Sequence[Corruption], split_of: Mapping[str, str], sets: Mapping[str, str]
+) -> None:
+    items = {
+        hole.corruption_id: Item(
+            content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id, split_of[hole.clip_id]
+        )
+        for hole in holes
+    }
+    made, left_out = _slices(recipe, {items[hole.corruption_id].item_id: hole for hole in holes}, sets)
+    stages.write_items(
+        workspace, list(items.values()), made, left_out,
+        empty="no photograph has room for a block; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def _slices(recipe: HumansRecipe, holes: Mapping[str, Corruption], sets: Mapping[str, str]) -> tuple[list[Slice], dict[str, str]]:
+    areas = {item: float(hole.facts["area_fraction"]) for item, hole in holes.items()}
+    counts = {item: float(hole.facts["blocks"]) for item, hole in holes.items()}
+    hidden = {item: tuple(hole.facts["hidden_joint_names"]) for item, hole in holes.items()}
+    parts = [
+        slices.by_bin(areas, "hidden area", name="area", edges=recipe.area_edges, percent=True),
+        slices.by_bin(counts, "number of blocks", name="blocks", edges=BLOCK_EDGES),
+        slices.by_value(hidden, "hidden joint", name="joint"),
+        slices.by_value({item: (sets[hole.clip_id],) for item, hole in holes.items()}, "source set", name="set"),
+    ]
+    made = [part for found, _ in parts for part in found]
+    return [slices.everything(list(holes)), *made], {name: why for _, missing in parts for name, why in missing.items()}
+
+
+def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/humans``."""
+    publication = stages.Publication(
+        recipe,
+        attribute_steps=("known", "measure.masks"),
+        leaves={"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": ["joint_blocks"]},
+        about=f"Up to {recipe.most_blocks} square blocks hide joints of people. `{BLOCKS_FILE}` holds them as the challenge does:"
+        " item -> [row, column, size] triples.",
+        fill=WHITE,
+        extra=_block_file,
+    )
+    return stages.export(publication, workspace, target=target)
+
+
+def _block_file(rows: Sequence[Plain]) -> dict[str, bytes]:
+    blocks = {f"{row['item_id']}.png": json.loads(row["attributes"]["mask.block_triples"]) for row in rows}
+    return {BLOCKS_FILE: canonical_json(blocks).encode() + b"\n"}

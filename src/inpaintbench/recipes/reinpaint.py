@@ -1,0 +1,126 @@
+"""Re-inpainting self-consistency (2024): pictures x brush or box holes in area bins, with patch masks for the second pass.
+
+Every picture gets one hole in each area bin. On top of each hole lie ``second_masks`` patch masks that take only pixels which the
+first hole left known; a method's first result is inpainted again under them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from inpaintbench.executors.base import Executor
+from inpaintbench.export import slices
+from inpaintbench.masks import render
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.types import Clip, Corruption, Dataset, Item, content_id, item_rng
+from inpaintbench.workspace import Workspace
+
+KINDS = ("brush", "box")
+
+
+class ReinpaintRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "reinpaint"
+
+    name: str = "Re-inpainting self-consistency"
+    seed: int = 0
+    size: int = Field(512, ge=16)
+    """Side of the square pictures."""
+    pictures: int = Field(100, ge=1)
+    """Most pictures in each area bin."""
+    area_edges: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6)
+    """Of the first hole's share of the picture; neighbours bound a bin."""
+    preset: str = "medium-512"
+    reach: Literal["grow", "rejection"] = "grow"
+    second_masks: int = Field(10, ge=0)
+    """K, for each hole."""
+    patch_pixels: int = Field(32, ge=1)
+    second_ratio: float | tuple[float, float] = 0.4
+    """P; two numbers = drawn uniformly between them for each mask."""
+    second_count: Literal["bernoulli", "exact"] = "bernoulli"
+    clip_frames: int = Field(1, ge=1)
+    """More than 1 makes a video benchmark."""
+    motion: Literal["static", "drifting", "tube"] = "static"
+    """Of both masks, in videos."""
+
+    @model_validator(mode="after")
+    def _ascending_edges(self) -> ReinpaintRecipe:
+        edges = self.area_edges
+        if len(edges) < 2 or any(low >= high for low, high in pairwise(edges)) or edges[0] < 0 or edges[-1] > 1:
+            raise ValueError(f"area edges {list(edges)} are not two or more ascending numbers in 0..1")
+        return self
+
+
+def curate(recipe: ReinpaintRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+    """Pictures of any size to squares."""
+    cutting = stages.Cutting(
+        splitter={"name": "windows", "length": recipe.clip_frames, "shortest": recipe.clip_frames},
+        normalizer={"name": "cover", "width": recipe.size, "height": recipe.size},
+    )
+    stages.curate(cutting, sources, executor, workspace)
+
+
+def label(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Nothing to measure: every picture is used."""
+
+
+def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace) -> None:
+    """One hole for each picture and bin, then the second masks on top of each."""
+    clips = stages.by_name(workspace, workspace.table("clips", Clip))
+    require(clips, "clips", "curation clips")
+    chosen = [clips[place] for place in item_rng(recipe.seed, "pictures", "order").permutation(len(clips))][: recipe.pictures]
+    first = render.render(executor, [_first(recipe, clip, edges) for clip in chosen for edges in pairwise(recipe.area_edges)])
+    by_id = {clip.clip_id: clip for clip in chosen}
+    second = [_second(recipe, by_id[hole.clip_id], hole, k) for hole in first.records for k in range(recipe.second_masks)]
+    render.render(executor, second, name="render.second")
+    render.measure_all(executor, first.records)
+    _write_items(recipe, workspace, first.records)
+
+
+def _first(recipe: ReinpaintRecipe, clip: Clip, area: tuple[float, float]) -> render.MaskRequest:
+    constants = {"preset": recipe.preset, "area": list(area), "reach": recipe.reach, "motion": recipe.motion}
+    return render.MaskRequest(clip, "brush_box", constants, recipe.seed, draw=clip.clip_id)
+
+
+def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:
+    ratio = list(recipe.second_ratio) if isinstance(recipe.second_ratio, tuple) else recipe.second_ratio
+    constants = {"size": recipe.patch_pixels, "ratio": ratio, "count": recipe.second_count, "motion": recipe.motion}
+    draw = content_id(first.corruption_id, number)
+    return render.MaskRequest(
+        clip, "patches", constants, recipe.seed, draw=draw, parent_id=first.corruption_id, parent_hole=first.hole
+    )
+
+
+def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[Corruption]) -> None:
+    items = {
+        hole.corruption_id: Item(content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id) for hole in holes
+    }
+    areas = {items[hole.corruption_id].item_id: float(hole.facts["area_fraction"]) for hole in holes}
+    kinds = {items[hole.corruption_id].item_id: (str(hole.facts["kind"]),) for hole in holes}
+    in_bins, no_bins = slices.by_bin(areas, "hole area", name="area", edges=recipe.area_edges, percent=True)
+    of_kinds, no_kinds = slices.by_value(kinds, "mask kind", name="kind", wanted=KINDS)
+    everything = slices.everything(list(areas))
+    stages.write_items(
+        workspace, list(items.values()), [everything, *in_bins, *of_kinds], {**no_bins, **no_kinds},
+        empty="not one hole could be made; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def export(recipe: ReinpaintRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/reinpaint``."""
+    publication = stages.Publication(
+        recipe,
+        attribute_steps=("known", "measure.masks"),
+        leaves={"splitter": ["windows"], "normalizer": ["cover"], "mask generator": ["brush_box", "patches"]},
+        about="Holes of brush strokes or boxes in bins of area. `second_hole` lists the patch masks of the second pass: inpaint,"
+        " then inpaint the result again under each of them, and compare.",
+    )
+    return stages.export(publication, workspace, target=target)

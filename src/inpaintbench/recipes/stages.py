@@ -1,0 +1,182 @@
+"""What the recipes have in common: sources to clips, corruptions to items, items to a frozen dataset.
+
+A recipe module has one pydantic class with every choice, and four stages with one signature each, so that commands can run any
+stage of any recipe: ``curate(recipe, sources, executor, workspace)``, ``label(recipe, executor, workspace)``,
+``corrupt(recipe, executor, workspace)`` and ``export(recipe, workspace, target=None)``. Each reads the tables of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inpaintbench.catalogue import Catalogue
+from inpaintbench.curation import bars, footage
+from inpaintbench.curation.location import located
+from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation.sources import SOURCES
+from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.splitters import SPLITTERS
+from inpaintbench.errors import InputError, RunError
+from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.export import freeze
+from inpaintbench.masks.generators import GENERATORS
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source
+from inpaintbench.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """A source leaf with its constants."""
+
+    leaf: str
+    constants: Plain
+    label: str = ""
+    """Tells two specs of one leaf apart."""
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How sources become clips: leaves with their constants, ``{"name": ..., constant: value}``."""
+
+    splitter: Plain
+    normalizer: Plain
+    fps: float | None = None
+    form: str = "near-lossless"
+    cut_bars: bool = False
+
+
+def curate(
+    cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace
+) -> tuple[list[Source], list[Footage]]:
+    """Find, probe, cut. What the sources say of themselves becomes attributes.
+
+    Returns:
+        The sources, each content once, and all footage.
+
+    Raises:
+        RunError: not one clip; says why the sources gave none.
+    """
+    found: list[Footage] = []
+    records: list[Source] = []
+    refused: list[Rejection] = []
+    for spec in sources:
+        leaf = SOURCES.get(spec.leaf)(**spec.constants)
+        pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label)
+        found, records, refused = [*found, *pieces], [*records, *outcome.records], [*refused, *outcome.rejected]
+    distinct, doubles = footage.distinct(records)
+    where = located(distinct, found)
+    probed = footage.probe(executor, distinct, where, doubles)
+    footage.known_labels(workspace, distinct, found)
+    facts = list(probed.records)
+    if cutting.cut_bars:
+        frames = {row.subject_id: int(row.value) for row in facts if row.name == "probe.frames"}
+        facts += bars.find(executor, distinct, where, frames).records
+    cut = footage.cut(
+        executor, facts, where, {row.source_id: row.uri for row in distinct},
+        splitter=cutting.splitter, normalizer=cutting.normalizer, fps=cutting.fps, form=cutting.form,
+    )  # fmt: skip
+    if not cut.records:
+        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected]))
+    return distinct, found
+
+
+def _no_clips(found: int, rejected: Sequence[Rejection]) -> str:
+    if not found:
+        return "no clips: the sources hold no files of the right kind"
+    reasons = [f"{footage.display_name(row.name)}: {row.reason}" for row in rejected]
+    more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+    return f"no clips from {found} {'file' if found == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"
+
+
+def by_name(workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:
+    """Clips in the order of their sources' names, then of time: an order that no content id decides."""
+    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    return sorted(clips, key=lambda clip: (uri[clip.source_id], clip.start_frame))
+
+
+def facts_of(workspace: Workspace, steps: Sequence[str]) -> dict[tuple[str, str], Attribute]:
+    """(subject, name) -> attribute, of the given steps."""
+    return {(row.subject_id, row.name): row for step in steps for row in workspace.table("attributes", Attribute, step=step)}
+
+
+def write_items(
+    workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice], left_out: Mapping[str, str], *, empty: str
+) -> None:
+    """Write the tables ``items`` and ``slices``, and slices without items to ``rejected``.
+
+    Raises:
+        RunError: no items at all, with ``empty`` as the reason.
+    """
+    if not items:
+        raise RunError(empty)
+    workspace.write_table("items", "pair", sorted(items, key=lambda item: item.item_id), Item)
+    workspace.write_table("slices", "pair", slices, Slice)
+    refused = [Rejection(name, "pair", name, reason) for name, reason in left_out.items()]
+    workspace.write_table("rejected", "pair", refused, Rejection)
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What a recipe's export adds to its tables."""
+
+    recipe: Any
+    """The recipe, a pydantic model with a class attribute ``kind``."""
+    attribute_steps: tuple[str, ...]
+    """Steps whose attributes are published. What another recipe left in the workspace is not part of this dataset."""
+    leaves: Mapping[str, Sequence[str]]
+    """Kind of leaf -> names of those that were used."""
+    about: str = ""
+    fill: int = 0
+    hole_is_given: bool = True
+    extra: Callable[[Sequence[Plain]], Mapping[str, bytes]] | None = None
+    """Further files of the dataset, made from its rows: path -> bytes."""
+
+
+def export(publication: Publication, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/<recipe>``."""
+    recipe = publication.recipe
+    folder = target or workspace.path / "exports" / recipe.kind
+    items = workspace.table("items", Item)
+    require(items, "items", "masks pair")
+    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")}
+    steps = publication.attribute_steps
+    dataset = freeze.freeze(
+        folder,
+        name=recipe.name,
+        blobs=workspace.blobs,
+        items=items,
+        slices=workspace.table("slices", Slice),
+        left_out=left_out,
+        sources=workspace.table("sources", Source),
+        clips=workspace.table("clips", Clip),
+        corruptions=workspace.table("corruptions", Corruption),
+        attributes=[row for step in steps for row in workspace.table("attributes", Attribute, step=step)],
+        recipe={"recipe": recipe.kind, **recipe.model_dump(mode="json"), "leaves": _versions(publication.leaves, workspace)},
+        fill=publication.fill,
+        hole_is_given=publication.hole_is_given,
+        about=publication.about,
+        extra=publication.extra,
+    )
+    return folder, dataset
+
+
+_KINDS: Mapping[str, Catalogue] = {"splitter": SPLITTERS, "normalizer": NORMALIZERS, "mask generator": GENERATORS}
+
+
+def _versions(leaves: Mapping[str, Sequence[str]], workspace: Workspace) -> dict[str, dict[str, str]]:
+    """The leaves that made the dataset, with their versions."""
+    from inpaintbench.curation.attributes import ATTRIBUTES
+
+    kinds = {**_KINDS, "attribute": ATTRIBUTES}
+    origins = sorted({row.origin for row in workspace.table("sources", Source)})
+    versions = {kind: {name: kinds[kind].get(name).version for name in names} for kind, names in leaves.items()}
+    return {"source": {name: SOURCES.get(name).version for name in origins}, **versions}
+
+
+def require(rows: Sequence[object], what: str, command: str) -> None:
+    """Raise ``InputError`` unless there are rows, naming the command that makes them."""
+    if not rows:
+        raise InputError(f"the workspace has no {what} yet; run `inpaintbench {command}` first")
