@@ -148,9 +148,7 @@ def build_humans(
     out: Out,
     people: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FORMAT=ANNOTATIONS:IMAGES", help="Annotated photographs: mpii=mpii.mat:images. Repeatable."
-        ),
+        typer.Option(metavar="FORMAT=ANNOTATIONS:IMAGES", help="Annotated photographs: mpii=mpii.mat:images. Repeatable."),
     ] = None,
     demo: Demo = False,
     margin: Annotated[int, typer.Option(min=0, help="Pixels between blocks and the edges of a photograph.")] = 100,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,13 +15,18 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build import parse_size
 from inpaintbench.cli.console import WORKERS, Workers
 from inpaintbench.errors import InputError
+from inpaintbench.masks.gallery import write_gallery
+from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
-from inpaintbench.masks.render import generate
+from inpaintbench.masks.render import build, generate
+from inpaintbench.recipes.preview import backdrops, panels
 from inpaintbench.recipes.settings import recall, stages_of
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
 
+TEXT_FRAMES = 125
+"""Of films that subtitles are shown on: five seconds."""
 app = typer.Typer(no_args_is_help=True, help="Make corruptions and measure them.")
 
 
@@ -69,3 +77,64 @@ def presets() -> None:
     """List the mask presets."""
     rows = [(name, *labels_of(name).values()) for name in PRESETS]
     console.print_table("Presets", ["name", "size", "pose", "displacement"], rows)
+
+
+@app.command()
+def preview(
+    generator: Annotated[str, typer.Argument(help=f"One of: {', '.join(GENERATORS)}.")],
+    out: Annotated[Path, typer.Option(help="HTML file to write.")],
+    constant: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A constant of the generator, such as preset=thick-256. Repeatable."),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE;VALUE", help="A constant with a panel for each value: area=[0,0.2];[0.2,0.4]."),
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=200, help="Masks of each setting.")] = 8,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Size of the pictures.")] = "256x256",
+    frames: Annotated[int, typer.Option(min=1, max=250, help="Length; above 1 over films.")] = 1,
+    seed: Annotated[int, typer.Option(help="Of the masks.")] = 0,
+    images: Annotated[Path | None, typer.Option(help="Folder of pictures to show them over.")] = None,
+) -> None:
+    """Write one HTML contact sheet of a generator's masks with their measured attributes."""
+    leaf = GENERATORS.get(generator)
+    settings = settings_of(constant or (), vary or ())
+    for constants in settings:
+        build(generator, constants)  # what cannot be built is told before any picture is made
+    if out.is_dir():
+        raise InputError(f"{str(out)!r} is a folder; name the HTML file to write")
+    width, height = parse_size(size)
+    if "timed_text" in leaf.needs and frames == 1:
+        frames = TEXT_FRAMES
+    shown = backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)
+    made = panels(generator, settings, shown, count=count, seed=seed)
+    title = f"Masks of {generator}"
+    page = write_gallery(out, title=title, panels=made, generator=generator, version=leaf.version, seed=seed)
+    console.out.print(f"{sum(len(panel.tiles) for panel in made)} masks: {page}", markup=False)
+
+
+def settings_of(constants: Sequence[str], vary: Sequence[str]) -> list[dict[str, Any]]:
+    """Every combination of constants that the options ask for."""
+    fixed = dict(map(_constant, constants))
+    names, values = [], []
+    for text in vary:
+        name, _ = _constant(text)
+        names.append(name)
+        values.append([_value(part) for part in text.partition("=")[2].split(";")])
+    return [fixed | dict(zip(names, chosen, strict=True)) for chosen in product(*values)]
+
+
+def _constant(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise InputError(f"{text!r} is not NAME=VALUE, such as preset=thick-256")
+    return name, _value(value)
+
+
+def _value(text: str) -> Any:
+    """A JSON value where it is one, the text itself where not."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,201 @@
+"""Masks of brush strokes or of boxes, with the ranges of LaMa, in bins of area."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Literal, get_args
+
+import cv2
+import numpy as np
+
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.masks.generators.arguments import Interval, choice, share, share_interval
+from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.brush_presets import PRESETS
+from inpaintbench.masks.generators.brush_shapes import Canvas, Shape, box_room, boxes, strokes
+from inpaintbench.masks.generators.motion import FrameHole, Motion
+from inpaintbench.view import ItemView
+
+__all__ = ["MOST_DRAWS", "MOST_SHAPES", "PRESETS", "BrushBox", "Reach"]
+
+Reach = Literal["grow", "rejection"]
+MOST_DRAWS = 1000
+"""Whole masks that ``rejection`` draws before it gives up."""
+MOST_SHAPES = 20_000
+"""Strokes or boxes that ``grow`` adds before it gives up."""
+_MOST_SHRINKS = 6
+Frame = tuple[FrameHole, dict[str, Any]]
+
+
+class BrushBox:
+    """With probability ``brush_probability`` n brush strokes, else n boxes, of random size and place.
+
+    Sources: Algorithm 1 of "Assessing Image Inpainting via Re-Inpainting Self-Consistency Evaluation"; ranges by the
+    ``preset`` from LaMa (WACV 2022). ``area=None`` is one draw of LaMa as it falls. Else every mask (and every tube) is in the
+    half-open bin ``low < area <= high``, so the bins [0, 0.2], [0.2, 0.4] share no mask and none is empty. ``rejection`` draws
+    whole masks until one is in the bin, which is LaMa's own law cut to the bin. ``grow`` draws a target area uniformly in
+    the bin and adds strokes (or boxes) until it is reached; one that would overshoot the bin is undone and painted smaller.
+    It keeps ``brush_probability``, has many more small shapes in high bins, and areas spread over the whole bin.
+
+    Facts: ``kind`` (``brush`` or ``box``), ``strokes`` (of either kind), ``area_fraction``, ``draws`` (whole masks drawn).
+    """
+
+    name = "brush_box"
+    version = "1"
+    needs: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        *,
+        preset: str = "medium-512",
+        area: Sequence[float] | None = None,
+        reach: Reach = "grow",
+        brush_probability: float | None = None,
+        scale_to_clip: bool = True,
+        motion: str = "static",
+        speed_pixels_per_frame: float = 2.0,
+        tube_frames: int = 8,
+    ) -> None:
+        """``area``: ``[low, high]`` in shares of the frame; ``brush_probability``: None for LaMa's.
+
+        ``scale_to_clip`` multiplies lengths by min(height, width) / 256 or / 512, the size that the preset is made for.
+        """
+        self.preset_name = choice("brush preset", preset, PRESETS)
+        self.preset = PRESETS[preset]
+        self.area = None if area is None else _bin(area)
+        self.reach = choice("way to reach an area bin", reach, get_args(Reach))
+        given = brush_probability
+        self.brush_probability = self.preset.brush_probability if given is None else share("brush_probability", given)
+        if self.brush_probability < 1 and self.preset.boxes is None:
+            raise InputError(
+                f"brush_probability is {given}, but preset {preset!r} has no boxes: give 1, or a medium or thick one"
+            )
+        self.scale_to_clip = scale_to_clip
+        self.motion = Motion(motion, speed_pixels_per_frame, tube_frames)
+
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
+        """The hole ``bool[view.frames, view.height, view.width]``, never empty.
+
+        Raises:
+            Rejected: the bin cannot be reached on a frame of this size, or was not within ``MOST_DRAWS`` or ``MOST_SHAPES``.
+        """
+        height, width = view.height, view.width
+        scale = min(height, width) / self.preset.image_size if self.scale_to_clip else 1.0
+        window = self._window(height, width, scale)
+        return self.motion.track(lambda: self._frame(height, width, scale, window, rng), frames=view.frames, rng=rng)
+
+    def _window(self, height: int, width: int, scale: float) -> tuple[int, int]:
+        """Fewest and most hole pixels of a mask."""
+        pixels = room = height * width
+        if self.brush_probability < 1 and self.preset.boxes is not None:
+            margin, down, across = box_room(self.preset.boxes, height=height, width=width, scale=scale)
+            if min(down, across) < 1:
+                raise Rejected(f"a frame of {width}x{height} has no room for boxes inside a margin of {margin} pixels")
+            room = down * across
+        if self.area is None:
+            return 1, pixels
+        least, most = _within(self.area[0], pixels) + 1, _within(self.area[1], pixels)
+        if least > most:
+            raise Rejected(f"no whole number of pixels of a {width}x{height} frame lies in the {_words(self.area)}")
+        if least > room:
+            raise Rejected(
+                f"boxes of preset {self.preset_name!r} cover at most {room / pixels:.1%} of a {width}x{height} frame, "
+                f"which is below the {_words(self.area)}: give a lower bin, or brush_probability 1"
+            )
+        return least, most
+
+    def _frame(self, height: int, width: int, scale: float, window: tuple[int, int], rng: np.random.Generator) -> Frame:
+        if self.area is None or self.reach == "rejection":
+            return self._reject(height, width, scale, window, rng)
+        canvas = np.zeros((height, width), dtype=np.uint8)
+        kind, shapes, _ = self._shapes(height, width, scale, rng)
+        target = int(rng.integers(window[0], window[1], endpoint=True))
+        grown = _grow(canvas, shapes, target=target, most=window[1])
+        if grown is None:
+            raise Rejected(
+                f"{MOST_SHAPES} shapes of preset {self.preset_name!r} did not reach the {_words(self.area)} "
+                f"on a {width}x{height} frame"
+            )
+        canvas, count, area = grown
+        return canvas.view(np.bool_), {"kind": kind, "strokes": count, "area_fraction": area / canvas.size, "draws": 1}
+
+    def _reject(self, height: int, width: int, scale: float, window: tuple[int, int], rng: np.random.Generator) -> Frame:
+        for draws in range(1, MOST_DRAWS + 1):
+            canvas = np.zeros((height, width), dtype=np.uint8)
+            kind, shapes, times = self._shapes(height, width, scale, rng)
+            count = int(rng.integers(*times, endpoint=True))
+            for shape in islice(shapes, count):
+                shape.paint(canvas)
+            area = cv2.countNonZero(canvas)
+            if window[0] <= area <= window[1]:
+                facts = {"kind": kind, "strokes": count, "area_fraction": area / canvas.size, "draws": draws}
+                return canvas.view(np.bool_), facts
+        raise Rejected(
+            f"none of {MOST_DRAWS} masks of preset {self.preset_name!r} on a {width}x{height} frame lies in the "
+            f"{_words(self.area or (0, 1))}: use reach 'grow', or another preset"
+        )
+
+    def _shapes(
+        self, height: int, width: int, scale: float, rng: np.random.Generator
+    ) -> tuple[str, Iterator[Shape], tuple[int, int]]:
+        """The kind of a mask, its endless shapes, and how many LaMa draws of them."""
+        size = {"height": height, "width": width}
+        if self.preset.boxes is None or rng.random() < self.brush_probability:
+            return "brush", strokes(self.preset, **size, scale=scale, rng=rng), self.preset.times
+        return "box", boxes(self.preset.boxes, **size, scale=scale, rng=rng), self.preset.boxes.times
+
+
+def _grow(canvas: Canvas, shapes: Iterator[Shape], *, target: int, most: int) -> tuple[Canvas, int, int] | None:
+    """Paint until ``target`` <= area <= ``most``: the canvas, the shapes on it and its area; None after ``MOST_SHAPES``."""
+    ceiling = 0.0
+    for count, shape in enumerate(islice(shapes, MOST_SHAPES), start=1):
+        # Counting pixels costs more than painting, so it waits until the shapes, were they all apart, could be enough.
+        ceiling += shape.most_pixels
+        if ceiling < target:
+            shape.paint(canvas)
+            continue
+        before = canvas.copy() if ceiling > most else canvas
+        shape.paint(canvas)
+        area = cv2.countNonZero(canvas)
+        if area > most:
+            canvas, area = _smaller(before, shape, area, target=target, most=most)
+        if area >= target:
+            return canvas, count, area
+        ceiling = area
+    return None
+
+
+def _smaller(before: Canvas, shape: Shape, area: int, *, target: int, most: int) -> tuple[Canvas, int]:
+    """``before`` with ``shape`` so small that the area is at most ``most``, aimed at ``target``; ``area``: with it in full."""
+    start, size = cv2.countNonZero(before), 1.0
+    for _ in range(_MOST_SHRINKS):
+        size *= math.sqrt((target - start) / (area - start))  # as if what it adds went with its area
+        canvas = before.copy()
+        shape.paint(canvas, size=size)
+        area = cv2.countNonZero(canvas)
+        if area <= most:
+            return canvas, area
+    # One pixel always fits: ``start`` is below ``target``.
+    shape.paint(before, size=0.0)
+    return before, cv2.countNonZero(before)
+
+
+def _bin(area: Sequence[float]) -> Interval:
+    low, high = share_interval("area", list(area))
+    if low == high:
+        raise InputError(f"area bin {low:.0%}-{high:.0%} is empty: a mask is in it when low < area <= high")
+    return low, high
+
+
+def _within(fraction: float, pixels: int) -> int:
+    """The largest count with count / pixels <= fraction, true to the last bit."""
+    count = math.floor(fraction * pixels) + 1
+    while count / pixels > fraction:
+        count -= 1
+    return count
+
+
+def _words(area: Interval) -> str:
+    return f"area bin {100 * area[0]:g}-{100 * area[1]:g} %"

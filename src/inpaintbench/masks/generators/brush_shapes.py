@@ -1,0 +1,140 @@
+"""Random strokes and boxes by the constants of a preset, and how they are painted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, repeat
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.masks.generators.brush_presets import (
+    ANGLES_RADIANS,
+    LONGEST_STROKE_SEGMENTS,
+    NARROWEST_SEGMENT_PIXELS,
+    SHORTEST_SEGMENT_PIXELS,
+    BoxRange,
+    BrushPreset,
+)
+
+Canvas = npt.NDArray[np.uint8]
+"""``uint8[H, W]``, 1 = hole."""
+_SIN, _COS = (np.array([function(angle) for angle in ANGLES_RADIANS]) for function in (math.sin, math.cos))
+_PER_CALL = (8, 16, 32, 64)
+_SEGMENT = np.arange(LONGEST_STROKE_SEGMENTS)
+
+
+@dataclass(slots=True)  # frozen ones take three times as long to make, and a thin mask has a hundred
+class Stroke:
+    """A polyline from (x, y); each segment has its own step and width. Lengths in pixels."""
+
+    x: int
+    y: int
+    steps_x: list[float]
+    steps_y: list[float]
+    widths: list[int]
+    segments: int
+    most_pixels: float
+    """No fewer than the stroke covers when it is painted in full size."""
+
+    def paint(self, canvas: Canvas, *, size: float = 1.0) -> None:
+        """Paint it, its lengths and widths multiplied by ``size``; at 0 it is one pixel."""
+        if size == 1.0:
+            _paint(canvas, self.x, self.y, self.steps_x, self.steps_y, self.widths, self.segments)
+            return
+        steps_x, steps_y = ([step * size for step in steps] for steps in (self.steps_x, self.steps_y))
+        widths = [max(1, int(width * size)) for width in self.widths]
+        _paint(canvas, self.x, self.y, steps_x, steps_y, widths, self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Upper left pixel and sides."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    most_pixels: float
+
+    def paint(self, canvas: Canvas, *, size: float = 1.0) -> None:
+        """Paint it, its sides multiplied by ``size``; at 0 it is one pixel."""
+        width, height = max(1, int(self.width * size)), max(1, int(self.height * size))
+        canvas[self.y : self.y + height, self.x : self.x + width] = 1
+
+
+Shape = Stroke | Box
+
+
+def _paint(canvas: Canvas, x: int, y: int, steps_x: list[float], steps_y: list[float], widths: list[int], segments: int) -> None:
+    height, width = canvas.shape
+    start, line = (x, y), cv2.line
+    for step_x, step_y, across in zip(steps_x[:segments], steps_y, widths, strict=False):
+        # End points are cut to whole pixels and to 0 ... width, 0 ... height, as LaMa does.
+        x, y = int(x + step_x), int(y + step_y)
+        end = (0 if x < 0 else width if x > width else x, 0 if y < 0 else height if y > height else y)
+        line(canvas, start, end, 1, across)
+        x, y = start = end
+
+
+def strokes(preset: BrushPreset, *, height: int, width: int, scale: float, rng: np.random.Generator) -> Iterator[Stroke]:
+    """Endless strokes; lengths and widths are those of the preset times ``scale``."""
+    limits = _limits(preset.max_length, preset.max_width, height, width)
+    for count in chain(_PER_CALL, repeat(_PER_CALL[-1])):
+        # One call for many strokes: a call for each number would cost more than painting.
+        numbers = (rng.random((count, len(limits))) * limits).astype(np.int32)
+        angles, lengths, widths = (numbers[:, start : start + LONGEST_STROKE_SEGMENTS] for start in (3, 8, 13))
+        pixels = (lengths + SHORTEST_SEGMENT_PIXELS) * scale
+        thick = np.maximum((widths + NARROWEST_SEGMENT_PIXELS) * scale + 0.5, 1).astype(np.int32)
+        steps_x = pixels * _SIN[angles]
+        steps_x[::2] *= -1  # the sine of 2 pi minus the angle; the cosine is the same
+        most = _capsule(pixels, thick) * (numbers[:, 2:3] >= _SEGMENT)
+        yield from map(
+            Stroke,
+            numbers[:, 0].tolist(),
+            numbers[:, 1].tolist(),
+            steps_x.tolist(),
+            (pixels * _COS[angles]).tolist(),
+            thick.tolist(),
+            (numbers[:, 2] + 1).tolist(),
+            most.sum(axis=1).tolist(),
+        )
+
+
+def boxes(limits: BoxRange, *, height: int, width: int, scale: float, rng: np.random.Generator) -> Iterator[Box]:
+    """Endless boxes inside the margin, sizes of the preset times ``scale``, cut to the room there is (at least one pixel)."""
+    margin, room_y, room_x = box_room(limits, height=height, width=width, scale=scale)
+    least, most = limits.side_pixels
+    sides_scale = np.array([most - least + 1, most - least + 1, 1, 1])
+    for count in chain(_PER_CALL, repeat(_PER_CALL[-1])):
+        numbers = rng.random((count, 4)) * sides_scale
+        sides = np.maximum((numbers[:, :2].astype(np.int32) + least) * scale + 0.5, 1).astype(np.int32)
+        sides = np.minimum(sides, (room_x, room_y))
+        corners = (numbers[:, 2:] * (np.array((room_x, room_y)) - sides + 1)).astype(np.int32) + margin
+        for (x, y), (across, down) in zip(corners.tolist(), sides.tolist(), strict=True):
+            yield Box(x, y, across, down, across * down)
+
+
+def box_room(limits: BoxRange, *, height: int, width: int, scale: float) -> tuple[int, int, int]:
+    """(margin, height, width) in pixels of the area inside the margin; not above 0 where there is none."""
+    margin = round(limits.margin_pixels * scale)
+    return margin, height - 2 * margin, width - 2 * margin
+
+
+@lru_cache(maxsize=64)
+def _limits(max_length: int, max_width: int, height: int, width: int) -> npt.NDArray[np.float64]:
+    """What uniform numbers are multiplied by: start x, y, segments; five angles, five lengths, five widths."""
+    each = [len(ANGLES_RADIANS), max_length, max_width]
+    return np.array([width, height, LONGEST_STROKE_SEGMENTS, *np.repeat(each, LONGEST_STROKE_SEGMENTS)], dtype=np.float64)
+
+
+def _capsule(length: npt.NDArray[Any], width: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+    """No fewer pixels than a line with round ends covers: OpenCV paints up to two more across."""
+    across = width + 2.0
+    bound: npt.NDArray[Any] = across * (length + 1 + math.pi / 4 * across)
+    return bound

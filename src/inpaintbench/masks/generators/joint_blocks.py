@@ -1,0 +1,221 @@
+"""Square blocks around the joints of people, as in the ChaLearn 2018 challenge on inpainting humans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.types import Joint
+from inpaintbench.view import ItemView
+
+Block = tuple[int, int, int]
+"""(row, column, size): it covers ``row .. row + size - 1`` and ``column .. column + size - 1``."""
+Place = tuple[float, float]
+"""(row, column) of a joint."""
+Uniform = Callable[[], float]
+
+NEAR_BLOCK_SIZES = 1.0
+"""Largest distance of a block's centre from its joint along either axis, in block sizes."""
+_SIZES_TRIED = 6
+_PLACES_TRIED = 8
+_BATCH = 128
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Where blocks may lie in one image; sizes are whole pixels, both ends included."""
+
+    height: int
+    width: int
+    margin: int
+    smallest: int
+    largest: int
+    most_pixels: int
+
+
+class JointBlocks:
+    """Up to ten squares, each placed around a joint. Source: ChaLearn LAP 2018, track 1 (arXiv 2106.13071, section 2.1).
+
+    The number is uniform in 1 .. ``most_blocks``. The size of a block is uniform over the whole numbers strictly between
+    ``smallest`` and ``largest`` times the shorter side; its centre lies at most one block size from the joint along either
+    axis, uniformly, so that the joint is inside or just outside. Blocks may touch but do not overlap, stay ``margin`` pixels
+    away from every edge of the image and cover at most ``largest_area`` of it. Where a block finds no place after many tries
+    no more are placed: ``facts`` tell how many were wanted.
+
+    The paper leaves open how joints are chosen and how often to try. Here joints are drawn with replacement, or without
+    (``replacement=False``: no joint gets two blocks); joints outside the image do not count.
+    """
+
+    name = "joint_blocks"
+    version = "1"
+    needs: tuple[str, ...] = ("joints",)
+
+    def __init__(
+        self,
+        *,
+        margin: int = 100,
+        most_blocks: int = 10,
+        smallest: float = 1 / 20,
+        largest: float = 1 / 3,
+        largest_area: float = 0.7,
+        replacement: bool = True,
+    ) -> None:
+        """``margin``: pixels; ``smallest``, ``largest``: shares of the shorter side; ``largest_area``: share of the image."""
+        if margin < 0:
+            raise InputError(f"margin is {margin}, it must be 0 pixels or more")
+        if most_blocks < 1:
+            raise InputError(f"most_blocks is {most_blocks}, an image gets at least 1 block")
+        if not 0 <= smallest < largest <= 1:
+            raise InputError(f"block sizes {smallest:g}-{largest:g} are empty: give shares of the shorter side, 0 to 1, rising")
+        if not 0 < largest_area <= 1:
+            raise InputError(f"largest_area is {largest_area:g}, it must be a share of the image above 0, at most 1")
+        self.margin, self.most_blocks, self.replacement = margin, most_blocks, replacement
+        self.smallest, self.largest, self.largest_area = smallest, largest, largest_area
+
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
+        """The hole ``bool[view.frames, view.height, view.width]``, the same blocks in every frame.
+
+        ``facts``: ``blocks``, ``blocks_wanted``, ``block_triples`` (row, column, size), ``area_fraction``, ``joints_hidden``
+        (joints under the hole) and ``hidden_joint_names``.
+
+        Raises:
+            Rejected: the image is too small for its margin, has no joints, or no joint has room for a block.
+        """
+        uniform = _stream(rng).__next__
+        joints = list(_inside(view.joints, height=view.height, width=view.width))
+        places = [(joint.y, joint.x) for joint in joints]
+        rules = self._rules(view, places)
+        wanted = 1 + int(uniform() * self.most_blocks)
+        blocks = place_blocks(places, wanted, rules=rules, uniform=uniform, replacement=self.replacement)
+        hole = np.zeros((view.frames, view.height, view.width), np.bool_)
+        for row, column, size in blocks:
+            hole[:, row : row + size, column : column + size] = True
+        hidden = [joint.name for joint in joints if hole.item(0, _pixel(joint.y), _pixel(joint.x))]
+        facts = {
+            "blocks": len(blocks),
+            "blocks_wanted": wanted,
+            "block_triples": [list(block) for block in blocks],
+            "area_fraction": sum(size * size for _, _, size in blocks) / (view.height * view.width),
+            "joints_hidden": len(hidden),
+            "hidden_joint_names": sorted(set(hidden)),
+        }
+        return Drawn(hole, facts)
+
+    def _rules(self, view: ItemView, places: Sequence[Place]) -> Rules:
+        if not places:
+            raise Rejected(f"no joints inside the image of {view.width}x{view.height}")
+        height, width = view.height, view.width
+        smallest, largest = size_limits(min(height, width), self.smallest, self.largest)
+        most_pixels = math.floor(_share(self.largest_area) * (height * width))
+        room = min(min(height, width) - 2 * self.margin, math.isqrt(most_pixels), largest)
+        if room < smallest:
+            raise Rejected(
+                f"image {width}x{height} is too small: {self.margin} pixels from its edges there is no room for a block of "
+                f"{smallest} pixels"
+            )
+        return Rules(height, width, self.margin, smallest, room, most_pixels)
+
+
+def size_limits(side: int, smallest: float, largest: float) -> tuple[int, int]:
+    """The least and greatest whole number strictly between two shares of ``side`` pixels."""
+    return math.floor(_share(smallest) * side) + 1, math.ceil(_share(largest) * side) - 1
+
+
+@lru_cache
+def _share(value: float) -> Fraction:
+    # 0.05 and 1/3 as they are meant: a strict limit must not depend on rounding.
+    return Fraction(value).limit_denominator(10_000)
+
+
+def place_blocks(
+    places: Sequence[Place], wanted: int, *, rules: Rules, uniform: Uniform, replacement: bool = True
+) -> list[Block]:
+    """Up to ``wanted`` blocks around ``places``, at least one.
+
+    Raises:
+        Rejected: not even the smallest block has room near any of ``places``.
+    """
+    free, pixels = list(places), 0
+    blocks: list[Block] = []
+    while len(blocks) < wanted and free:
+        found = _place(free, blocks, rules=rules, most_pixels=rules.most_pixels - pixels, uniform=uniform)
+        if found is None and not blocks:
+            found = _smallest(free, rules=rules, uniform=uniform)
+        if found is None:
+            break
+        block, place = found
+        blocks.append(block)
+        pixels += block[2] ** 2
+        if not replacement:
+            free.remove(place)
+    return blocks
+
+
+def _place(
+    places: Sequence[Place], blocks: Sequence[Block], *, rules: Rules, most_pixels: int, uniform: Uniform
+) -> tuple[Block, Place] | None:
+    """A block that fits beside ``blocks`` and the place it is near, or None after many tries."""
+    # A size gets several places before another is drawn: otherwise crowding would favour small blocks at once.
+    for _ in range(_SIZES_TRIED):
+        size = rules.smallest + int(uniform() * (rules.largest - rules.smallest + 1))
+        if size * size > most_pixels:
+            continue
+        for _ in range(_PLACES_TRIED):
+            place = places[int(uniform() * len(places))]
+            block = _near(place, size, rules, uniform)
+            if block is not None and not _overlaps(block, blocks):
+                return block, place
+    return None
+
+
+def _smallest(places: Sequence[Place], *, rules: Rules, uniform: Uniform) -> tuple[Block, Place]:
+    """The first block when chance found none: the smallest, at one of the places that have room for it."""
+    found = [(block, place) for place in places if (block := _near(place, rules.smallest, rules, uniform))]
+    if not found:
+        raise Rejected(
+            f"none of the {len(places)} joints has room for a block of {rules.smallest} pixels, {rules.margin} pixels from the "
+            f"edges of an image of {rules.width}x{rules.height}"
+        )
+    return found[int(uniform() * len(found))]
+
+
+def _near(place: Place, size: int, rules: Rules, uniform: Uniform) -> Block | None:
+    """A block around ``place``, uniform over those within the margin; None where there are none."""
+    reach, half, end = NEAR_BLOCK_SIZES * size, (size - 1) / 2, rules.margin + size
+    first_row = max(rules.margin, math.ceil(place[0] - reach - half))
+    rows = min(rules.height - end, math.floor(place[0] + reach - half)) - first_row + 1
+    first_column = max(rules.margin, math.ceil(place[1] - reach - half))
+    columns = min(rules.width - end, math.floor(place[1] + reach - half)) - first_column + 1
+    if rows < 1 or columns < 1:
+        return None
+    return first_row + int(uniform() * rows), first_column + int(uniform() * columns), size
+
+
+def _overlaps(block: Block, others: Iterable[Block]) -> bool:
+    row, column, size = block
+    for other_row, other_column, other in others:
+        if row < other_row + other and other_row < row + size and column < other_column + other and other_column < column + size:
+            return True
+    return False
+
+
+def _stream(rng: np.random.Generator) -> Iterator[float]:
+    """Uniform numbers in [0, 1), drawn many at a time: one by one they would cost more than all the rest."""
+    return chain.from_iterable(iter(lambda: rng.random(_BATCH).tolist(), None))
+
+
+def _inside(joints: Sequence[Joint], *, height: int, width: int) -> Iterator[Joint]:
+    """Joints whose pixel lies in the image; NaN lies nowhere."""
+    return (joint for joint in joints if -0.5 <= joint.x < width - 0.5 and -0.5 <= joint.y < height - 0.5)
+
+
+def _pixel(coordinate: float) -> int:
+    return math.floor(coordinate + 0.5)

@@ -1,0 +1,150 @@
+"""Masks that were made elsewhere, from folders as DAVIS, YouTube-VOS, LaMa and ProPainter keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import cv2
+import numpy as np
+
+from inpaintbench import regions, video
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.devil_blobs import playing_order
+from inpaintbench.masks.saved_polarity import POLARITIES, Polarity, Values, read_hole_from
+from inpaintbench.masks.saved_sequences import Layout, sequence_files
+from inpaintbench.types import Hole
+from inpaintbench.view import ItemView
+
+Lengthen = Literal["reject", "hold", "to_and_fro"]
+Neighbourhood = Literal["square", "cross"]
+
+
+class SavedMasks:
+    """The hole of one sequence, or one image, of a folder of masks; ``rng`` is not used.
+
+    Values are numbers of objects (palette images, or greys of at most 31) or grey levels; ``facts`` tell how they were read:
+    ``sequence``, ``mask_frames``, ``polarity``, ``polarity_guessed`` (``yes`` or ``no``), ``objects`` and ``resized``. A
+    longer sequence than the clip gives its first frames.
+    """
+
+    name = "saved_masks"
+    version = "1"
+    needs: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        *,
+        folder: str,
+        sequence: str | None = None,
+        layout: Layout = "auto",
+        objects: Literal["all"] | int = "all",
+        polarity: Polarity = "detect",
+        threshold: int | None = None,
+        dilation_pixels: int = 0,
+        neighbourhood: Neighbourhood = "square",
+        resize: bool = False,
+        lengthen: Lengthen = "reject",
+    ) -> None:
+        """Where the masks lie and how they are read.
+
+        Args:
+            folder: of one of the layouts of ``saved_sequences.sequence_files``.
+            sequence: which one, by its name in ``list_sequences``; None takes the only one.
+            layout: see ``saved_sequences.sequence_files``.
+            objects: ``all``, or the number of the object to remove.
+            polarity: ``white_is_hole``, ``black_is_hole`` or ``detect``; see ``saved_polarity.detect_polarity``.
+            threshold: values above it are white; by default 127, or 0 for numbers of objects.
+            dilation_pixels: how far the hole grows. ProPainter's preparation is 4 with a ``cross``.
+            neighbourhood: ``square`` (in all directions alike) or ``cross`` (that many times by a 3x3 cross: a diamond).
+            resize: bring masks of another size to the clip's by taking the nearest pixel, instead of rejecting them.
+            lengthen: what a clip longer than the masks gets: ``reject``, ``hold`` the last one, or ``to_and_fro``.
+
+        Raises:
+            InputError: no such folder or sequence, or a number that is out of range.
+            UnknownNameError: a choice that is not listed here.
+        """
+        _choose("mask polarity", polarity, POLARITIES)
+        _choose("neighbourhood", neighbourhood, get_args(Neighbourhood))
+        _choose("way to lengthen masks", lengthen, get_args(Lengthen))
+        if dilation_pixels < 0:
+            raise InputError(f"dilation_pixels is {dilation_pixels}, it must be 0 or more")
+        if threshold is not None and not 0 <= threshold <= 254:
+            raise InputError(f"threshold is {threshold}, it must be a grey level from 0 to 254")
+        if objects != "all" and (isinstance(objects, str) or not 0 <= objects <= 255):
+            raise InputError(f'objects is {objects!r}, it must be "all" or the number of an object, 0 to 255')
+        self.sequence, self.paths = _find(sequence_files(folder, layout=layout), sequence, folder)
+        self.objects, self.polarity, self.threshold = objects, polarity, threshold
+        self.dilation_pixels, self.neighbourhood = dilation_pixels, neighbourhood
+        self.resize, self.lengthen = resize, lengthen
+
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - leaf signature
+        """The hole ``bool[view.frames, view.height, view.width]`` of the sequence.
+
+        Raises:
+            Rejected: masks of another size or too few, an empty or full hole, or a polarity that cannot be told.
+            MediaError: a file that is no mask.
+        """
+        values, resized = self._values(view)
+        read = read_hole_from(values, polarity=self.polarity, objects=self.objects, threshold=self.threshold)
+        if not read.hole.any():
+            raise Rejected(f"masks {self.sequence!r} are empty: no pixel of {len(values)} frames is a hole")
+        hole = self._dilated(read.hole)[self._order(view.frames)]
+        if hole.all():
+            raise Rejected(f"masks {self.sequence!r} are full: every pixel of {len(hole)} frames is a hole")
+        facts = {
+            "sequence": self.sequence,
+            "mask_frames": len(self.paths),
+            "polarity": read.polarity,
+            "polarity_guessed": "yes" if read.guessed else "no",
+            "objects": list(read.objects),
+            "resized": "yes" if resized else "no",
+        }
+        return Drawn(hole, facts)
+
+    def _values(self, view: ItemView) -> tuple[Values, bool]:
+        """The values of as many masks as the clip can show, ``uint8[T, H, W]``, and whether they were resized."""
+        if len(self.paths) < view.frames and self.lengthen == "reject":
+            raise Rejected(
+                f"masks {self.sequence!r} have {len(self.paths)} frames, the clip {view.frames}: lengthen them (hold, to_and_fro)"
+            )
+        images = [video.read_index_image(path) for path in self.paths[: view.frames]]
+        wrong = [image.shape for image in images if image.shape != (view.height, view.width)]
+        if wrong and not self.resize:
+            raise Rejected(
+                f"masks {self.sequence!r} are {wrong[0][1]}x{wrong[0][0]}, the clip {view.width}x{view.height}: resize them "
+                "or take a clip of that size"
+            )
+        size = (view.width, view.height)
+        fitted = [cv2.resize(image, size, interpolation=cv2.INTER_NEAREST_EXACT) if wrong else image for image in images]
+        return np.asarray(np.stack(fitted), np.uint8), bool(wrong)
+
+    def _order(self, frames: int) -> list[int]:
+        known = min(len(self.paths), frames)
+        if self.lengthen == "to_and_fro":
+            return playing_order(frames, base_frames=known, reverse=False)
+        return [min(frame, known - 1) for frame in range(frames)]
+
+    def _dilated(self, hole: Hole) -> Hole:
+        if not self.dilation_pixels or self.neighbourhood == "square":
+            return regions.dilate(hole, radius=self.dilation_pixels)
+        cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+        grown = [cv2.dilate(frame.view(np.uint8), cross, iterations=self.dilation_pixels) for frame in hole]
+        return np.stack(grown).view(np.bool_)
+
+
+def _choose(kind: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise UnknownNameError(unknown_name(kind, value, list(known)))
+
+
+def _find(found: Mapping[str, tuple[Path, ...]], sequence: str | None, folder: str) -> tuple[str, tuple[Path, ...]]:
+    if sequence is None and len(found) > 1:
+        raise InputError(f"{folder} holds {len(found)} sequences of masks: name one of them ({', '.join(list(found)[:3])} ...)")
+    name = next(iter(found)) if sequence is None else sequence
+    if name not in found:
+        raise UnknownNameError(unknown_name("sequence of masks", name, list(found)))
+    return name, found[name]

@@ -1,0 +1,131 @@
+"""Pictures with brush or box holes, and the patch masks of the second pass."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built import built, check_published, check_same_bytes
+from datasets import load_dataset
+from footage import write_sources
+from pydantic import ValidationError
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import RunError
+from inpaintbench.eval.predict import MethodSpec, predict
+from inpaintbench.eval.score import score
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Corruption, Dataset, Prediction
+from inpaintbench.workspace import Workspace
+
+PHOTOGRAPHS = SourceSpec("embedded_photographs", {})
+RECIPE = ReinpaintRecipe(size=128, preset="medium-256", patch_pixels=16, second_masks=4, pictures=5)
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path, Dataset]:
+    return built(tmp_path_factory.mktemp("reinpaint") / "workspace", RECIPE, PHOTOGRAPHS)
+
+
+def test_every_slice_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    check_published(folder)
+    names = [part.name for part in dataset.slices]
+    assert names == ["all", "area-0-20", "area-20-40", "area-40-60", "kind-brush", "kind-box"]
+    assert [len(part.item_ids) for part in dataset.slices[:4]] == [15, 5, 5, 5]
+    row = load_dataset(str(folder), "area-20-40", split="test")[0]
+    assert row["truth"].size == (128, 128)
+    hole = np.asarray(row["hole"])
+    assert 0.2 < (hole == 255).mean() <= 0.4
+    assert [np.asarray(second).shape for second in row["second_hole"]] == [(128, 128)] * 4
+
+
+def test_holes_lie_in_their_bins_and_second_holes_outside_the_first(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    shares = []
+    for row in dataset.items:
+        low, high = row["generator_parameters"]["area"]
+        first = video.read_hole(folder / row["hole_file_name"])
+        assert low < first.mean() <= high
+        assert first.mean() == pytest.approx(row["attributes"]["hole.hole_fraction"])
+        for name in row["second_hole_file_names"]:
+            second = video.read_hole(folder / name)
+            assert not (first & second).any()
+            shares.append(second.sum() / (~first).sum())
+    # 64 cells a mask, whole or cut by the first hole: sigma of one share is at least sqrt(P (1 - P) / 64), here doubled.
+    assert abs(np.mean(shares) - 0.4) < 3 * 2 * math.sqrt(0.24 / 64 / len(shares))
+
+
+def test_pictures_are_png_and_never_video(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    workspace, folder, dataset = benchmark
+    assert (
+        {path.suffix for path in (folder / "truth").iterdir()}
+        == {path.suffix for path in (folder / "holes").iterdir()}
+        == {".png"}
+    )
+    assert not list(workspace.path.glob("blobs/*/*.mp4"))
+    assert {row["fps"] for row in dataset.items} == {1.0}
+
+
+def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    workspace, _, _ = benchmark
+    one, _, _ = built(tmp_path / "one", RECIPE, PHOTOGRAPHS, workers=1)
+    check_same_bytes(one.path, workspace.path)
+
+
+def test_methods_run_and_score_on_pictures(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    _, folder, dataset = benchmark
+    with LocalExecutor(Workspace(tmp_path / "run"), workers=2) as executor:
+        made: list[Prediction] = predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea")).records
+        rows = score(
+            executor, dataset, root=folder, method="telea", predictions=made, failures={}, protocol="devil/corrected",
+            metrics=["psnr"],
+        ).records  # fmt: skip
+    assert {Path(row.blob).suffix for row in made} == {".png"}
+    in_hole = [row.value for row in rows if row.region == "hole"]
+    assert len(in_hole) == 15
+    assert all(8 < value < 60 for value in in_hole)
+
+
+def test_videos_get_masks_that_move(tmp_path: Path) -> None:
+    write_sources(tmp_path / "sources", count=2)
+    recipe = ReinpaintRecipe(size=64, preset="medium-256", clip_frames=16, motion="tube", second_masks=1, area_edges=(0.1, 0.3))
+    source = SourceSpec("folder", {"folder": str(tmp_path / "sources")})
+    _, folder, dataset = built(tmp_path / "workspace", recipe, source)
+    check_published(folder)
+    hole = video.read_hole(folder / dataset.items[0]["hole_file_name"])
+    assert hole.shape[0] == 16
+    assert (hole[0] == hole[7]).all()
+    assert (hole[7] != hole[8]).any()
+    assert all(0.1 < frame.mean() <= 0.3 for frame in hole)
+
+
+def test_a_bin_that_cannot_be_reached_is_told_for_every_picture(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"area_edges": (0.9999, 1.0), "reach": "rejection", "second_masks": 0})
+    with pytest.raises(RunError, match="not one hole could be made"):
+        built(tmp_path / "workspace", recipe, PHOTOGRAPHS, workers=0)
+    refused = Workspace(tmp_path / "workspace").table("rejected", Rejection, step="render")
+    assert len(refused) == 5
+    assert all("lies in the" in row.reason or "below the" in row.reason for row in refused)
+
+
+@pytest.mark.parametrize("edges", [(0.2,), (0.4, 0.2), (0.0, 1.2), (-0.1, 0.2), (0.2, 0.2)])
+def test_bins_that_make_no_sense_are_refused(edges: tuple[float, ...]) -> None:
+    with pytest.raises(ValidationError, match="are not two or more ascending numbers"):
+        ReinpaintRecipe(area_edges=edges)
+
+
+@pytest.mark.real
+def test_the_photographs_of_other_methods(assets: Path, tmp_path: Path) -> None:
+    source = SourceSpec("folder", {"folder": str(assets / "photos"), "media": "image"})
+    recipe = RECIPE.model_copy(update={"pictures": 12, "second_masks": 1})
+    workspace, folder, dataset = built(tmp_path / "workspace", recipe, source)
+    check_published(folder)
+    assert [len(part.item_ids) for part in dataset.slices[:4]] == [36, 12, 12, 12]
+    assert len(workspace.table("corruptions", Corruption)) == 72
+    assert not frozen.load(folder).left_out
