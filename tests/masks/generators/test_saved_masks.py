@@ -13,7 +13,7 @@ from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.saved_masks import SavedMasks
-from inpaintbench.masks.saved_sequences import sequence_files
+from inpaintbench.masks.saved_sequences import content_of, sequence_files
 from inpaintbench.view import ItemView
 
 HEIGHT, WIDTH = 20, 30
@@ -122,14 +122,21 @@ def test_facts_say_how_masks_were_read(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("lengthen", "shown"), [("hold", (0, 1, 2, 2, 2, 2, 2)), ("to_and_fro", (0, 1, 2, 1, 0, 1, 2))]
-)  # fmt: skip
+@pytest.mark.parametrize(("lengthen", "shown"), [("hold", (0, 1, 2, 2, 2, 2, 2)), ("to_and_fro", (0, 1, 2, 1, 0, 1, 2))])
 def test_short_masks_are_lengthened_when_asked(tmp_path: Path, lengthen: str, shown: tuple[int, ...]) -> None:
     folder = write_sequence(tmp_path / "bear")
     assert np.array_equal(generate(folder, frames=7, lengthen=lengthen).hole, np.stack([disc(frame) for frame in shown]))
     with pytest.raises(Rejected, match="masks 'bear' have 3 frames, the clip 7"):
         generate(folder, frames=7)
+
+
+def test_changed_files_are_noticed(tmp_path: Path) -> None:
+    folder = write_sequence(tmp_path / "bear")
+    content = content_of(sequence_files(folder)["bear"])
+    assert generate(folder, content=content).hole.any()
+    Image.fromarray(np.where(disc(5), 255, 0).astype(np.uint8)).save(folder / "00001.png")
+    with pytest.raises(Rejected, match=f"masks 'bear' have changed: .* not {content}"):
+        generate(folder, content=content)
 
 
 def test_long_masks_give_their_first_frames(tmp_path: Path) -> None:
@@ -156,7 +163,9 @@ def test_dilation_grows_by_squares_or_by_crosses(tmp_path: Path) -> None:
     assert np.array_equal(crossed.hole[0], x + y <= 4)
 
 
-@pytest.mark.parametrize(("level", "polarity", "word"), [(0, "white_is_hole", "empty"), (255, "white_is_hole", "full"), (0, "detect", "empty")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("level", "polarity", "word"), [(0, "white_is_hole", "empty"), (255, "white_is_hole", "full"), (0, "detect", "empty")]
+)
 def test_empty_and_full_masks_are_rejected(tmp_path: Path, level: int, polarity: str, word: str) -> None:
     Image.fromarray(np.full((HEIGHT, WIDTH), level, np.uint8)).save(tmp_path / "a.png")
     with pytest.raises(Rejected, match=f"masks 'a' are {word}"):

@@ -183,7 +183,7 @@ def _smaller(before: Canvas, shape: Shape, area: int, *, target: int, most: int)
 
 
 def _bin(area: Sequence[float]) -> Interval:
-    low, high = share_interval("area", list(area))
+    low, high = share_interval("area", area)
     if low == high:
         raise InputError(f"area bin {low:.0%}-{high:.0%} is empty: a mask is in it when low < area <= high")
     return low, high

@@ -69,7 +69,7 @@ class Patches:
         # Repeating whole rows last is a plain copy of memory.
         hole = np.repeat(np.repeat(cells, size, axis=1), size, axis=0)[:height, :width]
         hidden = int(np.count_nonzero(cells))
-        covered = hidden * size**2 if hole.base is None or hole.size == hole.base.size else int(np.count_nonzero(hole))
+        covered = int(np.count_nonzero(hole)) if height % size or width % size else hidden * size**2
         facts = {"ratio": ratio, "cells_hidden": hidden, "cells": rows * columns, "area_fraction": covered / (height * width)}
         return np.ascontiguousarray(hole), facts
 

@@ -79,8 +79,8 @@ class Rectangles:
             return across, down
         most = min(self.area[1], room[0] * room[1] / (view.width * view.height))
         pixels = view.width * view.height * float(rng.uniform(self.area[0], most))
-        low, high = (math.log(ratio) for ratio in self.aspect)
-        aspect = math.exp(float(rng.uniform(low, high)))
+        narrowest, widest = (math.log(ratio) for ratio in self.aspect)
+        aspect = math.exp(float(rng.uniform(narrowest, widest)))
         width = _cut(math.sqrt(pixels * aspect), room[0])
         height = _cut(pixels / width, room[1])
         return _cut(pixels / height, room[0]), height

@@ -15,7 +15,7 @@ from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.devil_blobs import playing_order
 from inpaintbench.masks.saved_polarity import POLARITIES, Polarity, Values, read_hole_from
-from inpaintbench.masks.saved_sequences import Layout, sequence_files
+from inpaintbench.masks.saved_sequences import Layout, content_of, sequence_files
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
@@ -48,6 +48,7 @@ class SavedMasks:
         neighbourhood: Neighbourhood = "square",
         resize: bool = False,
         lengthen: Lengthen = "reject",
+        content: str | None = None,
     ) -> None:
         """Where the masks lie and how they are read.
 
@@ -62,6 +63,8 @@ class SavedMasks:
             neighbourhood: ``square`` (in all directions alike) or ``cross`` (that many times by a 3x3 cross: a diamond).
             resize: bring masks of another size to the clip's by taking the nearest pixel, instead of rejecting them.
             lengthen: what a clip longer than the masks gets: ``reject``, ``hold`` the last one, or ``to_and_fro``.
+            content: ``saved_sequences.content_of`` of the files, so that other files under the same names are another
+                corruption; they are rejected where it differs.
 
         Raises:
             InputError: no such folder or sequence, or a number that is out of range.
@@ -79,7 +82,7 @@ class SavedMasks:
         self.sequence, self.paths = _find(sequence_files(folder, layout=layout), sequence, folder)
         self.objects, self.polarity, self.threshold = objects, polarity, threshold
         self.dilation_pixels, self.neighbourhood = dilation_pixels, neighbourhood
-        self.resize, self.lengthen = resize, lengthen
+        self.resize, self.lengthen, self.content = resize, lengthen, content
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - leaf signature
         """The hole ``bool[view.frames, view.height, view.width]`` of the sequence.
@@ -88,6 +91,8 @@ class SavedMasks:
             Rejected: masks of another size or too few, an empty or full hole, or a polarity that cannot be told.
             MediaError: a file that is no mask.
         """
+        if self.content is not None and self.content != (found := content_of(self.paths)):
+            raise Rejected(f"masks {self.sequence!r} have changed: their content is {found}, not {self.content}")
         values, resized = self._values(view)
         read = read_hole_from(values, polarity=self.polarity, objects=self.objects, threshold=self.threshold)
         if not read.hole.any():

@@ -1,0 +1,239 @@
+"""Figures of people: how they look, and the parts they are painted from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inpaintbench.curation.sources.figure_paint import Cloth, Colour, Limb, Part, covers
+from inpaintbench.curation.sources.figure_pose import HEAD, SIDES, Key, Point
+from inpaintbench.types import Joint
+
+SKINS: tuple[Colour, ...] = ((244, 208, 181), (226, 178, 143), (198, 144, 108), (156, 104, 74), (110, 72, 52), (80, 52, 40))
+HAIRS: tuple[Colour, ...] = ((38, 30, 27), (74, 48, 32), (120, 82, 48), (190, 150, 92), (150, 148, 146), (130, 58, 34))
+CLOTHS: tuple[Colour, ...] = (
+    (176, 52, 48), (38, 74, 138), (232, 228, 220), (52, 112, 84), (224, 166, 58), (94, 62, 120), (206, 104, 66), (64, 66, 74),
+    (120, 170, 190), (214, 140, 150),
+)  # fmt: skip
+TROUSERS: tuple[Colour, ...] = ((46, 58, 88), (60, 58, 60), (128, 108, 82), (90, 98, 76), (170, 160, 142), (92, 50, 46))
+PATTERNS = ("plain", "plain", "stripes", "checks", "weave")
+SEAT = Cloth((122, 88, 58), (100, 70, 46), "weave", 7)
+_FAR_SIDE = 0.045
+"""Depth behind the pelvis, in heights, from where on the trunk hides its own joints."""
+JOINT_NAMES = ("ankle", "knee", "hip", "pelvis", "thorax", "upper_neck", "head_top", "wrist", "elbow", "shoulder")
+"""Labelled names; those with sides on both: 16 joints."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a figure wears, and how broad it is."""
+
+    shirt: Cloth
+    trousers: Cloth
+    skin: Cloth
+    hair: Cloth
+    shoes: Cloth
+    long_sleeves: bool
+    long_trousers: bool
+    long_hair: bool
+    girth: float
+    """Factor on all radii."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure in place: its joints in pixels and its parts, the first to be painted first."""
+
+    joints: Mapping[Key, Point]
+    """x, y in pixels of the picture, z in pixels towards the viewer."""
+    parts: tuple[Part, ...]
+    size: float
+    """Height in pixels."""
+
+
+def draw_look(rng: np.random.Generator, *, size: float) -> Look:
+    """A look by chance; ``size``: height of the figure in pixels, which sets how coarse patterns are."""
+
+    def pick(colours: Sequence[Colour]) -> Colour:
+        return colours[int(rng.integers(len(colours)))]
+
+    def cloth(colours: Sequence[Colour], patterns: Sequence[str]) -> Cloth:
+        pattern = patterns[int(rng.integers(len(patterns)))]
+        return Cloth(pick(colours), pick(colours), pattern, size * float(rng.uniform(0.018, 0.045)))
+
+    trousers = cloth(TROUSERS, ("plain", "plain", "plain", "weave"))
+    return Look(
+        shirt=cloth(CLOTHS, PATTERNS),
+        trousers=trousers,
+        skin=Cloth(skin := pick(SKINS), skin),
+        hair=Cloth(hair := pick(HAIRS), (0.75 * hair[0], 0.75 * hair[1], 0.75 * hair[2]), "weave", 0.012 * size),
+        shoes=Cloth(shoe := pick(HAIRS + CLOTHS[2:4]), shoe),
+        long_sleeves=bool(rng.random() < 0.5),
+        long_trousers=bool(rng.random() < 0.75),
+        long_hair=bool(rng.random() < 0.4),
+        girth=float(rng.uniform(0.92, 1.14)),
+    )
+
+
+def place_figure(
+    skeleton: Mapping[Key, Point], look: Look, *, turn_degrees: float, size: float, pelvis: tuple[float, float], seated: bool
+) -> Figure:
+    """The figure ``size`` pixels tall with its pelvis at (x, y) of the picture."""
+    origin = np.array([pelvis[0], pelvis[1], 0.0])
+    joints = {key: origin + size * point for key, point in skeleton.items()}
+    builder = _Builder(joints, look, size, math.radians(turn_degrees))
+    parts = [*builder.legs(), *builder.trunk(), *builder.arms(), *builder.head()]
+    if seated:
+        parts.append(builder.seat())
+    return Figure(joints, tuple(sorted(parts, key=lambda part: part.depth)), size)
+
+
+def labels(figures: Sequence[Figure], *, width: int, height: int) -> Iterator[Joint]:
+    """The 16 joints of every figure that lie inside the picture, told visible or occluded; later figures stand in front."""
+    for person, figure in enumerate(figures):
+        others = [part for later in figures[person + 1 :] for part in later.parts]
+        for (name, side), (x, y, z) in figure.joints.items():
+            if name not in JOINT_NAMES or not (-0.5 <= x < width - 0.5 and -0.5 <= y < height - 0.5):
+                continue
+            own = _home(name, side)
+            first = max((i for i, part in enumerate(figure.parts) if part.name in own), default=0)
+            above = [
+                part for part in figure.parts[first + 1 :] if part.name not in own and not _clothes(name, part, z / figure.size)
+            ]
+            hidden = any(covers(part, float(x), float(y)) for part in above + others)
+            yield Joint(person, name, side, round(float(x), 2), round(float(y), 2), not hidden)
+
+
+def _clothes(name: str, part: Part, depth: float) -> bool:
+    """Whether ``part`` is only what the trunk wears over a joint that lies on the near side of it."""
+    trunk = ("shirt", "hips", "left thigh", "right thigh")
+    return name in ("hip", "shoulder", "pelvis", "thorax") and part.name in trunk and depth > -_FAR_SIDE
+
+
+def _home(name: str, side: str | None) -> tuple[str, ...]:
+    """The parts that a joint lies in."""
+    if name in ("shoulder", "elbow", "wrist"):
+        return f"{side} sleeve", f"{side} forearm", f"{side} hand"
+    if name in ("hip", "knee", "ankle"):
+        return f"{side} thigh", f"{side} shin", f"{side} shoe"
+    return {"pelvis": ("hips", "shirt"), "thorax": ("shirt", "neck"), "upper_neck": ("neck", "head", "hair")}.get(
+        name, ("head", "hair", "fringe")
+    )
+
+
+class _Builder:
+    """Makes the parts of one figure; radii are shares of its height."""
+
+    def __init__(self, joints: Mapping[Key, Point], look: Look, size: float, turn: float) -> None:
+        self.joints, self.look, self.size = joints, look, size
+        self.forward = np.array([math.sin(turn), 0.0, math.cos(turn)])
+        self.breadth = abs(math.cos(turn))
+
+    def limb(self, start: Point, end: Point, first: float, last: float) -> Limb:
+        scale = self.size * self.look.girth
+        return Limb((float(start[0]), float(start[1])), (float(end[0]), float(end[1])), first * scale, last * scale)
+
+    def part(self, name: str, cloth: Cloth, depth: float, *limbs: Limb) -> Part:
+        return Part(name, limbs, cloth, depth / self.size)
+
+    def legs(self) -> Iterator[Part]:
+        look = self.look
+        for side, _ in SIDES:
+            hip, knee, ankle, toe = (self.joints[name, side] for name in ("hip", "knee", "ankle", "toe"))
+            depth = float(hip[2] + knee[2] * 2 + ankle[2]) / 4
+            # Thighs that come forward hide the trunk; others vanish under the shirt.
+            depth += -0.06 * self.size if knee[2] - hip[2] < 0.12 * self.size else 0
+            shin = self.limb(knee, ankle, 0.034, 0.022)
+            thigh = self.limb(hip, knee, 0.05, 0.035)
+            heel = ankle + np.array([0, 0.016 * self.size, 0])
+            yield self.part(f"{side} shoe", look.shoes, depth - 0.02, self.limb(heel, toe, 0.023, 0.016))
+            if look.long_trousers:
+                yield self.part(f"{side} thigh", look.trousers, depth, thigh, shin)
+            else:
+                yield self.part(f"{side} shin", look.skin, depth - 0.01, shin)
+                yield self.part(f"{side} thigh", look.trousers, depth, self.limb(hip, knee, 0.054, 0.043))
+
+    def trunk(self) -> Iterator[Part]:
+        pelvis, thorax, neck = (self.joints[name, None] for name in ("pelvis", "thorax", "upper_neck"))
+        left, right = (self.joints["shoulder", side] for side, _ in SIDES)
+        hips = [self.joints["hip", side] for side, _ in SIDES]
+        waist = 0.42 * thorax + 0.58 * pelvis
+        chest = 0.8 * thorax + 0.2 * pelvis
+        broad = self.breadth
+        hem = 0.1 * thorax + 0.9 * pelvis
+        yield self.part(
+            "hips",
+            self.look.trousers,
+            -0.05 * self.size,
+            self.limb(waist, pelvis, 0.052 + 0.012 * broad, 0.052 + 0.014 * broad),
+            self.limb(hips[0], hips[1], 0.05, 0.05),
+        )
+        yield self.part("neck", self.look.skin, -0.006 * self.size, self.limb(thorax, neck, 0.034, 0.029))
+        yield self.part(
+            "shirt",
+            self.look.shirt,
+            0.0,
+            self.limb(chest, waist, 0.064 + 0.02 * broad, 0.056 + 0.012 * broad),
+            self.limb(waist, hem, 0.056 + 0.012 * broad, 0.061 + 0.022 * broad),
+            self.limb(0.94 * left + 0.06 * right, 0.94 * right + 0.06 * left, 0.034, 0.034),
+        )
+
+    def arms(self) -> Iterator[Part]:
+        look = self.look
+        for side, _ in SIDES:
+            shoulder, elbow, wrist, hand = (self.joints[name, side] for name in ("shoulder", "elbow", "wrist", "hand"))
+            depth = float(shoulder[2] + elbow[2] + wrist[2]) / 3 + 0.02 * self.size
+            upper, fore = self.limb(shoulder, elbow, 0.033, 0.025), self.limb(elbow, wrist, 0.025, 0.018)
+            yield self.part(f"{side} hand", look.skin, depth - 0.02, self.limb(wrist, hand, 0.018, 0.014))
+            if look.long_sleeves:
+                yield self.part(f"{side} sleeve", look.shirt, depth, upper, fore)
+            else:
+                yield self.part(f"{side} forearm", look.skin, depth - 0.01, self.limb(elbow, wrist, 0.024, 0.018))
+                short = 0.25 * shoulder + 0.75 * elbow
+                yield self.part(f"{side} forearm", look.skin, depth - 0.005, self.limb(short, elbow, 0.025, 0.024))
+                yield self.part(f"{side} sleeve", look.shirt, depth, self.limb(shoulder, short, 0.035, 0.032))
+
+    def head(self) -> Iterator[Part]:
+        neck, top = self.joints["upper_neck", None], self.joints["head_top", None]
+        up, ahead = (top - neck) / (HEAD * self.size), self.forward
+        chin, crown = neck + 0.046 * self.size * up, neck + 0.077 * self.size * up
+        depth, look, unit = 0.02 * self.size, self.look, self.size
+        back, front = crown - 0.016 * unit * ahead, crown + 0.05 * unit * ahead - 0.012 * unit * up
+        if look.long_hair:
+            # It falls behind the neck of who looks at us, and over the collar of who looks away.
+            behind = -0.007 * self.size if ahead[2] > 0 else depth - 0.02
+            yield self.part("hair", look.hair, behind, self.limb(back, chin - unit * (0.05 * up + 0.025 * ahead), 0.06, 0.046))
+        yield self.part("head", look.skin, depth, self.limb(crown, chin, 0.057, 0.041))
+        yield from self._face(front, up, depth)
+        # From the front hair covers the crown alone, from behind the whole head.
+        away = max(0.0, -float(ahead[2]))
+        middle = crown + unit * ((0.027 - 0.032 * away) * up - (0.019 + 0.005 * away) * ahead)
+        radius = 0.046 + 0.011 * away
+        yield self.part("fringe", look.hair, depth + 0.03, self.limb(middle, middle - 0.02 * unit * ahead, radius, radius))
+
+    def _face(self, front: Point, up: Point, depth: float) -> Iterator[Part]:
+        aside = np.cross(up, self.forward)
+        for sign in (-1, 1):
+            eye = front + self.size * (0.021 * sign * aside - 0.012 * up)
+            if eye[2] > front[2] - 0.02 * self.size and self.forward[2] > 0:
+                yield self.part("head", Cloth((40, 32, 30), (40, 32, 30)), depth + 0.01, self.limb(eye, eye, 0.0065, 0.0065))
+        if self.forward[2] > -0.2:
+            tip, mouth = front - 0.026 * self.size * up, front - 0.046 * self.size * up
+            yield self.part("head", self.look.skin, depth + 0.01, self.limb(front - 0.01 * self.size * up, tip, 0.005, 0.009))
+            if self.forward[2] > 0.2:
+                lips, half = Cloth((158, 78, 74), (158, 78, 74)), 0.012 * self.size * aside
+                yield self.part("head", lips, depth + 0.01, self.limb(mouth - half, mouth + half, 0.0045, 0.0045))
+
+    def seat(self) -> Part:
+        pelvis = self.joints["pelvis", None] + np.array([0, 0.1 * self.size, 0])
+        floor = max(self.joints["ankle", side][1] for side, _ in SIDES)
+        foot = np.array([pelvis[0], floor, 0])
+        aside = np.array([0.085 * self.size, 0, 0])
+        return self.part(
+            "seat", SEAT, -self.size,
+            self.limb(pelvis - aside, pelvis + aside, 0.036, 0.036), self.limb(pelvis, foot, 0.02, 0.02),
+            self.limb(foot - 0.8 * aside, foot + 0.8 * aside, 0.016, 0.016),
+        )  # fmt: skip

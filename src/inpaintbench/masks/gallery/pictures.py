@@ -1,0 +1,151 @@
+"""The pictures of a tile: small, encoded in memory, frames side by side, the hole apart from what it covers.
+
+Truth, hole and outline are layers that the page lays over each other, so that three views cost little more than one, and tiles
+over the same photograph share its bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from inpaintbench.masks.gallery.panels import Tile
+from inpaintbench.types import Frames
+
+Levels = npt.NDArray[np.uint8]
+
+FRAMES_SHOWN = 6
+"""Of a clip, evenly spaced, the one with the largest hole among them."""
+PAGE_BYTES = 4_000_000
+"""Aim for all pictures together; written as text they take a third more. Quality, then size, falls until it is met."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How large and how well pictures are encoded."""
+
+    side: int
+    """Of the longer side of a frame, pixels; never enlarged."""
+    quality: int
+
+
+FORMS = (Form(288, 82), Form(256, 66), Form(256, 45), Form(192, 45))
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The layers of one tile, encoded; each holds the shown frames from left to right."""
+
+    shown: tuple[int, ...]
+    """Numbers of the frames."""
+    truth: bytes
+    """WebP."""
+    hole: bytes
+    """PNG, white where the hole is and transparent elsewhere; half transparent where an overlay is."""
+    outline: bytes
+    """PNG, white along the outer side of the hole's border, transparent elsewhere."""
+    input: bytes | None
+    """WebP; None where the input is the truth with its hole in black."""
+    over_time: bytes | None
+    """WebP of how often each pixel is hole, dark to bright; None for a still image."""
+
+
+def draw_all(tiles: Sequence[Tile], largest_frames: Sequence[int]) -> list[Pictures]:
+    """The pictures of all tiles, in the best form in which the distinct ones fit into ``PAGE_BYTES``, or else the smallest."""
+    drawn: list[Pictures] = []
+    for form in FORMS:
+        drawn = [draw(tile, largest, form) for tile, largest in zip(tiles, largest_frames, strict=True)]
+        if sum(len(data) for data in _distinct(drawn)) <= PAGE_BYTES:
+            break
+    return drawn
+
+
+def _distinct(drawn: Sequence[Pictures]) -> set[bytes]:
+    layers = [(one.truth, one.hole, one.outline, one.input, one.over_time) for one in drawn]
+    return {data for row in layers for data in row if data is not None}
+
+
+def draw(tile: Tile, largest_frame: int, form: Form) -> Pictures:
+    """The pictures of ``tile`` with ``largest_frame`` among the frames shown."""
+    shown = frames_to_show(len(tile.truth), largest_frame)
+    size = _fit(tile.truth.shape[2], tile.truth.shape[1], form.side)
+    chosen = list(shown)
+    hole = tile.drawn.hole[chosen].view(np.uint8) * np.uint8(255)
+    alpha = hole if tile.drawn.alpha is None else tile.drawn.alpha[chosen]
+    seen = _input(tile, chosen)
+    return Pictures(
+        shown=shown,
+        truth=_webp(_shrink(tile.truth[chosen], size), form.quality),
+        hole=_mask_png(_shrink(alpha, size)),
+        outline=_mask_png(np.stack([_outline(frame) for frame in _shrink(hole, size)])),
+        input=None if seen is None else _webp(_shrink(seen, size), form.quality),
+        over_time=_over_time(tile, size, form.quality) if len(tile.truth) > 1 else None,
+    )
+
+
+def frames_to_show(frames: int, largest_frame: int) -> tuple[int, ...]:
+    """At most ``FRAMES_SHOWN`` frames from first to last, the nearest of them moved to ``largest_frame``."""
+    evenly = np.unique(np.linspace(0, frames - 1, FRAMES_SHOWN).round().astype(int)).tolist()
+    nearest = min(range(len(evenly)), key=lambda index: abs(evenly[index] - largest_frame))
+    evenly[nearest] = largest_frame
+    return tuple(evenly)
+
+
+def _input(tile: Tile, chosen: list[int]) -> Frames | None:
+    if tile.input is not None:
+        return tile.input[chosen]
+    alpha, colour = tile.drawn.alpha, tile.drawn.colour
+    if alpha is None or colour is None:
+        return None
+    from inpaintbench.masks.overlays.blend import over
+
+    painted: Frames = over(tile.truth[chosen], alpha[chosen], colour[chosen])
+    return painted
+
+
+def _fit(width: int, height: int, side: int) -> tuple[int, int]:
+    scale = min(1.0, side / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def _shrink(frames: Levels, size: tuple[int, int]) -> Levels:
+    frames = np.ascontiguousarray(frames)
+    if (frames.shape[2], frames.shape[1]) == size:
+        return frames
+    return np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]).astype(np.uint8, copy=False)
+
+
+def _outline(hole: Levels) -> Levels:
+    """A line of two pixels around what is hole by half or more; along the frame's edge nothing is outside."""
+    solid = (hole >= 128).astype(np.uint8)
+    grown = cv2.dilate(solid, np.ones((5, 5), np.uint8)).astype(np.uint8, copy=False)
+    return (grown & ~solid) * np.uint8(255)
+
+
+def _beside(frames: Levels) -> Levels:
+    return np.ascontiguousarray(np.concatenate(list(frames), axis=1))
+
+
+def _mask_png(opacity: Levels) -> bytes:
+    flat = _beside(opacity)
+    buffer = io.BytesIO()
+    Image.fromarray(np.stack([np.full_like(flat, 255), flat], axis=-1), mode="LA").save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def _webp(frames: Frames, quality: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(_beside(frames)).save(buffer, "WEBP", quality=quality, method=4)
+    return buffer.getvalue()
+
+
+def _over_time(tile: Tile, size: tuple[int, int], quality: int) -> bytes:
+    share = (tile.drawn.hole.mean(axis=0) * 255).round().astype(np.uint8)
+    coloured = cv2.applyColorMap(_shrink(share[None], size)[0], cv2.COLORMAP_INFERNO)
+    return _webp(coloured[None, ..., ::-1], quality)

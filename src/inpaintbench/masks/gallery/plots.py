@@ -1,0 +1,109 @@
+"""Plots of the gallery as inline SVG; colours come from the page's style."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from inpaintbench.masks.gallery.markup import bounds_text, percent, percent_range
+
+_WIDTH, _HEIGHT = 220, 74
+_TOP, _BASE, _RUG, _TEXT = 4, 46, 53, 69
+_BINS = 20
+_SCALES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+
+
+def scale_end(areas: Sequence[float], bounds: Sequence[tuple[float, float] | None]) -> float:
+    """Where the area axis of all panels ends: a round share that no area or bound passes."""
+    most = max([0.0, *areas, *(pair[1] for pair in bounds if pair)])
+    return next((end for end in _SCALES if most <= end + 1e-12), 1.0)
+
+
+def area_histogram(
+    areas: Sequence[float], *, bounds: tuple[float, float] | None, end: float, links: Sequence[str], title: str
+) -> str:
+    """Counts of areas (shares) in 20 steps from 0 to ``end``, the bin shaded, the mean marked, a dot that leads to each tile."""
+    counts = histogram_counts(areas, end=end)
+    step = _WIDTH / _BINS
+    tallest = max([1, *counts])
+    bars = "".join(
+        f'<rect class="column" x="{index * step + 0.5:.2f}" width="{step - 1:.2f}" y="{_y(n, tallest):.2f}"'
+        f' height="{_BASE - _y(n, tallest):.2f}"/>'
+        for index, n in enumerate(counts)
+        if n
+    )
+    dots = "".join(
+        f'<a href="#{escape(link)}"><circle class="dot" cx="{_x(area, end):.2f}" cy="{_RUG}" r="3"><title>{percent(area)}</title>'
+        "</circle></a>"
+        for area, link in zip(areas, links, strict=True)
+    )
+    return (
+        f'<svg class="histogram" viewBox="-4 0 {_WIDTH + 8} {_HEIGHT}" role="group" aria-label="{escape(title)}">'
+        f"{_bin(bounds, end)}<line class='base' x1='0' x2='{_WIDTH}' y1='{_BASE}' y2='{_BASE}'/>{bars}{_mean(areas, end)}{dots}"
+        f'<text x="0" y="{_TEXT}">0</text><text x="{_WIDTH / 2}" y="{_TEXT}" text-anchor="middle">area</text>'
+        f'<text x="{_WIDTH}" y="{_TEXT}" text-anchor="end">{_tick(end)}</text></svg>'
+    )
+
+
+def histogram_counts(areas: Sequence[float], *, end: float) -> list[int]:
+    """How many areas lie in each of 20 equal steps from 0 to ``end``; the last step holds its upper end."""
+    counts = [0] * _BINS
+    for area in areas:
+        counts[min(_BINS - 1, math.floor(area / end * _BINS))] += 1
+    return counts
+
+
+def range_bar(areas: Sequence[float], *, bounds: tuple[float, float] | None, end: float) -> str:
+    """From the smallest to the largest area with a dot at the mean, over the shaded bin; as wide as its cell."""
+    low, high, mean = min(areas), max(areas), sum(areas) / len(areas)
+    shade = "" if bounds is None else f'<s style="left:{_at(bounds[0], end)};width:{_at(bounds[1] - bounds[0], end)}"></s>'
+    label = f"mean {percent(mean)}, {percent_range(low, high)}"
+    return (
+        f'<span class="whisker" role="img" aria-label="{label}" title="{label}">{shade}'
+        f'<i style="left:{_at(low, end)};width:{_at(high - low, end)}"></i><u style="left:{_at(mean, end)}"></u></span>'
+    )
+
+
+def area_line(areas: Sequence[float]) -> str:
+    """The area of each frame over time, from 0 to the largest."""
+    most = max(areas) or 1.0
+    last = max(1, len(areas) - 1)
+    points = " ".join(f"{100 * index / last:.1f},{17 - 15 * area / most:.2f}" for index, area in enumerate(areas))
+    label = f"area over {len(areas)} frames, {percent_range(min(areas), max(areas))}"
+    return (
+        f'<svg class="over-frames" viewBox="0 0 100 18" preserveAspectRatio="none" role="img" aria-label="{label}">'
+        f'<title>{label}</title><polyline points="{points}"/></svg>'
+    )
+
+
+def _y(n: int, tallest: int) -> float:
+    return _BASE - (_BASE - _TOP) * n / tallest
+
+
+def _x(share: float, end: float) -> float:
+    return _WIDTH * min(1.0, share / end)
+
+
+def _at(share: float, end: float) -> str:
+    return f"{100 * share / end:.2f}%"
+
+
+def _tick(end: float) -> str:
+    return f"{end * 100:g} %"
+
+
+def _bin(bounds: tuple[float, float] | None, end: float) -> str:
+    if bounds is None:
+        return ""
+    left, right = _x(bounds[0], end), _x(bounds[1], end)
+    title = f"the bin: {bounds_text(*bounds)}"
+    return f'<rect class="bin" x="{left:.2f}" width="{right - left:.2f}" y="0" height="{_BASE}"><title>{title}</title></rect>'
+
+
+def _mean(areas: Sequence[float], end: float) -> str:
+    if not areas:
+        return ""
+    mean = sum(areas) / len(areas)
+    x = _x(mean, end)
+    return f'<line class="mean" x1="{x:.2f}" x2="{x:.2f}" y1="0" y2="{_BASE}"><title>mean {percent(mean)}</title></line>'

@@ -1,0 +1,128 @@
+"""Subtitles drawn over a clip, as burnt-in captions of films are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.overlays.fonts import find_font, installed_families
+from inpaintbench.masks.overlays.layout import Placed, place
+from inpaintbench.masks.overlays.raster import Track, render
+from inpaintbench.masks.overlays.styles import Difficulty, Style, check_fields, draw_style
+from inpaintbench.types import Plain, TextEvent
+from inpaintbench.view import ItemView
+
+MOST_OVERLAY_FRACTION = 0.5
+"""Of a frame; what the published clips reach."""
+
+
+class Subtitles:
+    """The timed text of a clip, drawn in a style that is drawn from a grid. Source: ChaLearn 2018, track 2 (decaptioning).
+
+    The style is one for the whole clip. What a subtitle file states of an event (an ASS style, tags inside the text) comes
+    before it unless ``obey_file`` is off. Texts that together hide more than half of a frame are shown fewer lines at a time,
+    unless ``style`` fixes ``lines_most``.
+    """
+
+    name = "subtitles"
+    version = "1"
+    needs = ("timed_text",)
+
+    def __init__(
+        self,
+        *,
+        difficulty: Difficulty = "any",
+        style: Plain | None = None,
+        families: Sequence[str] | None = None,
+        obey_file: bool = True,
+    ) -> None:
+        """``style``: fields of ``Style`` that are not drawn; ``families``: fonts to draw from, by default those of the published
+
+        grid that are installed here, so name them where datasets must not depend on the machine (``["bundled"]`` always works).
+        """
+        if difficulty not in get_args(Difficulty):
+            raise UnknownNameError(unknown_name("subtitle difficulty", difficulty, list(get_args(Difficulty))))
+        if families is not None and (not families or isinstance(families, str)):
+            raise InputError(f"families is {families!r}, it must be a list of at least one font family, e.g. ['bundled']")
+        self.fixed: dict[str, Any] = dict(style or {})
+        check_fields(self.fixed)
+        self.difficulty, self.obey_file = difficulty, obey_file
+        self.families = tuple(families) if families is not None else None
+        for family in (*(self.families or ()), self.fixed.get("family", "bundled")):
+            find_font(family)
+
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
+        """The overlay and its hole, ``alpha > 0``.
+
+        Raises:
+            Rejected: no text is on screen in any frame.
+        """
+        families = self.families or installed_families()
+        style = replace(draw_style(rng, self.difficulty, families=families), **self.fixed)
+        events = view.timed_text if self.obey_file else tuple(replace(event, style=None) for event in view.timed_text)
+        placed, track = _within_half(events, style, view, fixed="lines_most" in self.fixed)
+        if not placed or not any(track.pictures[number].alpha.any() for number in set(track.shown)):
+            raise Rejected(f"no text is on screen in the {view.frames} frames ({len(events)} events of timed text)")
+        shown = np.array(track.shown)
+        alpha = np.stack([picture.alpha for picture in track.pictures])
+        holes = alpha > 0
+        colour = np.stack([picture.colour for picture in track.pictures])
+        facts = self._facts(style) | _measured(track, placed)
+        return Drawn(holes[shown], facts, alpha=alpha[shown], colour=colour[shown])
+
+    def _facts(self, style: Style) -> dict[str, Any]:
+        return {
+            "difficulty": self.difficulty,
+            "family": style.family,
+            "size_fraction": style.size_fraction,
+            "colour": style.colour,
+            "weight": "-".join(name for name, on in (("bold", style.bold), ("italic", style.italic)) if on) or "regular",
+            "background": style.background,
+            "box_alpha": style.box_alpha if style.background != "none" else 0.0,
+            "outline_pixels": style.outline_pixels,
+            "alignment": style.alignment,
+        }
+
+
+def _within_half(events: Sequence[TextEvent], style: Style, view: ItemView, *, fixed: bool) -> tuple[list[Placed], Track]:
+    """What is drawn; with fewer lines at a time where texts that overlap in time would hide more than half of the frame."""
+    size = {"frames": view.frames, "height": view.height, "width": view.width}
+    for lines in range(style.lines_most, 0, -1):
+        placed = place(events, replace(style, lines_most=lines), **size, fps=view.fps)
+        track = render(placed, **size)
+        peak = max(float(np.mean(picture.alpha > 0)) for picture in track.pictures)
+        if fixed or peak <= MOST_OVERLAY_FRACTION:
+            break
+    return placed, track
+
+
+def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:
+    """What was drawn. Fractions are of the frame's pixels, over all frames, also those without text."""
+    counts = np.bincount(track.shown, minlength=len(track.pictures))
+    holes = np.array([np.mean(picture.alpha > 0) for picture in track.pictures])
+    texts = np.array([np.mean(picture.text_alpha > 0) for picture in track.pictures])
+    faces = sorted({piece.font.path for one in placed for line in one.block.lines for piece in line.pieces})
+    return {
+        "lines_most": max(len(one.block.lines) for one in placed),
+        "events": len(placed),
+        "overlay_fraction": float(counts @ holes / counts.sum()),
+        "text_fraction": float(counts @ texts / counts.sum()),
+        "overlay_fraction_peak": float(holes[counts > 0].max()),
+        "frames_with_text": int(counts[holes > 0].sum()),
+        "fonts": [f"{Path(path).name} {_short_hash(path)}" for path in faces],
+    }
+
+
+@lru_cache(maxsize=256)
+def _short_hash(path: str) -> str:
+    """The beginning of the SHA-256 of a font file: other versions of a font draw other pixels."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]

@@ -1,0 +1,1 @@
+"""Overlays: text drawn over a clip with exact opacity."""

@@ -1,0 +1,223 @@
+"""Finding fonts: by fontconfig's programs where they are installed, else the bundled DejaVu Sans."""
+
+from __future__ import annotations
+
+import difflib
+import subprocess
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import ImageFont, features
+
+from inpaintbench.errors import InputError
+
+BUNDLED = "bundled"
+"""Family name of the DejaVu Sans that comes with this package: one upright face, bolder and slanted ones are derived."""
+FAMILIES = ("DejaVu Sans", "Liberation Sans", "Liberation Serif", "Liberation Mono", "Noto Sans")
+
+_BUNDLED_PATH = str(Path(__file__).parent / "fonts" / "DejaVuSans.ttf")
+_REGULAR, _BOLD = 80, 200
+"""Weights in fontconfig's units."""
+_PROBE_PIXELS = 24
+_NO_CHARACTER = "\uffff"
+
+
+@dataclass(frozen=True)
+class FontFile:
+    """A face to draw with."""
+
+    path: str
+    index: int = 0
+    embolden: bool = False
+    """Draw it bolder: the family has no bold face."""
+    slant: bool = False
+    """Draw it slanted: the family has no italic face."""
+
+
+class _Face(NamedTuple):
+    families: tuple[str, ...]
+    path: str
+    number: int
+    weight: float
+    slant: float
+    width: float
+
+
+def find_font(
+    family: str, *, bold: bool = False, italic: bool = False, characters: str = "", substitute: bool = False
+) -> FontFile:
+    """The face of ``family`` for ``characters``; another installed one where the family lacks some of them.
+
+    ``substitute`` takes what fontconfig offers instead of a missing family (families named by subtitle files). Without
+    fontconfig, and for ``"bundled"``, the bundled DejaVu Sans serves.
+
+    Raises:
+        InputError: the family is not installed, or no installed font has all ``characters``.
+    """
+    own = _own_face(family, bold, italic, substitute)
+    lacking = missing(own, characters)
+    if not lacking:
+        return own
+    for face in _closest(_faces_with("".join(sorted(set(lacking)))), bold=bold, italic=italic):
+        other = _font_file(face, bold=bold, italic=italic)
+        if not missing(other, characters):
+            return other
+    named = ", ".join(f"{letter!r} (U+{ord(letter):04X})" for letter in sorted(set(lacking))[:8])
+    raise InputError(
+        f"no installed font has the characters {named}: install one, e.g. fonts-noto-cjk or fonts-noto-core on Debian"
+    )
+
+
+def split_by_font(text: str, family: str, *, bold: bool, italic: bool, substitute: bool) -> list[tuple[str, FontFile]]:
+    """``text`` in pieces with the face of each; ``family`` wherever it has the characters.
+
+    Raises:
+        InputError: as ``find_font``.
+    """
+    own = _own_face(family, bold, italic, substitute)
+    lacking = set(missing(own, text))
+    pieces: list[tuple[str, FontFile]] = []
+    for foreign, group in groupby(text, lambda letter: letter in lacking):
+        letters = "".join(group)
+        font = find_font(family, bold=bold, italic=italic, characters=letters, substitute=substitute) if foreign else own
+        # Spaces, marks and punctuation stay with the word before them, or right-to-left text would fall into pieces.
+        joined = _joining(letters, pieces[-1][1]) if pieces and not foreign else 0
+        if joined:
+            pieces[-1] = (pieces[-1][0] + letters[:joined], pieces[-1][1])
+        if letters[joined:] and pieces and pieces[-1][1] == font:
+            pieces[-1] = (pieces[-1][0] + letters[joined:], font)
+        elif letters[joined:]:
+            pieces.append((letters[joined:], font))
+    return pieces
+
+
+def _joining(letters: str, font: FontFile) -> int:
+    """How many characters at the start of ``letters`` are no letters or digits and can be drawn with ``font``."""
+    for count, letter in enumerate(letters):
+        kind = unicodedata.category(letter)[0]
+        if kind in "LN" or (kind != "M" and not _is_drawn(font.path, font.index, letter)):
+            return count
+    return len(letters)
+
+
+def installed_families(families: Sequence[str] = FAMILIES) -> tuple[str, ...]:
+    """Those of ``families`` that are installed; ``("bundled",)`` when none is."""
+    known = {name.casefold() for face in _faces() for name in face.families}
+    return tuple(family for family in families if family.casefold() in known) or (BUNDLED,)
+
+
+@lru_cache(maxsize=256)
+def load(font: FontFile, pixels: float) -> ImageFont.FreeTypeFont:
+    """The face at ``pixels`` an em."""
+    engine = ImageFont.Layout.RAQM if features.check("raqm") else ImageFont.Layout.BASIC
+    return ImageFont.truetype(font.path, pixels, index=font.index, layout_engine=engine)
+
+
+def missing(font: FontFile, characters: str) -> str:
+    """Those of ``characters`` that the face has no glyph for."""
+    return "".join(letter for letter in characters if not _has_glyph(font.path, font.index, letter))
+
+
+@lru_cache(maxsize=100_000)
+def _has_glyph(path: str, index: int, letter: str) -> bool:
+    if unicodedata.category(letter)[0] in "CZM":  # control characters, spaces and marks show no glyph of their own
+        return True
+    return _is_drawn(path, index, letter)
+
+
+def _is_drawn(path: str, index: int, letter: str) -> bool:
+    return _glyph(path, index, letter) != _glyph(path, index, _NO_CHARACTER)
+
+
+@lru_cache(maxsize=10_000)
+def _glyph(path: str, index: int, letter: str) -> tuple[tuple[int, int], bytes]:
+    """The picture of one character; those that a font lacks all look the same."""
+    mask = _probe(path, index).getmask(letter, mode="L")
+    return mask.size, bytes(mask)
+
+
+@lru_cache(maxsize=64)
+def _probe(path: str, index: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(path, _PROBE_PIXELS, index=index, layout_engine=ImageFont.Layout.BASIC)
+
+
+@lru_cache(maxsize=256)
+def _own_face(family: str, bold: bool, italic: bool, substitute: bool) -> FontFile:
+    faces = _faces()
+    if family == BUNDLED or not faces:
+        return FontFile(_BUNDLED_PATH, embolden=bold, slant=italic)
+    own = [face for face in faces if family.casefold() in {name.casefold() for name in face.families}]
+    if not own and substitute:
+        names = set(_run("fc-match", "--format=%{family}", _escaped(family)).casefold().split(","))
+        own = [face for face in faces if names & {name.casefold() for name in face.families}]
+    if not own:
+        raise InputError(_unknown_family(family))
+    return _font_file(_closest(own, bold=bold, italic=italic)[0], bold=bold, italic=italic)
+
+
+def _unknown_family(family: str) -> str:
+    names = sorted({name for face in _faces() for name in face.families})
+    near = difflib.get_close_matches(family, names, n=3, cutoff=0.4) or names[:5]
+    package = "fonts-" + "-".join(family.lower().split()[:1])
+    return (
+        f"the font family {family!r} is not installed; installed are e.g. {', '.join(map(repr, near))}, and {BUNDLED!r} always "
+        f"works. On Debian: apt-get install {package} (or fonts-{'-'.join(family.lower().split())})"
+    )
+
+
+def _closest(faces: Sequence[_Face], *, bold: bool, italic: bool) -> list[_Face]:
+    """The faces, best first: normal width, right weight, right slant; then in the order of ``FAMILIES``, then by path."""
+    weight = _BOLD if bold else _REGULAR
+
+    def distance(face: _Face) -> tuple[float, float, bool, int, str, int]:
+        known = [FAMILIES.index(name) for name in face.families if name in FAMILIES]
+        rank = min(known, default=len(FAMILIES))
+        return abs(face.width - 100), abs(face.weight - weight), (face.slant > 0) != italic, rank, face.path, face.number
+
+    return sorted(faces, key=distance)
+
+
+def _font_file(face: _Face, *, bold: bool, italic: bool) -> FontFile:
+    return FontFile(face.path, face.number, embolden=bold and face.weight < 150, slant=italic and face.slant == 0)
+
+
+@lru_cache(maxsize=1)
+def _faces() -> tuple[_Face, ...]:
+    """Every installed outline font that has files of its own for its faces; none without fontconfig."""
+    return _listed(":outline=true:variable=false")
+
+
+@lru_cache(maxsize=1000)
+def _faces_with(characters: str) -> tuple[_Face, ...]:
+    codes = " ".join(f"{ord(letter):x}" for letter in characters)
+    found = _listed(f":outline=true:variable=false:charset={codes}")
+    return found or ((_Face((BUNDLED,), _BUNDLED_PATH, 0, _REGULAR, 0, 100),) if not _faces() else ())
+
+
+def _listed(pattern: str) -> tuple[_Face, ...]:
+    answer = _run("fc-list", "--format=%{file}\t%{index}\t%{family}\t%{weight}\t%{slant}\t%{width}\n", pattern)
+    faces = []
+    for line in answer.splitlines():
+        path, index, families, weight, slant, width = line.split("\t")
+        if weight.replace(".", "").isdecimal() and width.replace(".", "").isdecimal():
+            names = tuple(name.strip() for name in families.split(","))
+            faces.append(_Face(names, path, int(index), float(weight), float(slant or 0), float(width)))
+    return tuple(sorted(faces, key=lambda face: (face.path, face.number)))
+
+
+def _run(program: str, *arguments: str) -> str:
+    """What a program of fontconfig prints; nothing where it is not installed or fails."""
+    try:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _escaped(family: str) -> str:
+    return "".join("\\" + letter if letter in "\\-:," else letter for letter in family)
