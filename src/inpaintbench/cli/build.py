@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console, evaluate
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers, constant
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.labels import import_labels, read_labels
 from inpaintbench.errors import InputError
@@ -54,6 +54,8 @@ DEMO_SIZE = "288x160"
 DEMO_PEOPLE = 24
 DEMO_FILMS = {"count": 10, "width": 240, "height": 160, "frames": 156}
 """5.2 s at 30 frames a second: one clip each."""
+SAVED_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
+"""A folder of masks rarely fits pictures that it was not made for."""
 Recipe = TypeVar("Recipe", bound=BaseModel)
 
 
@@ -124,6 +126,13 @@ def build_reinpaint(
     second_masks: Annotated[int, typer.Option(min=0, help="Patch masks on top of each hole (K).")] = 10,
     patch: Annotated[int, typer.Option(min=1, help="Side of a patch in pixels (S).")] = 32,
     ratio: Annotated[str, typer.Option(help="Share of patches (P): 0.4, or 0.2-0.6 for uniform between.")] = "0.4",
+    saved_masks: Annotated[
+        Path | None, typer.Option(help="Folder of masks made elsewhere, taken instead of brushes and boxes.")
+    ] = None,
+    saved: Annotated[
+        list[str] | None,
+        typer.Option("--saved", metavar="NAME=VALUE", help="A constant of the generator saved_masks: polarity=white_is_hole."),
+    ] = None,
     frames: Annotated[int, typer.Option(min=1, help="Frames of a clip; above 1 the sources are videos.")] = 1,
     motion: Annotated[str, typer.Option(help="Of the masks in videos: static, drifting or tube.")] = "static",
     seed: Seed = 0,
@@ -138,9 +147,16 @@ def build_reinpaint(
     chosen = {
         "size": size, "pictures": pictures, "area_edges": _shares(bins), "preset": preset, "reach": reach, "patch_pixels": patch,
         "second_masks": second_masks, "second_ratio": _ratio(ratio), "clip_frames": frames, "motion": motion, "seed": seed,
+        "saved_masks": None if saved_masks is None else SAVED_DEFAULTS | dict(map(constant, saved or ())),
     }  # fmt: skip
     small = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "second_masks": 3} if demo else {}
-    _build(make_recipe(ReinpaintRecipe, chosen | small), [source], out, Running(workers, max_failures, retry_rejected))
+    _build(
+        make_recipe(ReinpaintRecipe, chosen | small),
+        [source],
+        out,
+        Running(workers, max_failures, retry_rejected),
+        masks=saved_masks,
+    )
 
 
 @app.command("humans")
@@ -245,11 +261,11 @@ class Running:
         )
 
 
-def _build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running) -> None:
+def _build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, *, masks: Path | None = None) -> None:
     check_target(out / "exports" / recipe.kind)  # what can be wrong with the arguments is told before any work
     workspace = Workspace(out)
     with running.on(workspace) as executor:
-        folder, dataset = build(recipe, sources, executor, workspace)
+        folder, dataset = build(recipe, sources, executor, workspace, **({"masks": masks} if masks else {}))
     summarise(workspace, dataset)
     _told(folder, dataset)
 
@@ -294,6 +310,10 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
         where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
         text = f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}"
         console.out.print(text, markup=False)
+    guessed = sum(row["attributes"].get("mask.polarity_guessed") == "yes" for row in dataset.items)
+    if guessed:
+        text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
+        console.err.print(f"{text}; state it with --saved polarity=white_is_hole", markup=False)
     refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
     for row in refused[:10]:
         console.out.print(f"refused by {row.step}: {display_name(row.name)}: {row.reason}", markup=False)

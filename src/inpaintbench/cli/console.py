@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from inpaintbench.errors import InputError
 from inpaintbench.executors.local import LocalExecutor, default_workers
 from inpaintbench.workspace import Workspace
 
@@ -105,3 +107,19 @@ def shown(path: Path) -> str:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def constant(text: str) -> tuple[str, Any]:
+    """``preset=thick-256`` -> (name, value)."""
+    name, equals, given = text.partition("=")
+    if not (name and equals and given):
+        raise InputError(f"{text!r} is not NAME=VALUE, such as preset=thick-256")
+    return name, value(given)
+
+
+def value(text: str) -> Any:
+    """A JSON value where it is one, the text itself where not."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

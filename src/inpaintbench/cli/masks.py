@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from inpaintbench import video
 from inpaintbench.cli import console
 from inpaintbench.cli.build import parse_size
-from inpaintbench.cli.console import WORKERS, Workers
+from inpaintbench.cli.console import WORKERS, Workers, constant
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import write_gallery
 from inpaintbench.masks.generators import GENERATORS
@@ -31,12 +30,17 @@ app = typer.Typer(no_args_is_help=True, help="Make corruptions and measure them.
 
 
 @app.command()
-def pair(workspace: Annotated[Path, typer.Argument(help="The workspace.")], workers: Workers = WORKERS) -> None:
+def pair(
+    workspace: Annotated[Path, typer.Argument(help="The workspace.")],
+    saved_masks: Annotated[Path | None, typer.Option(help="Folder of the masks of a recipe that takes saved ones.")] = None,
+    workers: Workers = WORKERS,
+) -> None:
     """Pair the kept clips with masks, render the masks that are used, measure them."""
     opened = Workspace(workspace, create=False)
     with console.running(opened, workers=workers) as executor:
         recipe = recall(opened)
-        stages_of(recipe).corrupt(recipe, executor, opened)
+        given = {"masks": saved_masks} if saved_masks else {}
+        stages_of(recipe).corrupt(recipe, executor, opened, **given)
     holes, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
     console.out.print(f"{items} items with {holes} holes", markup=False)
 
@@ -83,7 +87,7 @@ def presets() -> None:
 def preview(
     generator: Annotated[str, typer.Argument(help=f"One of: {', '.join(GENERATORS)}.")],
     out: Annotated[Path, typer.Option(help="HTML file to write.")],
-    constant: Annotated[
+    constants: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A constant of the generator, such as preset=thick-256. Repeatable."),
     ] = None,
@@ -99,9 +103,9 @@ def preview(
 ) -> None:
     """Write one HTML contact sheet of a generator's masks with their measured attributes."""
     leaf = GENERATORS.get(generator)
-    settings = settings_of(constant or (), vary or ())
-    for constants in settings:
-        build(generator, constants)  # what cannot be built is told before any picture is made
+    settings = settings_of(constants or (), vary or ())
+    for chosen in settings:
+        build(generator, chosen)  # what cannot be built is told before any picture is made
     if out.is_dir():
         raise InputError(f"{str(out)!r} is a folder; name the HTML file to write")
     width, height = parse_size(size)
@@ -116,25 +120,10 @@ def preview(
 
 def settings_of(constants: Sequence[str], vary: Sequence[str]) -> list[dict[str, Any]]:
     """Every combination of constants that the options ask for."""
-    fixed = dict(map(_constant, constants))
+    fixed = dict(map(constant, constants))
     names, values = [], []
     for text in vary:
-        name, _ = _constant(text)
+        name, _ = constant(text)
         names.append(name)
-        values.append([_value(part) for part in text.partition("=")[2].split(";")])
+        values.append([console.value(part) for part in text.partition("=")[2].split(";")])
     return [fixed | dict(zip(names, chosen, strict=True)) for chosen in product(*values)]
-
-
-def _constant(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise InputError(f"{text!r} is not NAME=VALUE, such as preset=thick-256")
-    return name, _value(value)
-
-
-def _value(text: str) -> Any:
-    """A JSON value where it is one, the text itself where not."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

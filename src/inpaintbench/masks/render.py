@@ -54,6 +54,8 @@ class MaskRequest:
     """Corruption that this one comes on top of: only pixels that it leaves known are taken."""
     parent_hole: str | None = None
     """Blob name of the parent's hole."""
+    where: Plain = field(default_factory=dict)
+    """Constants that say where files of this machine lie: handed to the generator, kept out of ids and tables."""
     input_form: str = "lossless"
     """One of ``video.CLIP_FORMS``, for corruptions that paint over pixels."""
 
@@ -125,7 +127,7 @@ def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
     if request.parent_hole:
         parts["first_hole"] = video.read_hole(blobs.path(request.parent_hole))
     return generate(
-        request.generator, request.parameters, seed=request.seed, frames=clip.frames, height=clip.height, width=clip.width,
+        request.generator, request.parameters, where=request.where, seed=request.seed, frames=clip.frames, height=clip.height, width=clip.width,
         fps=clip.fps, draw=request.draw, parts=parts,
     )  # fmt: skip
 
@@ -168,18 +170,20 @@ def generate(
     fps: float = 30.0,
     draw: str = "",
     parts: Mapping[str, Any] = MappingProxyType({}),
+    where: Plain = MappingProxyType({}),
 ) -> Drawn:
     """What ``generator`` makes with these constants; the hole is ``bool[frames, height, width]``.
 
     The random stream is keyed by seed, generator, constants and ``draw``, so without ``draw`` equal constants give equal holes
-    whatever the clip, and a mask in reverse is the same mask played backwards.
+    whatever the clip, and a mask in reverse is the same mask played backwards. ``where`` holds further constants, paths of this
+    machine, on which no random number depends.
 
     Raises:
         UnknownNameError: no such generator.
         InputError: constants that the generator does not take.
         Rejected: no hole for this clip.
     """
-    leaf = build(generator, parameters)
+    leaf = build(generator, {**parameters, **where})
     drawn = {name: value for name, value in parameters.items() if name != "reverse"}
     keyed_by = [drawn, draw] if draw else [drawn]
     rng = item_rng(seed, f"masks.{generator}", content_id(*keyed_by))

@@ -6,22 +6,25 @@ first hole left known; a method's first result is inpainted again under them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from itertools import cycle, islice, pairwise
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
+from inpaintbench.masks.saved_sequences import content_of, sequence_files
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Clip, Corruption, Dataset, Item, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
 KINDS = ("brush", "box")
+SAVED = "saved"
 
 
 class ReinpaintRecipe(BaseModel):
@@ -40,6 +43,8 @@ class ReinpaintRecipe(BaseModel):
     """Of the first hole's share of the picture; neighbours bound a bin."""
     preset: str = "medium-512"
     reach: Literal["grow", "rejection"] = "grow"
+    saved_masks: Mapping[str, Any] | None = None
+    """Constants of the generator ``saved_masks``, less the folder: the first holes are then those, whatever their area."""
     second_masks: int = Field(10, ge=0)
     """K, for each hole."""
     patch_pixels: int = Field(32, ge=1)
@@ -72,12 +77,16 @@ def label(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace) -> 
     """Nothing to measure: every picture is used."""
 
 
-def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace) -> None:
-    """One hole for each picture and bin, then the second masks on top of each."""
+def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *, masks: Path | None = None) -> None:
+    """One hole for each picture and bin, then the second masks on top of each.
+
+    ``masks`` is the folder of the saved masks of a recipe that uses those: one sequence a picture, in turn.
+    """
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "curation clips")
     chosen = [clips[place] for place in item_rng(recipe.seed, "pictures", "order").permutation(len(clips))][: recipe.pictures]
-    first = render.render(executor, [_first(recipe, clip, edges) for clip in chosen for edges in pairwise(recipe.area_edges)])
+    wanted = _saved(recipe, chosen, masks) if recipe.saved_masks is not None else _drawn(recipe, chosen)
+    first = render.render(executor, wanted)
     by_id = {clip.clip_id: clip for clip in chosen}
     second = [_second(recipe, by_id[hole.clip_id], hole, k) for hole in first.records for k in range(recipe.second_masks)]
     render.render(executor, second, name="render.second")
@@ -85,9 +94,28 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace) -
     _write_items(recipe, workspace, first.records)
 
 
-def _first(recipe: ReinpaintRecipe, clip: Clip, area: tuple[float, float]) -> render.MaskRequest:
-    constants = {"preset": recipe.preset, "area": list(area), "reach": recipe.reach, "motion": recipe.motion}
-    return render.MaskRequest(clip, "brush_box", constants, recipe.seed, draw=clip.clip_id)
+def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRequest]:
+    shared = {"preset": recipe.preset, "reach": recipe.reach, "motion": recipe.motion}
+    bins = [list(edges) for edges in pairwise(recipe.area_edges)]
+    return [
+        render.MaskRequest(clip, "brush_box", {**shared, "area": area}, recipe.seed, draw=clip.clip_id)
+        for clip in clips
+        for area in bins
+    ]
+
+
+def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None) -> list[render.MaskRequest]:
+    if folder is None:
+        raise InputError("this recipe takes its first holes from saved masks; say where they lie: --saved-masks FOLDER")
+    constants = dict(recipe.saved_masks or {})
+    sequences = sequence_files(folder, layout=constants.get("layout", "auto"))
+    contents = {name: content_of(files) for name, files in islice(sequences.items(), len(clips))}
+    pairs = zip(clips, cycle(contents.items()), strict=False)
+    where = {"folder": str(folder)}
+    return [
+        render.MaskRequest(clip, "saved_masks", {**constants, "sequence": name, "content": content}, recipe.seed, where=where)
+        for clip, (name, content) in pairs
+    ]
 
 
 def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:
@@ -103,10 +131,11 @@ def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[
     items = {
         hole.corruption_id: Item(content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id) for hole in holes
     }
-    areas = {items[hole.corruption_id].item_id: float(hole.facts["area_fraction"]) for hole in holes}
-    kinds = {items[hole.corruption_id].item_id: (str(hole.facts["kind"]),) for hole in holes}
+    facts = stages.facts_of(workspace, ["measure.masks"])
+    areas = {item.item_id: float(facts[hole, "hole.hole_fraction"].value or 0) for hole, item in items.items()}
+    kinds = {items[hole.corruption_id].item_id: tuple(hole.facts.get("kind", SAVED).split("+")) for hole in holes}
     in_bins, no_bins = slices.by_bin(areas, "hole area", name="area", edges=recipe.area_edges, percent=True)
-    of_kinds, no_kinds = slices.by_value(kinds, "mask kind", name="kind", wanted=KINDS)
+    of_kinds, no_kinds = slices.by_value(kinds, "mask kind", name="kind", wanted=KINDS if recipe.saved_masks is None else [SAVED])
     everything = slices.everything(list(areas))
     stages.write_items(
         workspace, list(items.values()), [everything, *in_bins, *of_kinds], {**no_bins, **no_kinds},
@@ -116,11 +145,13 @@ def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[
 
 def export(recipe: ReinpaintRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/reinpaint``."""
+    first = "brush_box" if recipe.saved_masks is None else "saved_masks"
+    holes = "Holes of brush strokes or boxes in bins of area." if recipe.saved_masks is None else "Holes made elsewhere."
     publication = stages.Publication(
         recipe,
         attribute_steps=("known", "measure.masks"),
-        leaves={"splitter": ["windows"], "normalizer": ["cover"], "mask generator": ["brush_box", "patches"]},
-        about="Holes of brush strokes or boxes in bins of area. `second_hole` lists the patch masks of the second pass: inpaint,"
+        leaves={"splitter": ["windows"], "normalizer": ["cover"], "mask generator": [first, "patches"]},
+        about=f"{holes} `second_hole` lists the patch masks of the second pass: inpaint,"
         " then inpaint the result again under each of them, and compare.",
     )
     return stages.export(publication, workspace, target=target)

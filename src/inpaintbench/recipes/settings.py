@@ -45,8 +45,15 @@ def stages_of(recipe: BaseModel) -> Any:
     return sys.modules[type(recipe).__module__]
 
 
-def build(recipe: BaseModel, sources: Any, executor: Any, workspace: Workspace) -> Any:
+def build(recipe: BaseModel, sources: Any, executor: Any, workspace: Workspace, **corrupting: Any) -> Any:
     """All stages of a recipe; does only what is missing.
+
+    Args:
+        recipe: with every choice.
+        sources: where footage comes from.
+        executor: who does the work.
+        workspace: where it is kept.
+        corrupting: what the recipe's ``corrupt`` wants besides, such as the folder of saved masks.
 
     Returns:
         The dataset's folder and manifest.
@@ -55,5 +62,5 @@ def build(recipe: BaseModel, sources: Any, executor: Any, workspace: Workspace) 
     stages = stages_of(recipe)
     stages.curate(recipe, sources, executor, workspace)
     stages.label(recipe, executor, workspace)
-    stages.corrupt(recipe, executor, workspace)
+    stages.corrupt(recipe, executor, workspace, **corrupting)
     return stages.export(recipe, workspace)

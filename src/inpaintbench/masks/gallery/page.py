@@ -140,7 +140,8 @@ def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *,
     return (
         f'<section class="panel" id="panel-{one.number}" aria-labelledby="title-{one.number}"><div class="about">'
         f'<h2 id="title-{one.number}"><a href="#panel-{one.number}">{breakable(one.panel.title)}</a></h2>'
-        f"{chips(own, label='Parameters of this panel')}{_numbers(one, end=end)}{_in_every_mask(facts)}{_refusals(one.panel.refusals)}</div>"
+        f"{chips(own, label='Parameters of this panel')}{_numbers(one, end=end)}"
+        f"{_in_every_mask(facts)}{_refusals(one.panel.refusals)}</div>"
         f'<div class="tiles">\n{figures}\n</div></section>'
     )
 

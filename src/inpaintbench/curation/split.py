@@ -1,0 +1,56 @@
+"""Splits that keep what belongs together in one split."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from inpaintbench.errors import InputError
+from inpaintbench.types import content_id
+
+PEOPLE_SHARES: Mapping[str, float] = {"train": 0.70, "validation": 0.15, "test": 0.15}
+"""Of pictures of people. Source: ChaLearn LAP 2018, track 1."""
+FILM_SHARES: Mapping[str, float] = {"train": 0.60, "validation": 0.20, "test": 0.20}
+"""Of film clips. Source: ChaLearn LAP 2018, track 2."""
+_TOLERANCE = 1e-6
+
+
+def assign(groups: Mapping[str, str], shares: Mapping[str, float], *, seed: int) -> dict[str, str]:
+    """Subject -> split; all subjects of a group get the same one.
+
+    Groups go, the largest first and equal ones in an order drawn by ``seed``, to the split that lacks most. No split then
+    differs from its share of the subjects by as much as the largest group has. The order of ``groups`` plays no part; with
+    fewer groups than splits some splits stay empty.
+
+    Args:
+        groups: subject -> group.
+        shares: split -> share of the subjects; the shares sum to 1.
+        seed: another seed deals groups of equal size differently.
+
+    Raises:
+        InputError: no shares, one that is not positive, or a sum other than 1.
+    """
+    _check(shares)
+    members: dict[str, list[str]] = {}
+    for subject, group in groups.items():
+        members.setdefault(group, []).append(subject)
+    order = sorted(members, key=lambda group: (-len(members[group]), content_id("split", seed, group), group))
+    splits = sorted(shares, key=lambda split: (-shares[split], split))
+    lacking = {split: shares[split] * len(groups) for split in splits}
+    chosen: dict[str, str] = {}
+    for group in order:
+        # Rounded, so that noise in the last digit does not decide between equals; the larger share goes first then.
+        split = max(splits, key=lambda name: round(lacking[name], 6))
+        chosen[group] = split
+        lacking[split] -= len(members[group])
+    return {subject: chosen[group] for subject, group in groups.items()}
+
+
+def _check(shares: Mapping[str, float]) -> None:
+    for split, share in shares.items():
+        if not (math.isfinite(share) and share > 0):
+            raise InputError(f"the share of split {split!r} is {share}, it must be over 0 (leave the split out instead)")
+    total = sum(shares.values())
+    if abs(total - 1) > _TOLERANCE:
+        listed = ", ".join(f"{split} {share:g}" for split, share in shares.items()) or "none"
+        raise InputError(f"the shares of the splits ({listed}) sum to {total:g}, they must sum to 1")

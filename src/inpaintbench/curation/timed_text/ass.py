@@ -1,0 +1,147 @@
+"""Sub Station Alpha (ASS and SSA): the events line by line, the styles through pysubs2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inpaintbench.curation.timed_text.records import Skipped, checked_event, shown
+from inpaintbench.errors import MissingExtraError
+from inpaintbench.types import Plain, TextEvent
+
+if TYPE_CHECKING:
+    from pysubs2 import SSAStyle
+
+EVENT_FIELDS = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
+PLAY_RES = (384, 288)
+"""Width and height that sizes and margins of a file refer to when it states none."""
+
+_TIME = re.compile(r"\s{0,9}(\d{1,4}):(\d{1,2}):(\d{1,2})(?:[.,:](\d{1,6}))?\s{0,9}")
+_SECTION = re.compile(r"\s{0,9}\[([^\]]{1,60})\]\s*$")
+_BREAK = re.compile(r"\\[Nn]")
+
+
+def is_ass(lines: Sequence[str]) -> bool:
+    """Whether the first line that says anything heads a section of an ASS file."""
+    first = next((line for line in lines if line.strip() and not line.startswith(";")), "")
+    section = _SECTION.match(first[:200])
+    return section is not None and section[1].strip().lower() in ("script info", "v4+ styles", "v4 styles", "events")
+
+
+def read(lines: Sequence[str]) -> tuple[list[TextEvent], list[Skipped]]:
+    """The events of an ASS file, each with the fields of its style, and what could not be used."""
+    sections = _sections(lines)
+    skipped: list[Skipped] = []
+    styles = _styles(sections, skipped)
+    resolution = _resolution(sections.get("script info", ()))
+    resolved = {name: fields | resolution for name, fields in styles.items()}
+    events: list[TextEvent] = []
+    fields: Sequence[str] = EVENT_FIELDS
+    for number, line in sections.get("events", ()):
+        kind, _, rest = line.partition(":")
+        if kind.strip().lower() == "format":
+            fields = [field.strip().lower() for field in rest[:2000].split(",")]
+        elif kind.strip().lower() == "dialogue":
+            found = _event(rest, fields, resolved)
+            if isinstance(found, TextEvent):
+                events.append(found)
+            else:
+                skipped.append(Skipped(number, found))
+        elif line.strip() and kind.strip().lower() not in ("comment", "picture", "sound", "movie", "command"):
+            skipped.append(Skipped(number, f"not an event: {shown(line.strip())}"))
+    return events, skipped
+
+
+def _sections(lines: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
+    """Section -> its lines with their numbers; comments are left out."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    current: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        heading = _SECTION.match(line) if line.lstrip()[:1] == "[" and len(line) < 200 else None
+        if heading:
+            current = found.setdefault(heading[1].strip().lower(), [])
+        elif not line.startswith((";", "!:")):
+            current.append((number, line))
+    return found
+
+
+def _resolution(info: Sequence[tuple[int, str]]) -> dict[str, int]:
+    """``PlayResX`` and ``PlayResY``; one that is not stated follows from the other at 4:3."""
+    stated = {}
+    for _, line in info:
+        key, _, value = line.partition(":")
+        digits = value.strip()
+        if key.strip() in ("PlayResX", "PlayResY") and digits.isdecimal() and len(digits) < 6 and int(digits) > 0:
+            stated[key.strip()] = int(digits)
+    width, height = stated.get("PlayResX"), stated.get("PlayResY")
+    if height is None:
+        height = PLAY_RES[1] if width is None else max(1, width * 3 // 4)
+    return {"PlayResX": width or max(1, height * 4 // 3), "PlayResY": height}
+
+
+def _styles(sections: Mapping[str, list[tuple[int, str]]], skipped: list[Skipped]) -> dict[str, dict[str, Any]]:
+    """Style name in lower case -> fields. pysubs2 gets each style alone, so that one broken style costs one style."""
+    try:
+        from pysubs2 import SSAFile, SSAStyle
+    except ImportError as error:
+        raise MissingExtraError("reading ASS subtitles", "masks") from error
+    found = {"default": _fields(SSAStyle())}
+    for section, kind in (("v4 styles", "ssa"), ("v4+ styles", "ass")):
+        heading = "[V4 Styles]" if kind == "ssa" else "[V4+ Styles]"
+        for number, line in sections.get(section, ()):
+            if not line.lstrip().lower().startswith("style:"):
+                continue
+            try:
+                one = SSAFile.from_string(f"[Script Info]\n\n{heading}\n{line.strip()}\n", format_=kind).styles
+                found |= {name.strip().lstrip("*").lower(): _fields(style) for name, style in one.items()}
+            except Exception as error:  # pysubs2 raises whatever its parsing trips over
+                skipped.append(Skipped(number, f"style cannot be read ({error or type(error).__name__}): {shown(line.strip())}"))
+    return found
+
+
+def _fields(style: SSAStyle) -> dict[str, Any]:
+    """The fields that drawing knows, under their names in ASS files."""
+    colours = {"PrimaryColour": style.primarycolor, "OutlineColour": style.outlinecolor, "BackColour": style.backcolor}
+    hexadecimal = {name: f"&H{colour.a:02X}{colour.b:02X}{colour.g:02X}{colour.r:02X}" for name, colour in colours.items()}
+    switches = {"Bold": style.bold, "Italic": style.italic, "Underline": style.underline, "StrikeOut": style.strikeout}
+    numbers = {"Fontsize": style.fontsize, "Outline": style.outline, "Shadow": style.shadow}
+    whole = {"BorderStyle": style.borderstyle, "Alignment": style.alignment}
+    margins = {"MarginL": style.marginl, "MarginR": style.marginr, "MarginV": style.marginv}
+    return {
+        "Fontname": style.fontname,
+        **hexadecimal,
+        **{name: bool(value) for name, value in switches.items()},
+        **{name: float(value) for name, value in numbers.items()},
+        **{name: int(value) for name, value in (whole | margins).items()},
+    }
+
+
+def _event(rest: str, fields: Sequence[str], styles: Mapping[str, Plain]) -> TextEvent | str:
+    """The event of one ``Dialogue:`` line, or the reason why there is none."""
+    values = rest.split(",", len(fields) - 1)
+    if len(values) < len(fields) or not {"start", "end", "text"} <= set(fields):
+        return f"{len(values)} of {len(fields)} fields: {shown(rest.strip())}"
+    by_name = dict(zip(fields, values, strict=True))
+    times = [_TIME.fullmatch(by_name[name]) for name in ("start", "end")]
+    if times[0] is None or times[1] is None:
+        return f"times cannot be read: {shown(by_name['start'] + ', ' + by_name['end'])}"
+    text = _BREAK.sub("\n", by_name["text"]).replace("\\h", "\N{NO-BREAK SPACE}")
+    start, end = _seconds(times[0]), _seconds(times[1])
+    return checked_event(TextEvent(start, end, text.strip(), _style(by_name, styles)))
+
+
+def _style(by_name: Mapping[str, str], styles: Mapping[str, Plain]) -> Plain:
+    """The style an event names, or the default one, with the margins that the event states for itself."""
+    style = dict(styles.get(by_name.get("style", "").strip().lstrip("*").lower(), styles["default"]))
+    for name in ("MarginL", "MarginR", "MarginV"):
+        own = by_name.get(name.lower(), "").strip()
+        if own.isdecimal() and len(own) < 6 and int(own) > 0:
+            style[name] = int(own)
+    return style
+
+
+def _seconds(match: re.Match[str]) -> float:
+    hours, minutes, seconds, fraction = match.groups()
+    whole = 3600 * int(hours) + 60 * int(minutes) + int(seconds)
+    return round(whole + (int(fraction) / 10 ** len(fraction) if fraction else 0), 3)

@@ -1,0 +1,56 @@
+"""Timed text as data, and cut to a clip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from inpaintbench.errors import InputError
+from inpaintbench.types import Plain, TextEvent
+
+
+def clip_events(events: Iterable[TextEvent], start_seconds: float, end_seconds: float) -> tuple[TextEvent, ...]:
+    """The events on screen within ``[start_seconds, end_seconds)``, cut to it, with times counted from its start.
+
+    Raises:
+        InputError: the span is empty.
+    """
+    if not start_seconds < end_seconds:
+        raise InputError(f"the span {start_seconds:g}-{end_seconds:g} s is empty: its end must lie after its start")
+    return tuple(
+        replace(
+            event,
+            start_seconds=round(max(event.start_seconds, start_seconds) - start_seconds, 6),
+            end_seconds=round(min(event.end_seconds, end_seconds) - start_seconds, 6),
+        )
+        for event in events
+        if event.start_seconds < end_seconds and event.end_seconds > start_seconds
+    )
+
+
+def to_data(events: Iterable[TextEvent]) -> list[dict[str, Any]]:
+    """The events as JSON-able data, one mapping an event."""
+    return [asdict(event) for event in events]
+
+
+def from_data(data: Sequence[Plain]) -> tuple[TextEvent, ...]:
+    """The events of ``to_data``.
+
+    Raises:
+        InputError: the data are something else; the text says which event and why.
+    """
+    return tuple(_event(index, row) for index, row in enumerate(data))
+
+
+def _event(index: int, row: Plain) -> TextEvent:
+    try:
+        start, end, text, style = float(row["start_seconds"]), float(row["end_seconds"]), row["text"], row.get("style")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"event {index} of the timed text has no usable {error}: it is {row!r:.200}") from error
+    if not isinstance(text, str) or not (style is None or isinstance(style, dict)):
+        raise InputError(f"event {index} of the timed text needs a text and a style or none, it is {row!r:.200}")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise InputError(f"event {index} of the timed text lasts from {start} to {end} s: times must be finite")
+    return TextEvent(start, end, text, style)

@@ -1,0 +1,211 @@
+"""Subtitle files good and bad: what can be read is read, the rest is named by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inpaintbench.curation.timed_text.reading import TimedText, parse_timed_text, read_timed_text
+from inpaintbench.errors import InputError
+from inpaintbench.types import TextEvent
+
+SUBRIP = """1
+00:00:01,000 --> 00:00:02,500 X1:10 X2:20 Y1:30 Y2:40
+<b>Hello</b> <font color="#ff8000" size="20" face='Arial'>there</font>
+{\\an8}second {line}
+
+2
+00:00:03.5 --> 00:00:04
+& &amp; &lt;sigh&gt; <sigh> <unknown>
+
+00:00:02,000 --> 00:00:05,250
+no number, overlaps
+
+word after an empty line
+"""
+WEB = """WEBVTT - a title
+
+NOTE a comment
+of two lines
+
+STYLE
+::cue { color: red }
+
+intro
+00:01.000 --> 00:02.000 line:0 align:start
+<v Somebody><i>one</i> &amp; two
+
+a stray paragraph
+
+01:00:00.000 --> 01:00:01.000
+late
+"""
+ASS = """[Script Info]
+; a comment
+PlayResX: 640
+PlayResY: 360
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, StrikeOut, \
+ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding
+Style: Top,Liberation Serif,24,&H8000FFFF,&H000000FF,&H00102030,&H80000000,-1,0,0,0,100,100,0,0,3,1.5,2,8,11,12,13,1
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+Dialogue: 0,0:00:01.00,0:00:02.50,Top,,0,0,99,,Hello, {\\i1}you\\Nthere\\hnow
+Comment: 0,0:00:01.00,0:00:02.50,Top,,0,0,0,,not shown
+Dialogue: 0,0:00:xx.00,0:00:02.50,Top,,0,0,0,,bad time
+Dialogue: 0,0:00:03.00
+Dialogue: 0,0:00:05.00,0:00:04.00,Top,,0,0,0,,backwards
+Dialogue: 0,0:00:03.00,0:00:04.00,Unknown,,0,0,0,,default style
+"""
+
+
+def lines_of(found: TimedText) -> list[int]:
+    return [row.line for row in found.skipped]
+
+
+def test_subrip() -> None:
+    found = parse_timed_text(SUBRIP.encode())
+    assert found.skipped == () and found.notes == ()
+    first, third, second = found.events
+    assert (first.start_seconds, first.end_seconds) == (1.0, 2.5)
+    assert first.text == ("{\\b1}Hello{\\b0} {\\c&H0080FF&}{\\fs20}{\\fnArial}there{\\c}{\\fn}{\\fs}\n{\\an8}second \\{line\\}")
+    assert (second.start_seconds, second.end_seconds, second.text) == (3.5, 4.0, "& & <sigh> <sigh> <unknown>")
+    assert third == TextEvent(2.0, 5.25, "no number, overlaps\nword after an empty line")
+
+
+@pytest.mark.parametrize("newline", ["\r\n", "\r", "\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_line_ends_and_byte_order_marks_change_nothing(newline: str, encoding: str) -> None:
+    found = parse_timed_text(SUBRIP.replace("\n", newline).encode(encoding))
+    assert found.events == parse_timed_text(SUBRIP.encode()).events
+    assert bool(found.notes) == (encoding == "utf-16")
+
+
+def test_other_encodings_are_read_and_said() -> None:
+    block = "1\n00:00:00,000 --> 00:00:01,000\ncafé – ".encode("cp1252")
+    found = parse_timed_text(block)
+    assert found.events[0].text == "café –"
+    assert "Windows-1252" in found.notes[0]
+    assert "Latin-1" in parse_timed_text(block + b"\x81").notes[0]
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("00:00:05,000 --> 00:00:04,000\ntext", "before it starts"),
+        ("00:00:05,000 --> 00:00:05,000\ntext", "lasts 0 s"),
+        ("00:00:05,000 --> 00:00:06,000\n\n", "no text"),
+        ("00:00:05,000 --> soon\ntext", "cannot be read"),
+        ("five --> six\ntext", "cannot be read"),
+        ("00:00:05,000 - 00:00:06,000\ntext", "cannot be read"),
+        ("just text", "without times"),
+    ],
+)
+def test_a_broken_block_costs_one_block_and_is_named(block: str, reason: str) -> None:
+    before, after = ("{}\n00:00:0{},000 --> 00:00:0{},500\ngood".format(i, i, i) for i in (1, 9))
+    found = parse_timed_text(f"{before}\n\n2\n{block}\n\n{after}\n".encode())
+    assert [event.start_seconds for event in found.events] == [1.0, 9.0]
+    assert [event.text for event in found.events] == ["good", "good"]
+    assert len(found.skipped) == 1 and reason in found.skipped[0].reason
+    assert found.skipped[0].line in (5, 6)
+
+
+def test_text_before_the_first_block_is_named() -> None:
+    found = parse_timed_text(b"junk\nmore junk\n\n1\n00:00:01,000 --> 00:00:02,000\nhi\n")
+    assert [event.text for event in found.events] == ["hi"]
+    assert lines_of(found) == [1]
+
+
+def test_web_vtt() -> None:
+    found = parse_timed_text(WEB.encode())
+    assert found.events == (TextEvent(1.0, 2.0, "{\\i1}one{\\i0} & two"), TextEvent(3600.0, 3601.0, "late"))
+    assert lines_of(found) == [13]
+
+
+def test_ass() -> None:
+    found = parse_timed_text(ASS.encode())
+    assert lines_of(found) == [14, 15, 16]
+    shown, plain = found.events
+    assert (shown.start_seconds, shown.end_seconds) == (1.0, 2.5)
+    assert shown.text == "Hello, {\\i1}you\nthere\N{NO-BREAK SPACE}now"
+    assert shown.style == {
+        "Fontname": "Liberation Serif", "Fontsize": 24.0, "PrimaryColour": "&H8000FFFF", "OutlineColour": "&H00102030",
+        "BackColour": "&H80000000", "Bold": True, "Italic": False, "Underline": False, "StrikeOut": False, "BorderStyle": 3,
+        "Outline": 1.5, "Shadow": 2.0, "Alignment": 8, "MarginL": 11, "MarginR": 12, "MarginV": 99, "PlayResX": 640,
+        "PlayResY": 360,
+    }  # fmt: skip
+    assert plain.style is not None and plain.style["Fontname"] == "Arial"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["<font ", "-->", "00:", "{\\an8", "<b>", " ", "1\n", "[Script Info]\n[Events]\nDialogue: ,", "<font color=red>", "&#1;"],
+)
+def test_ten_million_characters_on_a_line_are_read(line: str) -> None:
+    timing = b"1\n00:00:01,000 --> 00:00:02,000\n"
+    found = parse_timed_text(timing + line.encode() * (10_000_000 // len(line)))
+    assert len(found.events) + len(found.skipped) >= 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read(content: bytes) -> None:
+    parse_timed_text(content)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([SUBRIP, WEB, ASS]), st.data())
+def test_a_mangled_file_still_gives_events_or_reasons(good: str, data: st.DataObject) -> None:
+    content = bytearray(good.encode())
+    for _ in range(data.draw(st.integers(1, 8))):
+        start = data.draw(st.integers(0, len(content)))
+        end = data.draw(st.integers(start, min(len(content), start + 40)))
+        content[start:end] = data.draw(st.binary(max_size=12) | st.sampled_from([b"-->", b"\n\n", b"{", b"<font", b"0", b"\x00"]))
+    found = parse_timed_text(bytes(content))
+    for event in found.events:
+        assert event.start_seconds < event.end_seconds
+        assert event.text.strip()
+    assert all(1 <= row.line <= content.count(b"\n") + content.count(b"\r") + 1 and row.reason for row in found.skipped)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(1, 10**5), st.text("ab ç中'", min_size=1, max_size=20)), max_size=6))
+def test_what_is_written_is_read(rows: list[tuple[int, int, str]]) -> None:
+    def stamp(milliseconds: int) -> str:
+        seconds, rest = divmod(milliseconds, 1000)
+        return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02},{rest:03}"
+
+    written = "".join(f"{i}\n{stamp(at)} --> {stamp(at + lasts)}\n{text}\n\n" for i, (at, lasts, text) in enumerate(rows, 1))
+    wanted = sorted((at / 1000, (at + lasts) / 1000, text.strip()) for at, lasts, text in rows if text.strip())
+    found = parse_timed_text(written.encode())
+    assert sorted((event.start_seconds, event.end_seconds, event.text) for event in found.events) == wanted
+    assert len(found.events) + len(found.skipped) == len(rows)
+
+
+def test_a_missing_file_and_a_folder_are_clear_errors(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.srt", tmp_path):
+        with pytest.raises(InputError, match="cannot read the subtitles"):
+            read_timed_text(path)
+
+
+def test_an_empty_file_says_so(tmp_path: Path) -> None:
+    (tmp_path / "empty.srt").touch()
+    found = read_timed_text(tmp_path / "empty.srt")
+    assert (found.events, found.skipped, found.notes) == ((), (), ("the file holds no events",))
+
+
+@pytest.mark.real
+def test_real_files(assets: Path) -> None:
+    folder = assets / "subtitles" / "srt-moviepy"
+    assert read_timed_text(folder / "subtitles-unicode.srt").events == (TextEvent(0.0, 5.0, "ÁÉíöÙ"),)
+    plain = read_timed_text(folder / "subtitles.srt")
+    assert [event.text for event in plain.events] == ["Red!", "More Red!", "Green!", "Blue", "More Blue!"]
+    assert (plain.events[2].start_seconds, plain.events[2].end_seconds) == (5.0, 6.0)
+    web = read_timed_text(assets / "videos" / "scenery" / "scenery-cc0-mdn" / "stream-of-water.vtt")
+    assert [event.text for event in web.events] == ["~ Stream of Water ~", "* One *", "** Two **", "- Bye -"]
+    assert not plain.skipped and not web.skipped

@@ -1,0 +1,147 @@
+"""Clips with subtitles painted on them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built import built, check_published, check_same_bytes
+from datasets import Video, load_dataset
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import InputError, MissingPartError
+from inpaintbench.eval.predict import MethodSpec, predict
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.recipes.decaption import RATIO_PLOT, DecaptionRecipe
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Dataset, Prediction, Selection
+from inpaintbench.workspace import Workspace
+
+FILMS = SourceSpec("embedded", {"count": 10, "width": 192, "height": 128, "frames": 156})
+RECIPE = DecaptionRecipe(side=96)
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path, Dataset]:
+    return built(tmp_path_factory.mktemp("decaption") / "workspace", RECIPE, FILMS)
+
+
+def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    check_published(folder)
+    assert {part.name.partition("-")[0] for part in dataset.slices} == {"all", "difficulty", "background", "painted"}
+    assert {row["split"] for row in dataset.items} == {"train", "validation", "test"}
+    assert {(row["frames"], row["fps"], row["width"], row["height"]) for row in dataset.items} == {(125, 25.0, 96, 96)}
+    row = load_dataset(str(folder), "all", split="train").cast_column("input", Video(decode=False))[0]
+    assert row["input"]["path"].endswith(".mp4")
+    facts = json.loads(row["attributes"])
+    assert facts["timed_text"][0]["text"]
+    assert facts["mask.overlay_fraction"] > 0
+    assert {"mask.family", "mask.background", "mask.difficulty"} <= set(facts)
+
+
+def test_the_input_is_the_overlay_on_the_truth_and_nothing_else(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    for row in dataset.items:
+        truth, seen = (video.read_frames(folder / row[f"{part}_file_name"]) for part in ("truth", "input"))
+        alpha, hole = video.read_levels(folder / row["alpha_file_name"]), video.read_hole(folder / row["hole_file_name"])
+        assert (hole == (alpha > 0)).all()
+        assert (truth[~hole] == seen[~hole]).all()
+        opaque = alpha == 255
+        # Where the overlay is opaque the truth is gone; elsewhere it is mixed in, exactly.
+        share = alpha.astype(float)[..., None] / 255
+        colour = (seen - (1 - share) * truth) / np.maximum(share, 1e-9)
+        inside = hole & (alpha > 32)
+        assert colour[inside].min() > -16.5
+        assert colour[inside].max() < 255 + 16.5
+        assert hole.mean() == pytest.approx(row["attributes"]["mask.overlay_fraction"])
+        assert opaque.any()
+
+
+def test_the_least_covered_clips_are_dropped(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    workspace, _, dataset = benchmark
+    judged = workspace.table("selection", Selection, step="coverage")
+    kept = [row.value for row in judged if row.keep]
+    dropped = [row.value for row in judged if not row.keep]
+    assert (len(kept), len(dropped)) == (7, 3)
+    assert min(kept) >= max(dropped)
+    assert len(dataset.items) == 7
+
+
+def test_all_clips_of_a_film_are_in_one_split_and_the_ratios_are_plotted(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    splits: dict[str, set[str]] = {}
+    for row in dataset.items:
+        splits.setdefault(row["source_id"], set()).add(row["split"])
+    assert all(len(found) == 1 for found in splits.values())
+    assert (folder / RATIO_PLOT).read_text().startswith("<svg")
+    assert f"({RATIO_PLOT})" in (folder / "README.md").read_text()
+
+
+def test_methods_are_not_told_where_the_text_is(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    _, folder, dataset = benchmark
+    view = frozen.input_view(folder, dataset.items[0])
+    with pytest.raises(MissingPartError, match="no 'hole'"):
+        _ = view.hole
+    with LocalExecutor(Workspace(tmp_path / "run"), workers=2) as executor:
+        with pytest.raises(InputError, match="'telea' needs the hole, which 'Video decaptioning' does not give"):
+            predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea"))
+        told = predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea"), oracle_mask=True).records
+        blank: list[Prediction] = predict(executor, dataset, root=folder, method=MethodSpec("blank", "blank")).records
+        assert {row.method for row in told} == {"telea+oracle-mask"}
+        assert all(row.full_frames and row.largest_change_outside == 0 for row in [*told, *blank])
+        assert (
+            video.read_frames(executor.workspace.blobs.path(blank[0].blob))
+            == video.read_frames(folder / next(r for r in dataset.items if r["item_id"] == blank[0].item_id)["input_file_name"])
+        ).all()
+
+
+def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    one, _, _ = built(tmp_path / "one", RECIPE, FILMS, workers=1)
+    check_same_bytes(one.path, benchmark[0].path)
+
+
+def test_the_challenge_form_is_compressed_twice(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"form": "challenge", "side": 128})
+    _, folder, dataset = built(tmp_path / "workspace", recipe, SourceSpec("embedded", {**FILMS.constants, "count": 4}))
+    check_published(folder)
+    for row in dataset.items:
+        truth, seen = (folder / row[f"{part}_file_name"] for part in ("truth", "input"))
+        assert all(20_000 < path.stat().st_size < 100_000 for path in (truth, seen))
+        known = ~video.read_hole(folder / row["hole_file_name"])
+        assert (video.read_frames(truth)[known] != video.read_frames(seen)[known]).any()
+
+
+def test_text_beside_a_film_is_used_and_broken_events_are_rows(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    frames = np.random.default_rng(0).integers(0, 255, (1, 20, 26, 3), dtype=np.uint8).repeat(8, 1).repeat(8, 2).repeat(160, 0)
+    video.write_browser(sources / "film one.mp4", frames, fps=30.0)
+    good = "1\n00:00:00,500 --> 00:00:04,000\nhello there\n\n"
+    broken = "2\n00:00:09,000 --> 00:00:02,000\nbackwards\n\n3\nnot a time --> at all\nlost\n"
+    (sources / "film one.srt").write_text(good + broken)
+    workspace, _, dataset = built(
+        tmp_path / "workspace", RECIPE.model_copy(update={"covered_share": 1.0}), SourceSpec("folder", {"folder": str(sources)})
+    )
+    text = dataset.items[0]["attributes"]["timed_text"]
+    assert [event["text"] for event in text] == ["hello there"]
+    assert (text[0]["start_seconds"], text[0]["end_seconds"]) == (0.5, 4.0)
+    refused = workspace.table("rejected", Rejection, step="timed_text.events")
+    assert [row.name for row in refused] == ["film%20one.mp4"] * 2
+    assert all(row.reason.startswith("line ") for row in refused)
+
+
+@pytest.mark.real
+def test_real_films(assets: Path, tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    for folder in ("scenery-cc0-hhoppe", "scenery-cc0-mdn"):
+        shutil.copytree(assets / "videos" / "scenery" / folder, sources / folder)
+    workspace, folder, dataset = built(tmp_path / "workspace", DecaptionRecipe(), SourceSpec("folder", {"folder": str(sources)}))
+    check_published(folder)
+    assert len(dataset.items) >= 3
+    short = [row for row in workspace.table("rejected", Rejection, step="cut") if "frames decode" in row.reason]
+    assert short

@@ -1,0 +1,118 @@
+"""People with blocks missing around their joints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built import built, check_published, check_same_bytes
+from datasets import load_dataset
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import InputError, RunError
+from inpaintbench.executors.base import Rejection
+from inpaintbench.masks.block_json import hole_of, read_blocks
+from inpaintbench.recipes.humans import BLOCKS_FILE, HumansRecipe
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Dataset
+from inpaintbench.workspace import Workspace
+
+PEOPLE = SourceSpec("drawn_people", {"count": 12})
+RECIPE = HumansRecipe()
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path, Dataset]:
+    return built(tmp_path_factory.mktemp("humans") / "workspace", RECIPE, PEOPLE)
+
+
+def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    check_published(folder)
+    names = {part.name.partition("-")[0] for part in dataset.slices}
+    assert names == {"all", "area", "blocks", "joint", "set"}
+    loaded = load_dataset(str(folder), "all")
+    assert set(loaded) == {"train", "validation", "test"}
+    assert sum(map(len, loaded.values())) == len(dataset.items) >= 10
+    row = loaded["train"][0]
+    joints = json.loads(row["attributes"])["joints"]
+    assert len(joints) >= 3
+    assert {"person", "name", "side", "x", "y", "visible", "side_of"} == set(joints[0])
+
+
+def test_the_mask_file_rebuilds_every_hole_and_missing_pixels_are_white(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    blocks = read_blocks(folder / BLOCKS_FILE)
+    assert len(blocks) == len(dataset.items)
+    for row in dataset.items:
+        triples = blocks[f"{row['item_id']}.png"]
+        assert 1 <= len(triples) <= 10
+        hole = video.read_hole(folder / row["hole_file_name"])
+        assert (hole_of(triples, height=row["height"], width=row["width"]) == hole).all()
+        seen = frozen.input_view(folder, row).input
+        truth = video.read_frames(folder / row["truth_file_name"])
+        assert (seen[hole] == 255).all()
+        assert (seen[~hole] == truth[~hole]).all()
+        assert hole.mean() <= 0.7
+        ys, xs = np.nonzero(hole[0])
+        assert min(ys.min(), xs.min(), row["height"] - 1 - ys.max(), row["width"] - 1 - xs.max()) >= 100
+
+
+def test_hidden_joints_are_those_under_the_blocks(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, folder, dataset = benchmark
+    by_id = {row["item_id"]: row for row in dataset.items}
+    slices = {part.name.removeprefix("joint-"): part for part in dataset.slices if part.name.startswith("joint-")}
+    assert len(slices) >= 4
+    for name, part in slices.items():
+        for item_id in part.item_ids:
+            row = by_id[item_id]
+            hole = video.read_hole(folder / row["hole_file_name"])[0]
+            places = [(round(j["y"]), round(j["x"])) for j in row["attributes"]["joints"] if j["name"] == name]
+            inside = [(y, x) for y, x in places if 0 <= y < hole.shape[0] and 0 <= x < hole.shape[1]]
+            assert any(hole[place] for place in inside), (name, item_id)
+
+
+def test_no_photograph_is_in_two_splits(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    splits: dict[str, set[str]] = {}
+    for row in benchmark[2].items:
+        splits.setdefault(row["attributes"]["split_group"], set()).add(row["split"])
+    assert all(len(found) == 1 for found in splits.values())
+
+
+def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    one, _, _ = built(tmp_path / "one", RECIPE, PEOPLE, workers=1)
+    check_same_bytes(one.path, benchmark[0].path)
+
+
+def test_a_margin_that_leaves_no_room_is_told_for_every_photograph(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no photograph has room for a block"):
+        built(tmp_path / "workspace", HumansRecipe(margin=2000), PEOPLE, workers=0)
+    refused = Workspace(tmp_path / "workspace").table("rejected", Rejection, step="render")
+    assert len(refused) == 13  # the drawn ones and a portrait
+    assert all("too small" in row.reason for row in refused)
+
+
+def test_splits_that_are_no_shares_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="1"):
+        built(tmp_path / "workspace", HumansRecipe(splits={"train": 0.7, "test": 0.7}), PEOPLE, workers=0)
+
+
+@pytest.mark.real
+def test_real_people_of_two_sets(assets: Path, tmp_path: Path) -> None:
+    poses = assets / "poses" / "pose-mmpose" / "tests" / "data"
+    specs = [
+        SourceSpec(
+            "people",
+            {"format": name, "annotations": str(poses / name / f"test_{name}.json"), "images": str(poses / name)},
+            label=name,
+        )
+        for name in ("mpii", "coco")
+    ]
+    workspace, folder, dataset = built(tmp_path / "workspace", HumansRecipe(margin=20), *specs)
+    check_published(folder)
+    sets = {row["attributes"]["set"] for row in dataset.items}
+    assert sets == {"mpii", "coco"}
+    refused = workspace.table("rejected", Rejection)
+    assert all(row.reason for row in refused)
