@@ -10,21 +10,9 @@ from inpaintbench.curation.poses.lsp import LSP_JOINTS, LspReader
 from inpaintbench.errors import InputError, UnknownNameError
 
 ORDER = [
-    "right ankle",
-    "right knee",
-    "right hip",
-    "left hip",
-    "left knee",
-    "left ankle",
-    "right wrist",
-    "right elbow",
-    "right shoulder",
-    "left shoulder",
-    "left elbow",
-    "left wrist",
-    "None upper_neck",
-    "None head_top",
-]
+    "right ankle", "right knee", "right hip", "left hip", "left knee", "left ankle", "right wrist", "right elbow",
+    "right shoulder", "left shoulder", "left elbow", "left wrist", "None upper_neck", "None head_top",
+]  # fmt: skip
 
 
 def people(count: int, *, flag: float = 0) -> np.ndarray:

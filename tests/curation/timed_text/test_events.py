@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -71,10 +72,10 @@ def test_invented_text_takes_its_words_in_order_from_the_books() -> None:
 
 def test_some_invented_events_overlap_and_most_do_not() -> None:
     events = invented_timed_text(2000, np.random.default_rng(0))
-    overlaps = np.mean([later.start_seconds < event.end_seconds for event, later in zip(events, events[1:], strict=False)])
+    overlaps = np.mean([later.start_seconds < event.end_seconds for event, later in itertools.pairwise(events)])
     assert 0.05 < overlaps < 0.15
     never = invented_timed_text(2000, np.random.default_rng(0), overlap_odds=0)
-    assert all(later.start_seconds >= event.end_seconds for event, later in zip(never, never[1:], strict=False))
+    assert all(later.start_seconds >= event.end_seconds for event, later in itertools.pairwise(never))
 
 
 @pytest.mark.parametrize(

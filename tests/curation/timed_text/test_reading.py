@@ -70,7 +70,8 @@ def lines_of(found: TimedText) -> list[int]:
 
 def test_subrip() -> None:
     found = parse_timed_text(SUBRIP.encode())
-    assert found.skipped == () and found.notes == ()
+    assert found.skipped == ()
+    assert found.notes == ()
     first, third, second = found.events
     assert (first.start_seconds, first.end_seconds) == (1.0, 2.5)
     assert first.text == ("{\\b1}Hello{\\b0} {\\c&H0080FF&}{\\fs20}{\\fnArial}there{\\c}{\\fn}{\\fs}\n{\\an8}second \\{line\\}")
@@ -107,11 +108,12 @@ def test_other_encodings_are_read_and_said() -> None:
     ],
 )
 def test_a_broken_block_costs_one_block_and_is_named(block: str, reason: str) -> None:
-    before, after = ("{}\n00:00:0{},000 --> 00:00:0{},500\ngood".format(i, i, i) for i in (1, 9))
+    before, after = (f"{i}\n00:00:0{i},000 --> 00:00:0{i},500\ngood" for i in (1, 9))
     found = parse_timed_text(f"{before}\n\n2\n{block}\n\n{after}\n".encode())
     assert [event.start_seconds for event in found.events] == [1.0, 9.0]
     assert [event.text for event in found.events] == ["good", "good"]
-    assert len(found.skipped) == 1 and reason in found.skipped[0].reason
+    assert len(found.skipped) == 1
+    assert reason in found.skipped[0].reason
     assert found.skipped[0].line in (5, 6)
 
 
@@ -139,7 +141,8 @@ def test_ass() -> None:
         "Outline": 1.5, "Shadow": 2.0, "Alignment": 8, "MarginL": 11, "MarginR": 12, "MarginV": 99, "PlayResX": 640,
         "PlayResY": 360,
     }  # fmt: skip
-    assert plain.style is not None and plain.style["Fontname"] == "Arial"
+    assert plain.style is not None
+    assert plain.style["Fontname"] == "Arial"
 
 
 @pytest.mark.parametrize(
@@ -208,4 +211,5 @@ def test_real_files(assets: Path) -> None:
     assert (plain.events[2].start_seconds, plain.events[2].end_seconds) == (5.0, 6.0)
     web = read_timed_text(assets / "videos" / "scenery" / "scenery-cc0-mdn" / "stream-of-water.vtt")
     assert [event.text for event in web.events] == ["~ Stream of Water ~", "* One *", "** Two **", "- Bye -"]
-    assert not plain.skipped and not web.skipped
+    assert not plain.skipped
+    assert not web.skipped

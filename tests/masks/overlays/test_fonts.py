@@ -32,7 +32,9 @@ def need(family: str) -> None:
 
 def test_the_bundled_font_always_serves_and_carries_its_licence() -> None:
     font = find_font(BUNDLED, bold=True, italic=True, characters="Hello " + HEBREW)
-    assert Path(font.path).name == "DejaVuSans.ttf" and font.embolden and font.slant
+    assert Path(font.path).name == "DejaVuSans.ttf"
+    assert font.embolden
+    assert font.slant
     assert "Bitstream Vera" in (Path(font.path).parent / "LICENSE-DejaVu.txt").read_text()
     assert load(font, 20.0).getname()[0] == "DejaVu Sans"
 
@@ -41,7 +43,8 @@ def test_real_faces_are_taken_where_the_family_has_them() -> None:
     need("Liberation Sans")
     font = find_font("liberation sans", bold=True, italic=True)
     assert load(font, 20.0).getname() == ("Liberation Sans", "Bold Italic")
-    assert not font.embolden and not font.slant
+    assert not font.embolden
+    assert not font.slant
     assert load(find_font("Liberation Sans"), 20.0).getname() == ("Liberation Sans", "Regular")
 
 
@@ -63,7 +66,8 @@ def test_characters_come_from_a_font_that_has_them() -> None:
     own = find_font(BUNDLED)
     assert missing(own, "ab" + CJK) == CJK
     font = find_font(BUNDLED, characters=CJK)
-    assert font.path != own.path and not missing(font, CJK)
+    assert font.path != own.path
+    assert not missing(font, CJK)
     pieces = split_by_font(f"ab {CJK} cd", BUNDLED, bold=False, italic=False, substitute=False)
     assert "".join(text for text, _ in pieces) == f"ab {CJK} cd"
     assert {font.path for text, font in pieces if CJK[0] in text} == {font.path}

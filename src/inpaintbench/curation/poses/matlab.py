@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import io
 
 from inpaintbench.errors import InputError
 
+_TIME_LIMIT_SECONDS = 600.0
 _HDF5_AT = 512
 _HDF5_MARK = b"\x89HDF\r\n\x1a\n"
 
@@ -25,15 +27,27 @@ def load_variable(path: Path | str, variable: str) -> Any:
     path = Path(path)
     if _is_hdf5(path):
         raise InputError(f"{path.name} is a MATLAB 7.3 (HDF5) file, save it with MATLAB's option '-v7' first")
+    kind, value = _ask_child(path, variable)
+    if kind == "error":
+        raise InputError(f"{path.name} cannot be read as a MATLAB file: {value}")
+    if kind == "names":
+        listed = ", ".join(repr(name) for name in value) or "nothing"
+        raise InputError(f"{path.name} has no variable {variable!r}, only {listed}")
+    return value
+
+
+def _ask_child(path: Path, variable: str) -> tuple[str, Any]:
+    """What ``matlab_child`` answers; an error when it crashes or hangs on a damaged file."""
+    program = Path(__file__).with_name("matlab_child.py")
+    command = [sys.executable, "-I", str(program), str(path.absolute()), variable]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", io.matlab.MatReadWarning)
-            found = io.loadmat(str(path), variable_names=[variable], appendmat=False, verify_compressed_data_integrity=True)
-    except Exception as error:  # on damaged bytes SciPy raises nearly anything
-        raise InputError(f"{path.name} cannot be read as a MATLAB file: {error or type(error).__name__}") from error
-    if variable not in found:
-        raise InputError(f"{path.name} has no variable {variable!r}, only {_names(path)}")
-    return found[variable]
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_TIME_LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        return "error", f"no end in {_TIME_LIMIT_SECONDS:.0f} s, it is damaged or far too large"
+    if done.returncode != 0:
+        return "error", f"the reader ended with status {done.returncode}, the file is damaged"
+    kind, value = pickle.loads(done.stdout)
+    return kind, value
 
 
 def structs(value: Any) -> list[dict[str, Any]]:
@@ -66,10 +80,3 @@ def _is_hdf5(path: Path) -> bool:
     except OSError as error:
         raise InputError(f"annotations {str(path)!r} cannot be read: {error.strerror}") from error
     return _HDF5_MARK in (head[: len(_HDF5_MARK)], head[_HDF5_AT:])
-
-
-def _names(path: Path) -> str:
-    try:
-        return ", ".join(repr(name) for name, _, _ in io.whosmat(str(path), appendmat=False)) or "nothing"
-    except Exception:
-        return "damaged ones"

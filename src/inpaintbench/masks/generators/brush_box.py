@@ -40,8 +40,7 @@ class BrushBox:
     It keeps ``brush_probability`` and spreads areas over the whole bin, thick presets more over its upper part (a stroke beyond
     the target but inside the bin stays); ``rejection`` favours the kind and the end of the bin that the preset prefers.
 
-    Strokes are OpenCV lines, as LaMa's are: about a pixel wider than their stated width, which makes masks larger than exact
-    lines with round ends would (thin-256 by 10 %, thin-512 by 6 %, medium-256 by 3 %).
+    Strokes are as wide as stated. LaMa hands its widths to OpenCV, which paints about a pixel more (thin-256: 10 % more area).
 
     Facts: ``kind`` (``brush`` or ``box``), ``strokes`` (of either kind), ``area_fraction``, ``draws`` (whole masks drawn).
     """

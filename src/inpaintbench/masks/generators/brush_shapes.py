@@ -78,7 +78,8 @@ def _paint(canvas: Canvas, x: int, y: int, steps_x: list[float], steps_y: list[f
         # End points are cut to whole pixels and to 0 ... width, 0 ... height, as LaMa does.
         x, y = int(x + step_x), int(y + step_y)
         end = (0 if x < 0 else width if x > width else x, 0 if y < 0 else height if y > height else y)
-        line(canvas, start, end, 1, across)
+        # OpenCV paints a line of thickness t about t + 1 pixels wide; masks should have the area that the widths say.
+        line(canvas, start, end, 1, across - 1 or 1)
         x, y = start = end
 
 

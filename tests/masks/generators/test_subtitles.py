@@ -1,0 +1,155 @@
+"""The leaf: exact holes and opacity, what it says of them, and whether the participants of 2018 would have found them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from overlay_recovery import RULES
+
+from inpaintbench import video
+from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.subtitles import MOST_OVERLAY_FRACTION, Subtitles
+from inpaintbench.masks.overlays.blend import over
+from inpaintbench.types import Frames, TextEvent, item_rng
+from inpaintbench.view import ItemView
+
+EVENTS = (
+    TextEvent(0.2, 1.4, "either the well was very deep\nor she fell very slowly"),
+    TextEvent(1.0, 1.8, "for she had plenty of time"),
+)
+
+
+def view(*events: TextEvent, frames: int = 50, side: int = 128) -> ItemView:
+    size = {"frames": frames, "height": side, "width": side}
+    return ItemView(item_id="item", **size, fps=25.0, parts={"timed_text": lambda: events or EVENTS})  # type: ignore[arg-type]
+
+
+def drawn(seed: int = 0, *, side: int = 128, **options: object) -> Drawn:
+    leaf = Subtitles(families=["bundled"], **options)  # type: ignore[arg-type]
+    return leaf.generate(view(side=side).declaring(leaf.name, leaf.needs), item_rng(seed, "masks", "item"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["easy", "medium", "hard", "any"]))
+def test_hole_opacity_colour_and_facts_fit_each_other(seed: int, difficulty: str) -> None:
+    got, again = drawn(seed, difficulty=difficulty), drawn(seed, difficulty=difficulty)
+    assert got.alpha is not None
+    assert got.colour is not None
+    assert got.hole.shape == got.alpha.shape == (50, 128, 128)
+    assert got.colour.shape == (50, 128, 128, 3)
+    assert got.hole.dtype == np.bool_
+    assert np.array_equal(got.hole, got.alpha > 0)
+    for one, other in ((got.hole, again.hole), (got.alpha, again.alpha), (got.colour, again.colour)):
+        assert np.array_equal(one, other)
+    facts = json.loads(json.dumps(got.facts))
+    assert facts["overlay_fraction"] == pytest.approx(got.hole.mean())
+    assert facts["overlay_fraction_peak"] == pytest.approx(got.hole.mean(axis=(1, 2)).max())
+    assert facts["overlay_fraction_peak"] <= MOST_OVERLAY_FRACTION
+    assert facts["frames_with_text"] == np.count_nonzero(got.hole.any(axis=(1, 2))) == 40
+    assert 0 < facts["text_fraction"] <= facts["overlay_fraction"]
+    assert facts["difficulty"] == difficulty
+
+
+def test_text_is_on_screen_in_its_frames_and_in_no_others() -> None:
+    shown = drawn().hole.any(axis=(1, 2))
+    assert np.array_equal(np.flatnonzero(shown), np.arange(5, 45))
+
+
+def test_the_input_is_the_truth_under_the_overlay() -> None:
+    truth = np.random.default_rng(0).integers(0, 256, (50, 128, 128, 3), dtype=np.uint8)
+    got = drawn(difficulty="medium")
+    assert got.alpha is not None
+    assert got.colour is not None
+    painted = over(truth, got.alpha, got.colour)
+    share = got.alpha[..., None] / 255
+    assert np.abs(painted - ((1 - share) * truth + share * got.colour)).max() <= 0.5 + 1e-9
+    assert np.array_equal(painted[~got.hole], truth[~got.hole])
+
+
+def test_difficulty_orders_what_is_hidden() -> None:
+    means = [np.mean([drawn(seed, difficulty=name).hole.mean() for seed in range(6)]) for name in ("easy", "medium", "hard")]
+    assert means[0] < means[1] < means[2]
+    hard = drawn(1, difficulty="hard")
+    assert hard.alpha is not None
+    assert np.mean(hard.alpha[hard.hole] == 255) > 0.99
+
+
+def test_fields_of_the_style_can_be_fixed() -> None:
+    facts = drawn(style={"colour": "green", "size_fraction": 0.06, "background": "none", "italic": True, "bold": True}).facts
+    assert (facts["colour"], facts["size_fraction"], facts["background"], facts["weight"]) == (
+        "green",
+        0.06,
+        "none",
+        "bold-italic",
+    )
+    assert facts["box_alpha"] == 0.0
+
+
+def test_what_a_file_states_comes_first_unless_told_otherwise() -> None:
+    event = TextEvent(0, 2, "text", {"PrimaryColour": "&H00FF0000", "BorderStyle": 1, "Alignment": 8, "PlayResY": 288})
+    fixed = {"colour": "yellow", "background": "none", "outline_pixels": 0}
+    tops, colours = [], []
+    for obey_file in (True, False):
+        leaf = Subtitles(style=fixed, families=["bundled"], obey_file=obey_file)
+        got = leaf.generate(view(event), np.random.default_rng(0))
+        assert got.colour is not None
+        tops.append(int(np.flatnonzero(got.hole[0].any(axis=1))[0]))
+        colours.append(np.unique(got.colour[0][got.hole[0]], axis=0).tolist())
+    assert colours == [[[0, 0, 255]], [[255, 255, 0]]]
+    assert tops[0] < 32
+    assert tops[1] > 96
+
+
+@pytest.mark.parametrize("events", [(TextEvent(5, 6, "too late"),), (TextEvent(0, 2, " \n "),), (TextEvent(-2, 0, "too early"),)])
+def test_a_clip_without_text_on_screen_is_rejected(events: tuple[TextEvent, ...]) -> None:
+    with pytest.raises(Rejected, match="no text is on screen in the 50 frames"):
+        Subtitles(families=["bundled"]).generate(view(*events), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"difficulty": "hrad"}, UnknownNameError, "did you mean 'hard'"),
+        ({"style": {"color": "white"}}, UnknownNameError, "did you mean 'colour'"),
+        ({"families": []}, InputError, "at least one font family"),
+        ({"families": "bundled"}, InputError, "must be a list"),
+    ],
+)
+def test_impossible_parameters_are_clear_errors(options: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Subtitles(**options)  # type: ignore[arg-type]
+
+
+def square(path: Path, *, side: int, frames: int) -> Frames:
+    """The middle of a real clip, scaled."""
+    whole = video.read_frames(path)[:frames]
+    height, width = whole.shape[1:3]
+    least = min(height, width)
+    top, left = (height - least) // 2, (width - least) // 2
+    cut = whole[:, top : top + least, left : left + least]
+    return np.stack([cv2.resize(frame, (side, side), interpolation=cv2.INTER_AREA) for frame in cut])
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("side", [128, 256])
+@pytest.mark.parametrize("difficulty", ["easy", "hard"])
+def test_participants_rules_find_the_hole_at_100_kbit_per_second(
+    assets: Path, tmp_path: Path, difficulty: str, side: int
+) -> None:
+    truth = square(assets / "videos" / "scenery" / "scenery-cc0-mdn" / "flower.mp4", side=side, frames=50)
+    got = drawn(difficulty=difficulty, side=side)
+    assert got.alpha is not None
+    assert got.colour is not None
+    seen = []
+    for name, frames in (("Y", truth), ("X", over(truth, got.alpha, got.colour))):
+        video.write_clip(tmp_path / f"{name}.mp4", frames, fps=25, form="challenge")
+        seen.append(video.read_frames(tmp_path / f"{name}.mp4"))
+    for name, rule in RULES.items():
+        assert rule(seen[1], seen[0])[got.hole].mean() >= 0.95, name
