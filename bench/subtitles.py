@@ -39,7 +39,7 @@ def main() -> None:
     cv2.setNumThreads(1)
     print("## Subtitles\n")
     print(
-        f"{FRAMES} frames of {SIDE}x{SIDE} with three events, two of them overlapping for 0.3 s; drawing and blending, one thread, "
+        f"{FRAMES} frames of {SIDE}x{SIDE} with three events, two of them overlapping; drawing and blending, one thread, "
         f"median over {styles} styles, in brackets the slowest. The loop draws the text of every frame anew and blends in 64-bit "
         "floating point; both draw the same pictures.\n"
     )
@@ -94,9 +94,9 @@ def fast(difficulty: str, number: int, truth: Frames) -> Frames:
 
 def straightforward(difficulty: str, number: int, truth: Frames) -> Frames:
     style = replace(draw_style(rng(number), difficulty, families=[FAMILY]), lines_most=2)  # type: ignore[arg-type]
+    placed = place(EVENTS, style, frames=FRAMES, height=SIDE, width=SIDE, fps=FPS)
     painted = []
     for frame, below in enumerate(truth):
-        placed = place(EVENTS, style, frames=FRAMES, height=SIDE, width=SIDE, fps=FPS)
         shown = [one for one in placed if one.block.first_frame <= frame < one.block.end_frame]
         picture = draw(shown, height=SIDE, width=SIDE)
         share = picture.alpha[..., None] / 255

@@ -118,12 +118,14 @@ def build_reinpaint(
     out: Out,
     sources: Annotated[Path | None, typer.Option(help="Folder of pictures (videos with --frames), searched recursively.")] = None,
     demo: Demo = False,
-    size: Annotated[int, typer.Option(min=16, help="Side of the square pictures.")] = 512,
+    size: Annotated[int | None, typer.Option(min=16, help="Side of the square pictures.", show_default="512")] = None,
     pictures: Annotated[int, typer.Option(min=1, help="Most pictures in each area bin.")] = 100,
     bins: Annotated[str, typer.Option(help="Edges of the area bins, in per cent.")] = "0,20,40,60",
-    preset: Annotated[str, typer.Option(help="Strokes and boxes, such as medium-512.")] = "medium-512",
+    preset: Annotated[str | None, typer.Option(help="Strokes and boxes.", show_default="medium-512")] = None,
     reach: Annotated[str, typer.Option(help="How a bin is hit: grow, or rejection.")] = "grow",
-    second_masks: Annotated[int, typer.Option(min=0, help="Patch masks on top of each hole (K).")] = 10,
+    second_masks: Annotated[
+        int | None, typer.Option(min=0, help="Patch masks on top of each hole (K).", show_default="10")
+    ] = None,
     patch: Annotated[int, typer.Option(min=1, help="Side of a patch in pixels (S).")] = 32,
     ratio: Annotated[str, typer.Option(help="Share of patches (P): 0.4, or 0.2-0.6 for uniform between.")] = "0.4",
     saved_masks: Annotated[

@@ -160,8 +160,11 @@ def _rows(
 
 
 def _fact(row: Attribute, blobs: Blobs) -> Any:
-    """The value, or the data itself where that is what the attribute is."""
-    return json.loads(blobs.path(row.blob).read_bytes()) if row.blob and row.blob.endswith(".json") else row.value
+    """The value, or the data itself where that is what the attribute is: a JSON blob, or a list as JSON text."""
+    if row.blob and row.blob.endswith(".json"):
+        return json.loads(blobs.path(row.blob).read_bytes())
+    is_list = row.producer == "masks.measure" and isinstance(row.value, str) and row.value.startswith("[")
+    return json.loads(str(row.value)) if is_list else row.value
 
 
 def _media_columns(clip: Clip, corruption: Corruption, second: Sequence[Corruption]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from inpaintbench.types import Clip, Corruption, Dataset, Item, Plain, Selection
 from inpaintbench.workspace import Workspace
 
 DIFFICULTIES = ("easy", "medium", "hard")
+BACKGROUNDS = ("none", "transparent", "opaque")
 RATIO_PLOT = "missing_ratio.svg"
 
 
@@ -101,11 +102,11 @@ def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequenc
     ]
     facts = {item.item_id: row.facts for item, row in zip(items, painted, strict=True)}
     levels = {item: (str(fact["difficulty"]),) for item, fact in facts.items()}
-    styles = {item: (str(fact["background"]),) for item, fact in facts.items()}
+    styles = {item: (_background(fact),) for item, fact in facts.items()}
     ratios = {item: float(fact["overlay_fraction"]) for item, fact in facts.items()}
     parts = [
         slices.by_value(levels, "difficulty", name="difficulty", wanted=DIFFICULTIES),
-        slices.by_value(styles, "background", name="background"),
+        slices.by_value(styles, "background", name="background", wanted=BACKGROUNDS),
         slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
     ]
     made = [part for found, _ in parts for part in found]
@@ -114,6 +115,13 @@ def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequenc
         {name: why for _, missing in parts for name, why in missing.items()},
         empty="no clip shows any text; `inpaintbench curation rejected` says why",
     )  # fmt: skip
+
+
+def _background(facts: Plain) -> str:
+    """What is behind the text: nothing, or a box that shows the film or hides it."""
+    if facts["background"] == "none":
+        return "none"
+    return "opaque" if float(facts["box_alpha"]) == 1 else "transparent"
 
 
 def export(recipe: DecaptionRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:

@@ -5,7 +5,6 @@ Photographs keep their size. Missing pixels are white. All crops of one photogra
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -23,7 +22,8 @@ from inpaintbench.workspace import Workspace
 
 WHITE = 255
 BLOCKS_FILE = "maskdata.json"
-BLOCK_EDGES = (0, 3, 6, 10)
+BLOCK_RANGES = ((1, 3), (4, 6), (7, 10))
+"""Of the slices by number of blocks, both ends included; more than the last is ``more``."""
 
 
 class HumansRecipe(BaseModel):
@@ -95,16 +95,20 @@ def _write_items(
 
 def _slices(recipe: HumansRecipe, holes: Mapping[str, Corruption], sets: Mapping[str, str]) -> tuple[list[Slice], dict[str, str]]:
     areas = {item: float(hole.facts["area_fraction"]) for item, hole in holes.items()}
-    counts = {item: float(hole.facts["blocks"]) for item, hole in holes.items()}
+    counts = {item: (_block_range(int(hole.facts["blocks"])),) for item, hole in holes.items()}
     hidden = {item: tuple(hole.facts["hidden_joint_names"]) for item, hole in holes.items()}
     parts = [
         slices.by_bin(areas, "hidden area", name="area", edges=recipe.area_edges, percent=True),
-        slices.by_bin(counts, "number of blocks", name="blocks", edges=BLOCK_EDGES),
+        slices.by_value(counts, "number of blocks", name="blocks", wanted=[f"{low}-{high}" for low, high in BLOCK_RANGES]),
         slices.by_value(hidden, "hidden joint", name="joint"),
         slices.by_value({item: (sets[hole.clip_id],) for item, hole in holes.items()}, "source set", name="set"),
     ]
     made = [part for found, _ in parts for part in found]
     return [slices.everything(list(holes)), *made], {name: why for _, missing in parts for name, why in missing.items()}
+
+
+def _block_range(blocks: int) -> str:
+    return next((f"{low}-{high}" for low, high in BLOCK_RANGES if low <= blocks <= high), "more")
 
 
 def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
@@ -122,5 +126,5 @@ def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = 
 
 
 def _block_file(rows: Sequence[Plain]) -> dict[str, bytes]:
-    blocks = {f"{row['item_id']}.png": json.loads(row["attributes"]["mask.block_triples"]) for row in rows}
+    blocks = {f"{row['item_id']}.png": row["attributes"]["mask.block_triples"] for row in rows}
     return {BLOCKS_FILE: canonical_json(blocks).encode() + b"\n"}

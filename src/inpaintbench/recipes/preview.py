@@ -44,10 +44,14 @@ def panels(generator: str, settings: Sequence[Plain], backdrops: Sequence[Backdr
         UnknownNameError: no such generator.
         InputError: constants that the generator does not take.
     """
-    return [_panel(generator, constants, backdrops, count=count, seed=seed) for constants in settings]
+    shared = {name for name in settings[0] if all(constants.get(name) == settings[0][name] for constants in settings)}
+    return [
+        _panel(generator, constants, backdrops, count=count, seed=seed, shared=shared if len(settings) > 1 else set())
+        for constants in settings
+    ]
 
 
-def _panel(generator: str, constants: Plain, backdrops: Sequence[Backdrop], *, count: int, seed: int) -> Panel:
+def _panel(generator: str, constants: Plain, backdrops: Sequence[Backdrop], *, count: int, seed: int, shared: set[str]) -> Panel:
     tiles, refusals = [], []
     for number in range(count):
         backdrop = backdrops[number % len(backdrops)]
@@ -57,7 +61,7 @@ def _panel(generator: str, constants: Plain, backdrops: Sequence[Backdrop], *, c
             refusals.append(f"{backdrop.name}: {error}")
     area = constants.get("area")
     bounds = (float(area[0]), float(area[1])) if isinstance(area, list) and len(area) == 2 else None
-    title = ", ".join(f"{name} {value}" for name, value in constants.items()) or "as it comes"
+    title = ", ".join(f"{name} {value}" for name, value in constants.items() if name not in shared) or "as it comes"
     return Panel(title, constants, tiles, area_bounds=bounds, refusals=tuple(refusals))
 
 
@@ -69,7 +73,7 @@ def _tile(generator: str, constants: Plain, backdrop: Backdrop, *, number: int, 
         generator, constants, seed=seed, frames=frames, height=height, width=width, fps=FPS, draw=str(number), parts=parts
     )
     seen = None if drawn.alpha is None or drawn.colour is None else over(backdrop.truth, drawn.alpha, drawn.colour)
-    return Tile(backdrop.truth, drawn, caption=f"{number} {backdrop.name}", joints=backdrop.joints, input=seen)
+    return Tile(backdrop.truth, drawn, caption=backdrop.name, joints=backdrop.joints, input=seen)
 
 
 def backdrops(
@@ -124,6 +128,9 @@ def _pictures(images: Path | None, cover: Cover, count: int) -> Iterator[Backdro
 
 
 def _films(width: int, height: int, frames: int, count: int) -> Iterator[Backdrop]:
-    for shot in embedded.shots(min(count, 6), width=width, height=height, frames=frames):
+    shots = [
+        shot for shot in embedded.shots(24, width=width, height=height, frames=frames) if PHOTOGRAPHS[shot.photograph].licence
+    ]
+    for shot in shots[: min(count, 6)]:
         film = embedded.film(shot, width=width, height=height)
         yield Backdrop(shot.name.partition("_")[2], np.ascontiguousarray(film.frames))

@@ -63,6 +63,25 @@ class ReinpaintRecipe(BaseModel):
             raise ValueError(f"area edges {list(edges)} are not two or more ascending numbers in 0..1")
         return self
 
+    @model_validator(mode="after")
+    def _drawable(self) -> ReinpaintRecipe:
+        # What a generator refuses is told before any work.
+        for edges in pairwise(self.area_edges):
+            render.build("brush_box", {**self.first_constants, "area": list(edges)})
+        render.build("patches", self.second_constants)
+        return self
+
+    @property
+    def first_constants(self) -> dict[str, Any]:
+        """Of the first masks, less their bin."""
+        return {"preset": self.preset, "reach": self.reach, "motion": self.motion}
+
+    @property
+    def second_constants(self) -> dict[str, Any]:
+        """Of the second masks."""
+        ratio = list(self.second_ratio) if isinstance(self.second_ratio, tuple) else self.second_ratio
+        return {"size": self.patch_pixels, "ratio": ratio, "count": self.second_count, "motion": self.motion}
+
 
 def curate(recipe: ReinpaintRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Pictures of any size to squares."""
@@ -95,10 +114,9 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
 
 
 def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRequest]:
-    shared = {"preset": recipe.preset, "reach": recipe.reach, "motion": recipe.motion}
     bins = [list(edges) for edges in pairwise(recipe.area_edges)]
     return [
-        render.MaskRequest(clip, "brush_box", {**shared, "area": area}, recipe.seed, draw=clip.clip_id)
+        render.MaskRequest(clip, "brush_box", {**recipe.first_constants, "area": area}, recipe.seed, draw=clip.clip_id)
         for clip in clips
         for area in bins
     ]
@@ -119,11 +137,9 @@ def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None) 
 
 
 def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:
-    ratio = list(recipe.second_ratio) if isinstance(recipe.second_ratio, tuple) else recipe.second_ratio
-    constants = {"size": recipe.patch_pixels, "ratio": ratio, "count": recipe.second_count, "motion": recipe.motion}
     draw = content_id(first.corruption_id, number)
     return render.MaskRequest(
-        clip, "patches", constants, recipe.seed, draw=draw, parent_id=first.corruption_id, parent_hole=first.hole
+        clip, "patches", recipe.second_constants, recipe.seed, draw=draw, parent_id=first.corruption_id, parent_hole=first.hole
     )
 
 

@@ -133,8 +133,8 @@ def test_damaged_matlab_files_do_not_end_the_process(kind: str, tmp_path: Path) 
 
 
 JUNK = st.sampled_from([
-    None, np.zeros((0, 0)), np.array([["text"]]), np.array([[np.nan]]), np.array([[np.inf]]), np.ones((2, 3, 4)), np.array([[1 + 2j]]),
-    struct_array([{"x": 1}]), np.array([[None, 5]], dtype=object), np.array([[True]]),
+    None, np.zeros((0, 0)), np.array([["text"]]), np.array([[np.nan]]), np.array([[np.inf]]), np.ones((2, 3, 4)),
+    np.array([[1 + 2j]]), struct_array([{"x": 1}]), np.array([[None, 5]], dtype=object), np.array([[True]]),
 ])  # fmt: skip
 
 

@@ -55,6 +55,7 @@ def test_hole_opacity_colour_and_facts_fit_each_other(seed: int, difficulty: str
     assert facts["frames_with_text"] == np.count_nonzero(got.hole.any(axis=(1, 2))) == 40
     assert 0 < facts["text_fraction"] <= facts["overlay_fraction"]
     assert facts["difficulty"] == difficulty
+    assert facts["events"] == 2
 
 
 def test_text_is_on_screen_in_its_frames_and_in_no_others() -> None:
@@ -74,7 +75,11 @@ def test_the_input_is_the_truth_under_the_overlay() -> None:
 
 
 def test_difficulty_orders_what_is_hidden() -> None:
-    means = [np.mean([drawn(seed, difficulty=name).hole.mean() for seed in range(6)]) for name in ("easy", "medium", "hard")]
+    means = []
+    for name in ("easy", "medium", "hard"):
+        leaf = Subtitles(difficulty=name, families=["bundled"])  # type: ignore[arg-type]
+        holes = [leaf.generate(view(EVENTS[0]), np.random.default_rng(seed)).hole for seed in range(6)]
+        means.append(np.mean(holes))
     assert means[0] < means[1] < means[2]
     hard = drawn(1, difficulty="hard")
     assert hard.alpha is not None
@@ -82,13 +87,10 @@ def test_difficulty_orders_what_is_hidden() -> None:
 
 
 def test_fields_of_the_style_can_be_fixed() -> None:
-    facts = drawn(style={"colour": "green", "size_fraction": 0.06, "background": "none", "italic": True, "bold": True}).facts
-    assert (facts["colour"], facts["size_fraction"], facts["background"], facts["weight"]) == (
-        "green",
-        0.06,
-        "none",
-        "bold-italic",
-    )
+    fixed = {"colour": "green", "size_fraction": 0.06, "background": "none"}
+    facts = drawn(style=fixed | {"italic": True, "bold": True}).facts
+    assert {name: facts[name] for name in fixed} == fixed
+    assert facts["weight"] == "bold-italic"
     assert facts["box_alpha"] == 0.0
 
 
@@ -111,6 +113,52 @@ def test_what_a_file_states_comes_first_unless_told_otherwise() -> None:
 def test_a_clip_without_text_on_screen_is_rejected(events: tuple[TextEvent, ...]) -> None:
     with pytest.raises(Rejected, match="no text is on screen in the 50 frames"):
         Subtitles(families=["bundled"]).generate(view(*events), np.random.default_rng(0))
+
+
+def test_a_text_that_no_font_can_show_is_rejected_with_its_characters() -> None:
+    with pytest.raises(Rejected, match=r"no installed font has the characters .*U\+10A60"):
+        Subtitles(families=["bundled"]).generate(view(TextEvent(0, 1, "\U00010a60")), np.random.default_rng(0))
+
+
+PIECES = [
+    "word ",
+    "x" * 40,
+    "\n",
+    "{\\an7}",
+    "{\\fs200}",
+    "{\\i1}",
+    "שלום ",
+    "é",
+    "\u200d",
+    "\x07",
+    "{",
+    "{\\fnNone Such}",
+    "{\\alpha&HFF&}",
+]
+FIELDS = {"Fontsize": 1e5, "BorderStyle": 3, "Outline": 500.0, "MarginL": 9999, "MarginV": 9999, "Fontname": "-", "PlayResY": 1}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=12), min_size=1, max_size=4),
+    st.tuples(st.integers(1, 90), st.integers(1, 90)),
+    st.sampled_from([None, FIELDS, {"Alignment": 5, "BorderStyle": 4}]),
+    st.integers(0, 99),
+)
+def test_any_text_in_any_frame_is_drawn_or_rejected(
+    texts: list[list[str]], size: tuple[int, int], fields: dict[str, object] | None, seed: int
+) -> None:
+    events = tuple(TextEvent(0.1 * i, 1 + 0.2 * i, "".join(pieces), fields) for i, pieces in enumerate(texts))
+    parts = {"timed_text": lambda: events}
+    tiny = ItemView(item_id="item", frames=4, height=size[0], width=size[1], fps=2.0, parts=parts)
+    try:
+        got = Subtitles(families=["bundled"]).generate(tiny, np.random.default_rng(seed))
+    except Rejected:
+        return
+    assert got.hole.shape == (4, *size)
+    assert got.hole.any()
+    assert got.alpha is not None
+    assert np.array_equal(got.hole, got.alpha > 0)
 
 
 @pytest.mark.parametrize(

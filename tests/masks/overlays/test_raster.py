@@ -33,11 +33,7 @@ CASES: dict[str, tuple[list[TextEvent], Style]] = {
     ),
     "right_to_left": ([TextEvent(0, 1, "שלום עולם\nمرحبا abc 12 بالعالم")], Style(background="box", size_fraction=0.14)),
     "tags": (
-        [
-            TextEvent(
-                0, 1, "{\\b1}b{\\b0} {\\i1}slant{\\i0} {\\u1}under{\\u0}\n{\\c&H0000FF&}red{\\c} {\\s1}gone{\\s0} {\\fs50}big"
-            )
-        ],
+        [TextEvent(0, 1, "{\\b1}b{\\b0} {\\i1}slant{\\i} {\\u1}under{\\u}\n{\\c&H0000FF&}red{\\c} {\\s1}gone{\\s0} {\\fs50}big")],
         Style(size_fraction=0.12),
     ),
     "ass": ([TextEvent(0, 1, "From a file", ASS), TextEvent(0, 1, "{\\an1}low")], Style(size_fraction=0.11)),

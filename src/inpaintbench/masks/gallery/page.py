@@ -68,7 +68,10 @@ def render(shown: Sequence[Shown], *, title: str, generator: str, version: str, 
     names = _picture_names(shown)
     end = scale_end([area for one in shown for area in one.areas], [panel.area_bounds for panel in panels])
     tiles = [tile for panel in panels for tile in panel.tiles]
+    painted = any(tile.drawn.alpha is not None for tile in tiles)  # an outline would hide what was painted
     parts = {
+        "input_first": " checked" if painted else "",
+        "outline_first": "" if painted else " checked",
         "title": escape(title),
         "subtitle": _subtitle(shown, generator=generator, version=version, seed=seed),
         "shared": chips(shared, label="Parameters of all panels"),

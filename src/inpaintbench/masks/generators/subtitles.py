@@ -45,9 +45,13 @@ class Subtitles:
         families: Sequence[str] | None = None,
         obey_file: bool = True,
     ) -> None:
-        """``style``: fields of ``Style`` that are not drawn; ``families``: fonts to draw from, by default those of the published
+        """``style``: fields of ``Style`` that are not drawn; ``families``: fonts to draw from, by default those of the grid.
 
-        grid that are installed here, so name them where datasets must not depend on the machine (``["bundled"]`` always works).
+        Of the grid's fonts only the installed ones count, so name them where a dataset must not depend on the machine;
+        ``["bundled"]`` always works.
+
+        Raises:
+            InputError: a family is not installed, or a field of the style is out of range.
         """
         if difficulty not in get_args(Difficulty):
             raise UnknownNameError(unknown_name("subtitle difficulty", difficulty, list(get_args(Difficulty))))
@@ -64,12 +68,15 @@ class Subtitles:
         """The overlay and its hole, ``alpha > 0``.
 
         Raises:
-            Rejected: no text is on screen in any frame.
+            Rejected: no text is on screen in any frame, or no installed font can show it.
         """
         families = self.families or installed_families()
         style = replace(draw_style(rng, self.difficulty, families=families), **self.fixed)
         events = view.timed_text if self.obey_file else tuple(replace(event, style=None) for event in view.timed_text)
-        placed, track = _within_half(events, style, view, fixed="lines_most" in self.fixed)
+        try:
+            placed, track = _within_half(events, style, view, fixed="lines_most" in self.fixed)
+        except InputError as error:  # parameters were checked before: it is this clip's text
+            raise Rejected(str(error)) from error
         if not placed or not any(track.pictures[number].alpha.any() for number in set(track.shown)):
             raise Rejected(f"no text is on screen in the {view.frames} frames ({len(events)} events of timed text)")
         shown = np.array(track.shown)
@@ -113,7 +120,7 @@ def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:
     faces = sorted({piece.font.path for one in placed for line in one.block.lines for piece in line.pieces})
     return {
         "lines_most": max(len(one.block.lines) for one in placed),
-        "events": len(placed),
+        "events": len({one.block.event for one in placed}),
         "overlay_fraction": float(counts @ holes / counts.sum()),
         "text_fraction": float(counts @ texts / counts.sum()),
         "overlay_fraction_peak": float(holes[counts > 0].max()),

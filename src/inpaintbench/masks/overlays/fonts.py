@@ -152,9 +152,11 @@ def _own_face(family: str, bold: bool, italic: bool, substitute: bool) -> FontFi
     if family == BUNDLED or not faces:
         return FontFile(_BUNDLED_PATH, embolden=bold, slant=italic)
     own = [face for face in faces if family.casefold() in {name.casefold() for name in face.families}]
-    if not own and substitute:
+    if not own and substitute and not family.startswith("-"):
         names = set(_run("fc-match", "--format=%{family}", _escaped(family)).casefold().split(","))
         own = [face for face in faces if names & {name.casefold() for name in face.families}]
+    if not own and substitute:
+        return _own_face(BUNDLED, bold, italic, False)
     if not own:
         raise InputError(_unknown_family(family))
     return _font_file(_closest(own, bold=bold, italic=italic)[0], bold=bold, italic=italic)

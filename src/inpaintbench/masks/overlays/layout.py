@@ -19,6 +19,8 @@ MOST_HEIGHT_FRACTION = 0.9
 class Block:
     """The lines of an event that are on screen together."""
 
+    event: int
+    """Number of the event, in the order of their starts."""
     first_frame: int
     end_frame: int
     lines: tuple[Line, ...]
@@ -58,11 +60,11 @@ def place(events: Sequence[TextEvent], style: Style, *, frames: int, height: int
     """
     base = in_pixels(style, height=height, width=width)
     placed: list[Placed] = []
-    for event in sorted(events, key=lambda event: event.start_seconds):
+    for number, event in enumerate(sorted(events, key=lambda event: event.start_seconds)):
         if _frame(event.end_seconds, fps) <= 0 or _frame(event.start_seconds, fps) >= frames:
             continue
         own = base if event.style is None else stated(event.style, base, height=height, width=width)
-        for block in _blocks(event, own, height=height, width=width, fps=fps):
+        for block in _blocks(number, event, own, height=height, width=width, fps=fps):
             if block.first_frame < min(block.end_frame, frames) and block.end_frame > 0:
                 others = [one for one in placed if _meet(one.block, block)]
                 placed.append(_placed(block, others, height=height, width=width))
@@ -74,7 +76,7 @@ def _frame(seconds: float, fps: float) -> int:
     return math.ceil(seconds * fps - 1e-6)
 
 
-def _blocks(event: TextEvent, style: PixelStyle, *, height: int, width: int, fps: float) -> list[Block]:
+def _blocks(number: int, event: TextEvent, style: PixelStyle, *, height: int, width: int, fps: float) -> list[Block]:
     tagged = apply_tags(event.text, style, height=height)
     most = max(style.look.pixels, width - style.margins[0] - style.margins[1])
     lines = [line for runs in tagged.lines for line in wrapped(runs, most_pixels=most, empty=style.look)]
@@ -88,7 +90,7 @@ def _blocks(event: TextEvent, style: PixelStyle, *, height: int, width: int, fps
         start = event.start_seconds + (event.end_seconds - event.start_seconds) * shown / total
         shown += sum(line.characters for line in page)
         end = event.start_seconds + (event.end_seconds - event.start_seconds) * shown / total
-        blocks.append(Block(_frame(start, fps), _frame(end, fps), tuple(page), style, tagged.alignment))
+        blocks.append(Block(number, _frame(start, fps), _frame(end, fps), tuple(page), style, tagged.alignment))
     return blocks
 
 
