@@ -25,12 +25,14 @@ make_venv() {
     fi
 }
 
-# FFmpeg's libraries (torchcodec), its program (second decoder), a browser and fonts (tests of pages).
+# FFmpeg's libraries (torchcodec), its program (second decoder), a browser (tests of pages), fonts (pages and subtitles).
 system_packages() {
     missing=""
     command -v ffmpeg >/dev/null 2>&1 || missing="$missing ffmpeg"
     command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
     fc-list 2>/dev/null | grep -qi dejavu || missing="$missing fonts-dejavu-core fontconfig"
+    fc-list 2>/dev/null | grep -qi liberation || missing="$missing fonts-liberation"
+    fc-list 2>/dev/null | grep -qi droidsansfallback || missing="$missing fonts-droid-fallback"
     [ -n "$missing" ] || return 0
     if ! command -v apt-get >/dev/null 2>&1; then
         echo "Please install with your system's package manager:$missing" >&2

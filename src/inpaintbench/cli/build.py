@@ -24,6 +24,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.freeze import check_target
 from inpaintbench.export.layout import by_split, splits
+from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.humans import HumansRecipe
@@ -152,13 +153,9 @@ def build_reinpaint(
         "saved_masks": None if saved_masks is None else SAVED_DEFAULTS | dict(map(constant, saved or ())),
     }  # fmt: skip
     small = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "second_masks": 3} if demo else {}
-    _build(
-        make_recipe(ReinpaintRecipe, chosen | small),
-        [source],
-        out,
-        Running(workers, max_failures, retry_rejected),
-        masks=saved_masks,
-    )
+    given = {name: value for name, value in chosen.items() if value is not None}
+    running = Running(workers, max_failures, retry_rejected)
+    _build(make_recipe(ReinpaintRecipe, small | given), [source], out, running, masks=saved_masks)
 
 
 @app.command("humans")
@@ -194,6 +191,10 @@ def build_decaption(
     demo: Demo = False,
     side: Annotated[int, typer.Option(min=16, help="Of the square clips: 128 as published, 256 as in the paper.")] = 128,
     form: Annotated[str, typer.Option(help="lossless, or challenge (100 kbit/s).")] = "lossless",
+    family: Annotated[
+        list[str] | None,
+        typer.Option(help="Font family, or `bundled`. Repeatable.", show_default="the common ones that are installed"),
+    ] = None,
     seed: Seed = 0,
     workers: Workers = WORKERS,
     max_failures: MaxFailures = None,
@@ -202,8 +203,9 @@ def build_decaption(
     """Clips of five seconds with subtitles painted on them."""
     _one_of(sources, demo, "--sources FOLDER")
     source = SourceSpec("embedded", DEMO_FILMS) if demo else SourceSpec("folder", {"folder": str(sources)})
+    families = family or ([BUNDLED] if demo else list(installed_families()))
     name = {"name": "Decaptioning demo"} if demo else {}
-    recipe = make_recipe(DecaptionRecipe, {"side": side, "form": form, "seed": seed} | name)
+    recipe = make_recipe(DecaptionRecipe, {"side": side, "form": form, "seed": seed, "families": families} | name)
     _build(recipe, [source], out, Running(workers, max_failures, retry_rejected))
 
 

@@ -18,6 +18,7 @@ from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
+from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Clip, Corruption, Dataset, Item, Plain, Selection, content_id, item_rng
@@ -42,6 +43,8 @@ class DecaptionRecipe(BaseModel):
     clip_frames: int = Field(125, ge=1)
     form: Literal["lossless", "challenge"] = "lossless"
     """Of truth and input: exact, or H.264 of 100 kbit/s each, as the challenge has it."""
+    families: tuple[str, ...] = (BUNDLED,)
+    """Font families that subtitles are set in; the one that comes with the program is the same everywhere."""
     covered_share: float = Field(0.7, gt=0, le=1)
     """Share of the clips that is kept: those with the most subtitles."""
     splits: Mapping[str, float] = {"train": 0.6, "validation": 0.2, "test": 0.2}
@@ -50,7 +53,14 @@ class DecaptionRecipe(BaseModel):
 
 
 def curate(recipe: DecaptionRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
-    """Films to square clips, and the text that each clip shows."""
+    """Films to square clips, and the text that each clip shows.
+
+    Raises:
+        InputError: a font family that is not installed.
+        RunError: not one clip.
+    """
+    for family in recipe.families:  # what cannot be drawn is told before any work
+        find_font(family, bold=False, italic=False, characters="A")
     cutting = stages.Cutting(
         splitter={"name": "windows", "length": recipe.clip_frames, "shortest": recipe.clip_frames},
         normalizer={"name": "cover", "width": recipe.side, "height": recipe.side},
@@ -88,9 +98,8 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
 
 def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str) -> render.MaskRequest:
     data = {"timed_text": text}
-    return render.MaskRequest(
-        clip, "subtitles", {"difficulty": difficulty}, recipe.seed, draw=clip.clip_id, data=data, input_form=recipe.form
-    )
+    constants = {"difficulty": difficulty, "families": list(recipe.families)}
+    return render.MaskRequest(clip, "subtitles", constants, recipe.seed, draw=clip.clip_id, data=data, input_form=recipe.form)
 
 
 def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequence[Corruption], clips: Sequence[Clip]) -> None:
@@ -142,9 +151,13 @@ def _ratio_plot(rows: Sequence[Plain]) -> dict[str, bytes]:
     """The distribution of painted shares, the figure 3 of the challenge's paper."""
     ratios = [row["attributes"]["mask.overlay_fraction"] for row in rows]
     levels = [row["attributes"]["mask.difficulty"] for row in rows]
-    most = max(0.5, *ratios)
-    edges = [step / 40 for step in range(int(most * 40) + 2)]
+    order = sorted(range(len(rows)), key=lambda place: DIFFICULTIES.index(levels[place]))
     text = histogram_svg(
-        ratios, title="How much of the clips is painted over", x_label="Share of painted pixels", bin_edges=edges, groups=levels
+        [ratios[place] for place in order],
+        title="How much of the clips is painted over",
+        x_label="share of painted pixels, %",
+        bin_edges=[step / 20 for step in range(11)],
+        groups=[levels[place] for place in order],
+        x_scale=100,
     )
     return {RATIO_PLOT: text.encode()}

@@ -85,7 +85,7 @@ def _styles(sections: Mapping[str, list[tuple[int, str]]], skipped: list[Skipped
     try:
         from pysubs2 import SSAFile, SSAStyle
     except ImportError as error:
-        raise MissingExtraError("reading ASS subtitles", "masks") from error
+        raise MissingExtraError("reading ASS subtitles", "curation") from error
     found = {"default": _fields(SSAStyle())}
     for section, kind in (("v4 styles", "ssa"), ("v4+ styles", "ass")):
         heading = "[V4 Styles]" if kind == "ssa" else "[V4+ Styles]"
