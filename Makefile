@@ -13,7 +13,7 @@ help:
 	@echo "make check   lint, formatting, types"
 	@echo "make test    all tests"
 	@echo "make bench   all measured bars, full counts; writes bench/README.md"
-	@echo "make docs    regenerate the tables in docs/"
+	@echo "make docs    regenerate the tables and contact sheets in docs/"
 	@echo "make lock    renew requirements*.lock"
 
 demo: $(DEMO)
@@ -34,12 +34,13 @@ bench: $(FULL)
 
 docs: $(FULL)
 	$(BIN)/python scripts/tables.py
+	$(BIN)/python scripts/pictures.py
 
 lock: $(BIN)/python
 	scripts/install.sh lock
 
 clean:
-	rm -rf demo bench/out build dist
+	rm -rf demo bench/out docs/build build dist
 
 $(FULL): requirements.lock pyproject.toml scripts/install.sh
 	PYTHON=$(PYTHON) scripts/install.sh full

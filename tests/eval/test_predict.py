@@ -32,7 +32,8 @@ def write_dataset(folder: Path, truth: Frames, hole: Hole, *, item_id: str = "it
     yuv, rgb = video.decoded_hashes(folder / "truth.mp4")
     row = {
         "item_id": item_id, "truth_file_name": "truth.mp4", "hole_file_name": "hole.mp4", "fps": 25.0, **SIZE,
-        "truth_yuv_sha256": yuv, "truth_rgb_sha256": rgb, "hole_sha256": "same", "input_sha256": None, "fill": 0, "hole_is_given": True, "split": "test",
+        "truth_yuv_sha256": yuv, "truth_rgb_sha256": rgb, "hole_sha256": "same",
+        "input_sha256": None, "fill": 0, "hole_is_given": True, "split": "test",
     }  # fmt: skip
     return Dataset("test", {}, (row,), (), {}, {}, {})
 

@@ -127,9 +127,17 @@ def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
     if request.parent_hole:
         parts["first_hole"] = video.read_hole(blobs.path(request.parent_hole))
     return generate(
-        request.generator, request.parameters, where=request.where, seed=request.seed, frames=clip.frames, height=clip.height, width=clip.width,
-        fps=clip.fps, draw=request.draw, parts=parts,
-    )  # fmt: skip
+        request.generator,
+        request.parameters,
+        where=request.where,
+        seed=request.seed,
+        draw=request.draw,
+        frames=clip.frames,
+        height=clip.height,
+        width=clip.width,
+        fps=clip.fps,
+        parts=parts,
+    )
 
 
 def _checked(hole: Hole, request: MaskRequest, blobs: Blobs) -> Hole:

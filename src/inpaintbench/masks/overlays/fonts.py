@@ -165,10 +165,11 @@ def _own_face(family: str, bold: bool, italic: bool, substitute: bool) -> FontFi
 def _unknown_family(family: str) -> str:
     names = sorted({name for face in _faces() for name in face.families})
     near = difflib.get_close_matches(family, names, n=3, cutoff=0.4) or names[:5]
-    package = "fonts-" + "-".join(family.lower().split()[:1])
+    words = family.lower().split()
+    packages = " or ".join(dict.fromkeys(["fonts-" + "-".join(words[:1]), "fonts-" + "-".join(words)]))
     return (
         f"the font family {family!r} is not installed; installed are e.g. {', '.join(map(repr, near))}, and {BUNDLED!r} always "
-        f"works. On Debian: apt-get install {package} (or fonts-{'-'.join(family.lower().split())})"
+        f"works. On Debian a package such as {packages} may bring it"
     )
 
 
