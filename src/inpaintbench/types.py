@@ -129,7 +129,7 @@ class Clip:
     yuv_sha256: str
     """Hash of the decoded planes, fixed by the H.264 standard, equal with any decoder."""
     rgb_sha256: str
-    """Hash of the RGB frames as ``video.py`` decodes them."""
+    """Hash of the RGB frames as ``video`` decodes them."""
     encode_crf: int | None
     """Quality factor of the encoder; 0 is lossless, None where a bit rate was asked for."""
     encode_psnr_db: float

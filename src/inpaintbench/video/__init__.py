@@ -1,0 +1,82 @@
+"""Probe, decode and encode: the only place that opens a video or an image.
+
+The published file is the truth. A clip is encoded once and its pixels are whatever decoding that file gives, so decoding has
+one form: PyAV, frames in presentation order, PyAV's default conversion to RGB. Passing ``interpolation=`` to the conversion
+changes pixels by up to 190 levels at colour edges, so nothing here does.
+
+A clip of one frame is a PNG image and is never encoded as video: every reader and writer here tells the two apart by the
+suffix of the path, which ``suffix_for`` gives.
+
+Encoded bytes repeat for one platform and PyAV version: libx264 with one thread, ``mbtree=0`` (macroblock-tree is not
+deterministic with AVX-512) and bit-exact containers without clock times.
+"""
+
+from __future__ import annotations
+
+from inpaintbench.video.decoding import (
+    STILL_FPS,
+    VIDEO_SUFFIXES,
+    Decoder,
+    Probe,
+    decoded_hashes,
+    frames_at,
+    probe,
+    read_frames,
+    read_hole,
+    read_levels,
+    read_luma,
+    upright,
+    upright_frames,
+)
+from inpaintbench.video.encoding import (
+    CHALLENGE_BITS_PER_SECOND,
+    CLIP_FORMS,
+    TRUTH_PSNR_DB,
+    EncodedClip,
+    write_browser,
+    write_clip,
+    write_hole,
+    write_levels,
+    write_lossless,
+)
+from inpaintbench.video.images import (
+    IMAGE_SUFFIXES,
+    is_image,
+    read_image,
+    read_image_folder,
+    read_index_image,
+    suffix_for,
+    write_image,
+)
+
+__all__ = [
+    "CHALLENGE_BITS_PER_SECOND",
+    "CLIP_FORMS",
+    "IMAGE_SUFFIXES",
+    "STILL_FPS",
+    "TRUTH_PSNR_DB",
+    "VIDEO_SUFFIXES",
+    "Decoder",
+    "EncodedClip",
+    "Probe",
+    "decoded_hashes",
+    "frames_at",
+    "is_image",
+    "probe",
+    "read_frames",
+    "read_hole",
+    "read_image",
+    "read_image_folder",
+    "read_index_image",
+    "read_levels",
+    "read_luma",
+    "suffix_for",
+    "upright",
+    "upright_frames",
+    "write_browser",
+    "write_clip",
+    "write_hole",
+    "write_image",
+    "write_levels",
+    "write_lossless",
+]

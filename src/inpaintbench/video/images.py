@@ -1,0 +1,111 @@
+"""Still images: which files are ones, and how they are read and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from inpaintbench.errors import MediaError
+from inpaintbench.types import Frames
+
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
+"""Lower-case file name endings that are taken for still images."""
+
+
+def is_image(path: Path | str) -> bool:
+    """Whether the name says that the file is a still image."""
+    return Path(path).suffix.lower() in IMAGE_SUFFIXES
+
+
+def suffix_for(frames: int) -> str:
+    """How the file of a clip of so many frames ends: a single frame is an image."""
+    return ".png" if frames == 1 else ".mp4"
+
+
+def read_image(path: Path | str) -> npt.NDArray[np.uint8]:
+    """An image as ``uint8[H, W, 3]`` RGB, turned upright by its EXIF tag.
+
+    Raises:
+        MediaError: not an image.
+    """
+    try:
+        with Image.open(path) as image:
+            return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
+        raise MediaError(f"{Path(path).name} cannot be opened as an image: {reason(error)}") from error
+
+
+def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
+    """The images of a folder, sorted by name, as ``uint8[T, H, W, 3]``.
+
+    Raises:
+        MediaError: no images, or images of different sizes.
+    """
+    paths = sorted(path for path in Path(folder).glob(pattern) if is_image(path))
+    images = [read_image(path) for path in paths]
+    sizes = {image.shape for image in images}
+    if len(sizes) != 1:
+        found = "no images" if not sizes else f"images of {len(sizes)} different sizes"
+        raise MediaError(f"{Path(folder).name} holds {found}")
+    return np.stack(images)
+
+
+def write_image(path: Path | str, image: npt.NDArray[np.uint8] | npt.NDArray[np.bool_]) -> None:
+    """Write ``uint8[H, W, 3]`` RGB, ``uint8[H, W]`` grey or ``bool[H, W]`` (one bit a pixel) as PNG."""
+    Image.fromarray(np.ascontiguousarray(image)).save(path, format="PNG")
+
+
+# Index images
+
+_GREY_SPREAD = 32
+"""Largest difference between the channels of a grey pixel that went through JPEG."""
+
+
+def read_index_image(path: Path | str) -> npt.NDArray[np.uint8]:
+    """An image whose values are numbers of objects or grey levels, ``uint8[H, W]``, upright.
+
+    A palette in colours gives its indices (DAVIS and YouTube-VOS number objects so), one of greys alone its grey levels; one
+    bit gives 0 and 255; equal channels give their grey level, whatever the opacity, and a picture of one colour its opacity.
+
+    Raises:
+        MediaError: not an image, real colours, or values above 255.
+    """
+    name = Path(path).name
+    try:
+        with Image.open(path) as image:
+            return _index_values(ImageOps.exif_transpose(image), name)
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, SyntaxError) as error:
+        raise MediaError(f"{name} cannot be opened as an image: {reason(error)}") from error
+
+
+def _index_values(image: Image.Image, name: str) -> npt.NDArray[np.uint8]:
+    if image.mode == "P":
+        palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
+        return np.array(image.convert("L") if not np.ptp(palette, axis=1).any() else image)
+    if image.mode in ("1", "L"):
+        return np.array(image.convert("L"))
+    if image.mode.startswith(("I", "F")):
+        values = np.array(image)
+        if values.min() < 0 or values.max() > 255 or (values % 1).any():
+            raise MediaError(f"{name} holds values up to {values.max():g}, but a mask has whole numbers 0..255: save it as 8 bit")
+        return values.astype(np.uint8)
+    return _grey_of_channels(np.array(image.convert("RGBA")), name)
+
+
+def _grey_of_channels(pixels: npt.NDArray[np.uint8], name: str) -> npt.NDArray[np.uint8]:
+    colours, opacity = pixels[..., :3], pixels[..., 3]
+    if not (colours != colours[0, 0]).any() and (opacity != opacity[0, 0]).any():
+        return opacity.copy()
+    spread = int((colours.max(axis=2) - colours.min(axis=2)).max())
+    if spread > _GREY_SPREAD:
+        raise MediaError(f"{name} is a picture in colours, but a mask is black and white, grey, or numbers objects by a palette")
+    return np.asarray(cv2.cvtColor(colours, cv2.COLOR_RGB2GRAY), np.uint8)
+
+
+def reason(error: BaseException) -> str:
+    """What an error says, in a few words."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
