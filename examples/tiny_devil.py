@@ -12,13 +12,14 @@ from inpaintbench.eval.report import write_report
 from inpaintbench.eval.score import score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
+from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.workspace import Workspace
 
 
 def main(folder: Path) -> Path:
     workspace = Workspace(folder)
     recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
-    source = devil.SourceSpec("embedded", {"count": 8, "width": 208, "height": 120})
+    source = SourceSpec("embedded", {"count": 8, "width": 208, "height": 120})
     protocol = PROTOCOLS.get("devil/corrected")
     with LocalExecutor(workspace, workers=2) as executor:
         root, dataset = devil.build(recipe, source, executor, workspace)

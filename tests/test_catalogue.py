@@ -11,11 +11,18 @@ from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InpaintBenchError, UnknownNameError
 
 KINDS = {
-    "inpaintbench.curation.sources": ("SOURCES", {"base", "virtual_camera", "moving_water", "photographs"}),
+    "inpaintbench.curation.sources": (
+        "SOURCES",
+        {"base", "virtual_camera", "moving_water", "photographs", "figure", "figure_paint", "figure_pose"},
+    ),
+    "inpaintbench.curation.poses": ("POSE_READERS", {"base", "crops", "json_file", "matlab", "matlab_child"}),
     "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),
     "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base"}),
     "inpaintbench.curation.attributes": ("ATTRIBUTES", {"base"}),
-    "inpaintbench.masks.generators": ("GENERATORS", {"base", "blob_motion", "blob_presets", "blob_raster"}),
+    "inpaintbench.masks.generators": (
+        "GENERATORS",
+        {"base", "blob_motion", "blob_presets", "blob_raster", "arguments", "brush_presets", "brush_shapes", "motion"},
+    ),
     "inpaintbench.eval.methods": ("METHODS", {"base"}),
     "inpaintbench.eval.metrics": ("METRICS", {"base"}),
 }

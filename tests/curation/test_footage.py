@@ -19,6 +19,7 @@ from inpaintbench.errors import InputError, Rejected, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
+from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Clip, Source
 from inpaintbench.workspace import Workspace
 
@@ -27,7 +28,7 @@ SMALL = devil.DevilRecipe(width=96, height=64, clip_frames=50)
 
 def curate(folder: Path, workspace: Workspace, *, workers: int = 0, recipe: devil.DevilRecipe = SMALL) -> None:
     with LocalExecutor(workspace, workers=workers) as executor:
-        devil.curate(recipe, devil.SourceSpec("folder", {"folder": str(folder)}), executor, workspace)
+        devil.curate(recipe, [SourceSpec("folder", {"folder": str(folder)})], executor, workspace)
 
 
 def test_every_hazard_is_clips_or_a_row_with_a_reason_and_the_run_goes_on(tmp_path: Path, workspace: Workspace) -> None:
@@ -70,7 +71,7 @@ def test_a_file_without_permission_is_a_row_with_a_reason(tmp_path: Path) -> Non
         f"workspace = Workspace({str(tmp_path / 'workspace')!r})\n"
         "with LocalExecutor(workspace, workers=0) as executor:\n"
         f"    source = devil.SourceSpec('folder', {{'folder': {str(folder)!r}}})\n"
-        "    devil.curate(devil.DevilRecipe(width=96, height=64), source, executor, workspace)\n"
+        "    devil.curate(devil.DevilRecipe(width=96, height=64), [source], executor, workspace)\n"
         "print([row.reason for row in workspace.table('rejected', Rejection)])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -19,6 +19,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.verify import verify
 from inpaintbench.recipes import devil
+from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Slice, Source
 from inpaintbench.workspace import Workspace
 
@@ -68,7 +69,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A benchmark from embedded footage with all ten slices."""
     workspace = Workspace(tmp_path_factory.mktemp("embedded") / "workspace")
     recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
-    source = devil.SourceSpec("embedded", {"count": 8, "width": 208, "height": 120})
+    source = SourceSpec("embedded", {"count": 8, "width": 208, "height": 120})
     with LocalExecutor(workspace, workers=2) as executor:
         devil.build(recipe, source, executor, workspace)
     return workspace
@@ -112,9 +113,7 @@ def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "workspace")
     recipe = devil.DevilRecipe(width=208, height=120, per_slice=2, behaviour="as-published")
     with LocalExecutor(workspace, workers=0) as executor:
-        folder, dataset = devil.build(
-            recipe, devil.SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace
-        )
+        folder, dataset = devil.build(recipe, SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace)
     assert dataset.left_out == {
         f"scene_motion-{level}": f"no clip is labelled scene_motion_level '{level}'" for level in ("low", "high")
     }
@@ -128,7 +127,7 @@ def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
 def test_other_options_in_one_workspace_give_what_a_fresh_build_gives(tmp_path: Path) -> None:
     """And the workspace may lie among the sources: what we made is not footage."""
     sources = write_sources(tmp_path / "sources", count=3)
-    source = devil.SourceSpec("folder", {"folder": str(sources)})
+    source = SourceSpec("folder", {"folder": str(sources)})
     made = {}
     for name, behaviours in (("sources/inside", ("corrected", "as-published")), ("fresh", ("as-published",))):
         for behaviour in behaviours:
@@ -146,7 +145,7 @@ def test_two_clips_give_one_low_and_one_high(tmp_path: Path) -> None:
     with LocalExecutor(workspace, workers=0) as executor:
         _, dataset = devil.build(
             devil.DevilRecipe(width=64, height=48, per_slice=3),
-            devil.SourceSpec("folder", {"folder": str(tmp_path / "sources")}),
+            SourceSpec("folder", {"folder": str(tmp_path / "sources")}),
             executor,
             workspace,
         )
@@ -161,7 +160,7 @@ def test_two_clips_give_one_low_and_one_high(tmp_path: Path) -> None:
 def test_real_videos_all_go_through_a_build(assets: Path, tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "workspace")
     recipe = devil.DevilRecipe(width=208, height=120, per_slice=3)
-    source = devil.SourceSpec("folder", {"folder": str(assets / "videos")})
+    source = SourceSpec("folder", {"folder": str(assets / "videos")})
     with LocalExecutor(workspace, workers=2) as executor:
         folder, dataset = devil.build(recipe, source, executor, workspace)
     found = {piece.uri for piece in FolderSource(folder=str(assets / "videos")).footage()}

@@ -79,13 +79,14 @@ def curate(
         splitter=cutting.splitter, normalizer=cutting.normalizer, fps=cutting.fps, form=cutting.form,
     )  # fmt: skip
     if not cut.records:
-        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected]))
+        wanted = "pictures" if any(spec.constants.get("media") == "image" for spec in sources) else "video files"
+        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected], wanted=wanted))
     return distinct, found
 
 
-def _no_clips(found: int, rejected: Sequence[Rejection]) -> str:
+def _no_clips(found: int, rejected: Sequence[Rejection], *, wanted: str) -> str:
     if not found:
-        return "no clips: the sources hold no files of the right kind"
+        return f"no clips: the source folder holds no {wanted}"
     reasons = [f"{footage.display_name(row.name)}: {row.reason}" for row in rejected]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
     return f"no clips from {found} {'file' if found == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"
