@@ -16,7 +16,7 @@ def program(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
-@pytest.mark.parametrize("generator", [name for name in GENERATORS if name not in ("saved_masks", "devil_blobs")])
+@pytest.mark.parametrize("generator", [name for name in GENERATORS if name not in ("saved_masks", "given_blocks", "devil_blobs")])
 def test_every_generator_can_be_looked_at(generator: str, tmp_path: Path) -> None:
     done = program("masks", "preview", generator, "--count", "2", "--size", "96x96", "--out", str(tmp_path / "sheet.html"))
     assert done.returncode == 0, done.stderr
@@ -50,6 +50,9 @@ def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
         (("build", "humans", "--out", "{tmp}/w"), "give either --people FORMAT=ANNOTATIONS:IMAGES or --demo"),
         (("build", "humans", "--out", "{tmp}/w", "--people", "mpii"), "is not FORMAT=ANNOTATIONS:IMAGES"),
         (("build", "humans", "--out", "{tmp}/w", "--people", "mpi=a:b"), "did you mean 'mpii'?"),
+        (("build", "humans", "--out", "{tmp}/w", "--people", "mpii=a:b", "--crop", "gro=1"), "cannot be built"),
+        (("build", "humans", "--out", "{tmp}/w", "--originals", "{tmp}"), "belong together"),
+        (("build", "humans", "--out", "{tmp}/w", "--originals", "{tmp}", "--blocks", "{tmp}/no.json"), "no.json cannot be read"),
         (("build", "reinpaint", "--out", "{tmp}/w", "--demo", "--bins", "0,x"), "bins '0,x' are not edges in per cent"),
         (("build", "reinpaint", "--out", "{tmp}/w", "--demo", "--bins", "40,20"), "ascending"),
         (("build", "reinpaint", "--out", "{tmp}/w", "--demo", "--ratio", "1.5"), "ratio '1.5' should be"),

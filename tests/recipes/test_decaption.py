@@ -59,6 +59,10 @@ def test_the_input_is_the_overlay_on_the_truth_and_nothing_else(benchmark: tuple
         assert colour[inside].min() > -16.5
         assert colour[inside].max() < 255 + 16.5
         assert hole.mean() == pytest.approx(row["attributes"]["mask.overlay_fraction"])
+        top, left, height, width = row["attributes"]["mask.overlay_box"]
+        assert hole[:, top : top + height, left : left + width].sum() == hole.sum()
+        assert hole.any(axis=0)[top].any()
+        assert hole.any(axis=0)[:, left + width - 1].any()
         assert opaque.any()
 
 

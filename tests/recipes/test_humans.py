@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from datasets import load_dataset
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks.block_json import hole_of, read_blocks
 from inpaintbench.recipes.humans import BLOCKS_FILE, HumansRecipe
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
@@ -92,6 +95,25 @@ def test_a_margin_that_leaves_no_room_is_told_for_every_photograph(tmp_path: Pat
     refused = Workspace(tmp_path / "workspace").table("rejected", Rejection, step="render")
     assert len(refused) == 13  # the drawn ones and a portrait
     assert all("too small" in row.reason for row in refused)
+
+
+def test_the_mask_file_of_a_challenge_gives_the_same_holes_again(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, folder, dataset = benchmark
+    for row in dataset.items[:4]:
+        target = tmp_path / "originals" / f"{row['item_id']}.png"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(folder / row["truth_file_name"], target)
+    workspace = Workspace(tmp_path / "workspace")
+    source = SourceSpec("folder", {"folder": str(tmp_path / "originals"), "media": "image"})
+    with LocalExecutor(workspace, workers=0) as executor:
+        again, rebuilt = build(HumansRecipe(given_blocks=True), [source], executor, workspace, blocks=folder / BLOCKS_FILE)
+        with pytest.raises(InputError, match="say where it lies: --blocks FILE"):
+            build(HumansRecipe(given_blocks=True), [source], executor, workspace)
+    check_published(again)
+    wanted = {f"{row['item_id']}.png": row["hole_sha256"] for row in dataset.items[:4]}
+    assert {row["source_uri"]: row["hole_sha256"] for row in rebuilt.items} == wanted
 
 
 def test_splits_that_are_no_shares_are_refused(tmp_path: Path) -> None:

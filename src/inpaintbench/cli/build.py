@@ -24,6 +24,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.freeze import check_target
 from inpaintbench.export.layout import by_split, splits
+from inpaintbench.masks.block_json import read_blocks
 from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.decaption import DecaptionRecipe
@@ -166,6 +167,16 @@ def build_humans(
         typer.Option(metavar="FORMAT=ANNOTATIONS:IMAGES", help="Annotated photographs: mpii=mpii.mat:images. Repeatable."),
     ] = None,
     demo: Demo = False,
+    originals: Annotated[
+        Path | None, typer.Option(help="Folder of photographs for --blocks, instead of annotated people.")
+    ] = None,
+    blocks: Annotated[
+        Path | None, typer.Option(help="Mask file of the challenge: photograph -> [row, column, size] triples.")
+    ] = None,
+    crop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Of the crops: grow=0.5, shortest_side=224, framing=person ... Repeatable."),
+    ] = None,
     margin: Annotated[int, typer.Option(min=0, help="Pixels between blocks and the edges of a photograph.")] = 100,
     most_blocks: Annotated[int, typer.Option(min=1, help="Most blocks in a photograph.")] = 10,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many people of each set.")] = None,
@@ -175,11 +186,19 @@ def build_humans(
     retry_rejected: RetryRejected = False,
 ) -> None:
     """People with blocks missing around their joints."""
-    _one_of(people, demo, "--people FORMAT=ANNOTATIONS:IMAGES")
-    sources = [SourceSpec("drawn_people", {"count": DEMO_PEOPLE})] if demo else [_people(text, limit) for text in people or ()]
-    name = {"name": "People demo"} if demo else {}
-    recipe = make_recipe(HumansRecipe, {"margin": margin, "most_blocks": most_blocks, "seed": seed} | name)
-    _build(recipe, sources, out, Running(workers, max_failures, retry_rejected))
+    _one_of(people or originals, demo, "--people FORMAT=ANNOTATIONS:IMAGES")
+    if bool(originals) != bool(blocks) or (people and originals):
+        raise InputError("--originals FOLDER and --blocks FILE belong together, instead of --people")
+    if blocks:
+        read_blocks(blocks)  # told before any work
+    sources = [_people(text, dict(map(constant, crop or ())), limit) for text in people or ()]
+    if demo:
+        sources = [SourceSpec("drawn_people", {"count": DEMO_PEOPLE})]
+    if originals:
+        sources = [SourceSpec("folder", {"folder": str(originals), "media": "image"})]
+    chosen = {"margin": margin, "most_blocks": most_blocks, "seed": seed, "given_blocks": bool(blocks)}
+    recipe = make_recipe(HumansRecipe, chosen | ({"name": "People demo"} if demo else {}))
+    _build(recipe, sources, out, Running(workers, max_failures, retry_rejected), blocks=blocks)
 
 
 @app.command("decaption")
@@ -241,12 +260,12 @@ def _ratio(text: str) -> float | tuple[float, ...]:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def _people(text: str, limit: int | None) -> SourceSpec:
+def _people(text: str, crop: Mapping[str, Any], limit: int | None) -> SourceSpec:
     name, equals, paths = text.partition("=")
     annotations, colon, images = paths.rpartition(":")
     if not (name and equals and annotations and colon and images):
         raise InputError(f"--people {text!r} is not FORMAT=ANNOTATIONS:IMAGES, such as mpii=mpii.mat:images")
-    constants = {"format": name, "annotations": annotations, "images": images, "limit": limit}
+    constants = {"format": name, "annotations": annotations, "images": images, "limit": limit, **crop}
     return SourceSpec("people", constants, label=name)
 
 
@@ -265,11 +284,11 @@ class Running:
         )
 
 
-def _build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, *, masks: Path | None = None) -> None:
+def _build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
     check_target(out / "exports" / recipe.kind)  # what can be wrong with the arguments is told before any work
     workspace = Workspace(out)
     with running.on(workspace) as executor:
-        folder, dataset = build(recipe, sources, executor, workspace, **({"masks": masks} if masks else {}))
+        folder, dataset = build(recipe, sources, executor, workspace, **{name: path for name, path in corrupting.items() if path})
     summarise(workspace, dataset)
     _told(folder, dataset)
 

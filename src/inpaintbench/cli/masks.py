@@ -33,13 +33,14 @@ app = typer.Typer(no_args_is_help=True, help="Make corruptions and measure them.
 def pair(
     workspace: Annotated[Path, typer.Argument(help="The workspace.")],
     saved_masks: Annotated[Path | None, typer.Option(help="Folder of the masks of a recipe that takes saved ones.")] = None,
+    blocks: Annotated[Path | None, typer.Option(help="Mask file of a recipe that takes given blocks.")] = None,
     workers: Workers = WORKERS,
 ) -> None:
     """Pair the kept clips with masks, render the masks that are used, measure them."""
     opened = Workspace(workspace, create=False)
     with console.running(opened, workers=workers) as executor:
         recipe = recall(opened)
-        given = {"masks": saved_masks} if saved_masks else {}
+        given = {name: path for name, path in (("masks", saved_masks), ("blocks", blocks)) if path}
         stages_of(recipe).corrupt(recipe, executor, opened, **given)
     holes, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
     console.out.print(f"{items} items with {holes} holes", markup=False)

@@ -12,12 +12,15 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import split
+from inpaintbench.curation.footage import display_name
+from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
+from inpaintbench.masks.block_json import read_blocks
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.types import Clip, Corruption, Dataset, Item, Plain, Slice, canonical_json, content_id
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
 from inpaintbench.workspace import Workspace
 
 WHITE = 255
@@ -37,6 +40,8 @@ class HumansRecipe(BaseModel):
     margin: int = Field(100, ge=0)
     """Pixels that every block keeps from the edges of the picture."""
     most_blocks: int = Field(10, ge=1)
+    given_blocks: bool = False
+    """The blocks come from a mask file, and the photographs need no joints."""
     shortest_side: int = Field(16, ge=1)
     """Smaller photographs are refused."""
     splits: Mapping[str, float] = {"train": 0.7, "validation": 0.15, "test": 0.15}
@@ -57,24 +62,45 @@ def label(recipe: HumansRecipe, executor: Executor, workspace: Workspace) -> Non
     """Nothing to measure: the joints came with the photographs."""
 
 
-def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace) -> None:
-    """Blocks around the joints of every photograph that has room for them."""
+def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, blocks: Path | None = None) -> None:
+    """Blocks around the joints of every photograph that has room for them, or those of the mask file ``blocks``."""
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build humans")
     known = stages.facts_of(workspace, ["known"])
-    requests = [_request(recipe, clip, str(known[clip.source_id, "joints"].blob)) for clip in clips]
+    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    if recipe.given_blocks:
+        requests = _given(recipe, clips, uri, blocks)
+    else:
+        requests = [_around_joints(recipe, clip, str(known[clip.source_id, "joints"].blob)) for clip in clips]
     holes = render.render(executor, requests).records
     render.measure_all(executor, holes)
-    of_clip = {clip.clip_id: clip for clip in clips}
-    groups = {hole.clip_id: str(known[of_clip[hole.clip_id].source_id, "split_group"].value) for hole in holes}
+    of_clip = {clip.clip_id: clip.source_id for clip in clips}
+    groups = {hole.clip_id: _known(known, of_clip[hole.clip_id], "split_group", uri) for hole in holes}
     split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
-    sets = {hole.clip_id: str(known[of_clip[hole.clip_id].source_id, "set"].value) for hole in holes}
+    sets = {hole.clip_id: _known(known, of_clip[hole.clip_id], "set", {}) for hole in holes}
     _write_items(recipe, workspace, holes, split_of, sets)
 
 
-def _request(recipe: HumansRecipe, clip: Clip, joints: str) -> render.MaskRequest:
+def _known(known: Mapping[tuple[str, str], Attribute], source_id: str, name: str, otherwise: Mapping[str, str]) -> str:
+    row = known.get((source_id, name))
+    return str(row.value) if row else otherwise.get(source_id, "own")
+
+
+def _around_joints(recipe: HumansRecipe, clip: Clip, joints: str) -> render.MaskRequest:
     constants = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
     return render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data={"joints": joints})
+
+
+def _given(recipe: HumansRecipe, clips: Sequence[Clip], uri: Mapping[str, str], path: Path | None) -> list[render.MaskRequest]:
+    if path is None:
+        raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
+    blocks = read_blocks(path)
+    names = {clip.clip_id: display_name(uri[clip.source_id]) for clip in clips}
+    chosen = {clip_id: blocks.get(name) or blocks.get(Path(name).name) or [] for clip_id, name in names.items()}
+    return [
+        render.MaskRequest(clip, "given_blocks", {"blocks": [list(block) for block in chosen[clip.clip_id]]}, recipe.seed)
+        for clip in clips
+    ]
 
 
 def _write_items(
@@ -116,8 +142,12 @@ def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = 
     publication = stages.Publication(
         recipe,
         attribute_steps=("known", "measure.masks"),
-        leaves={"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": ["joint_blocks"]},
-        about=f"Up to {recipe.most_blocks} square blocks hide joints of people. `{BLOCKS_FILE}` holds them as the challenge does:"
+        leaves={
+            "splitter": ["windows"],
+            "normalizer": ["as_is"],
+            "mask generator": ["given_blocks" if recipe.given_blocks else "joint_blocks"],
+        },
+        about=f"Square blocks hide parts of people. `{BLOCKS_FILE}` holds them as the challenge does:"
         " item -> [row, column, size] triples.",
         fill=WHITE,
         extra=_block_file,

@@ -17,7 +17,7 @@ from inpaintbench.curation import bars, footage
 from inpaintbench.curation.location import located
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
@@ -57,13 +57,14 @@ def curate(
         The sources, each content once, and all footage.
 
     Raises:
+        InputError: constants that a source does not take.
         RunError: not one clip; says why the sources gave none.
     """
     found: list[Footage] = []
     records: list[Source] = []
     refused: list[Rejection] = []
     for spec in sources:
-        leaf = SOURCES.get(spec.leaf)(**spec.constants)
+        leaf = _source(spec)
         pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label)
         found, records, refused = [*found, *pieces], [*records, *outcome.records], [*refused, *outcome.rejected]
     distinct, doubles = footage.distinct(records)
@@ -82,6 +83,15 @@ def curate(
         wanted = "pictures" if any(spec.constants.get("media") == "image" for spec in sources) else "video files"
         raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected], wanted=wanted))
     return distinct, found
+
+
+def _source(spec: SourceSpec) -> SourceLeaf:
+    made = SOURCES.get(spec.leaf)
+    try:
+        leaf: SourceLeaf = made(**spec.constants)
+    except TypeError as error:
+        raise InputError(f"source {spec.leaf!r} cannot be built with {dict(spec.constants)}: {error}") from error
+    return leaf
 
 
 def _no_clips(found: int, rejected: Sequence[Rejection], *, wanted: str) -> str:

@@ -15,6 +15,7 @@ GENERATORS = Catalogue(
         "half_frame": "inpaintbench.masks.generators.half_frame:HalfFrame",
         "outpainting": "inpaintbench.masks.generators.outpainting:Outpainting",
         "joint_blocks": "inpaintbench.masks.generators.joint_blocks:JointBlocks",
+        "given_blocks": "inpaintbench.masks.generators.given_blocks:GivenBlocks",
         "saved_masks": "inpaintbench.masks.generators.saved_masks:SavedMasks",
         "subtitles": "inpaintbench.masks.generators.subtitles:Subtitles",
     },

@@ -124,9 +124,17 @@ def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:
         "overlay_fraction": float(counts @ holes / counts.sum()),
         "text_fraction": float(counts @ texts / counts.sum()),
         "overlay_fraction_peak": float(holes[counts > 0].max()),
+        "overlay_box": _box(track),
         "frames_with_text": int(counts[holes > 0].sum()),
         "fonts": [f"{Path(path).name} {_short_hash(path)}" for path in faces],
     }
+
+
+def _box(track: Track) -> list[int]:
+    """``[row, column, height, width]`` of the rectangle that holds whatever is painted at any time."""
+    painted = np.any([picture.alpha > 0 for picture in track.pictures], axis=0)
+    rows, columns = np.flatnonzero(painted.any(axis=1)), np.flatnonzero(painted.any(axis=0))
+    return [int(rows[0]), int(columns[0]), int(rows[-1] - rows[0] + 1), int(columns[-1] - columns[0] + 1)]
 
 
 @lru_cache(maxsize=256)
