@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from built import built, check_published, check_same_bytes
 from datasets import load_dataset
+from pose_files import lsp_file
 
 from inpaintbench import frozen, video
+from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
@@ -31,12 +34,12 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path
     return built(tmp_path_factory.mktemp("humans") / "workspace", RECIPE, PEOPLE)
 
 
-def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
     _, folder, dataset = benchmark
     check_published(folder)
     names = {part.name.partition("-")[0] for part in dataset.slices}
     assert names == {"all", "area", "blocks", "joint", "set"}
-    loaded = load_dataset(str(folder), "all")
+    loaded = load_dataset(str(folder), "all", cache_dir=str(tmp_path))
     assert set(loaded) == {"train", "validation", "test"}
     assert sum(map(len, loaded.values())) == len(dataset.items) >= 10
     row = loaded["train"][0]
@@ -121,20 +124,57 @@ def test_splits_that_are_no_shares_are_refused(tmp_path: Path) -> None:
         built(tmp_path / "workspace", HumansRecipe(splits={"train": 0.7, "test": 0.7}), PEOPLE, workers=0)
 
 
+def test_two_sets_of_one_format_and_what_is_odd_in_a_file(tmp_path: Path) -> None:
+    images = tmp_path / "images"
+    images.mkdir()
+    for number in (1, 2):
+        picture = video.read_image(PHOTOGRAPHS["coffee"].path()) // number
+        video.write_image(images / f"im{number:04d}.jpg", picture)
+    joints = np.stack([np.stack([np.linspace(150, 450, 14), np.linspace(120, 280, 14), np.zeros(14)])] * 2, axis=2)
+    lsp_file(tmp_path / "one.mat", joints)
+    joints[:2, 3, 0] = np.nan
+    lsp_file(tmp_path / "two.mat", joints)
+    specs = [
+        SourceSpec(
+            "people",
+            {"format": "lsp", "annotations": str(tmp_path / f"{name}.mat"), "images": str(images), "dataset": name},
+            label=name,
+        )
+        for name in ("one", "two")
+    ]
+    workspace, folder, dataset = built(tmp_path / "workspace", HumansRecipe(margin=10), *specs)
+    check_published(folder)
+    # The photographs of both sets are the same files, so those of the second are doubles, and are told.
+    assert {row["attributes"]["set"] for row in dataset.items} == {"one"}
+    doubles = workspace.table("rejected", Rejection, step="probe")
+    assert {row.name.partition("/")[0] for row in doubles} == {"two"}
+    notes = workspace.table("rejected", Rejection, step="notes")
+    assert any(row.name.startswith("two/im0001") and "hip" in row.reason for row in notes)
+    with pytest.raises(InputError, match="2 sources are called 'one'"):
+        built(tmp_path / "other", HumansRecipe(), specs[0], specs[0], workers=0)
+
+
 @pytest.mark.real
 def test_real_people_of_two_sets(assets: Path, tmp_path: Path) -> None:
     poses = assets / "poses" / "pose-mmpose" / "tests" / "data"
     specs = [
         SourceSpec(
             "people",
-            {"format": name, "annotations": str(poses / name / f"test_{name}.json"), "images": str(poses / name)},
+            {
+                "format": "mpii" if name == "mpii" else "coco",
+                "dataset": name,
+                "annotations": str(poses / name / f"test_{name}.json"),
+                "images": str(poses / name),
+            },
             label=name,
         )
-        for name in ("mpii", "coco")
+        for name in ("mpii", "coco", "ochuman")
     ]
     workspace, folder, dataset = built(tmp_path / "workspace", HumansRecipe(margin=20), *specs)
     check_published(folder)
-    sets = {row["attributes"]["set"] for row in dataset.items}
-    assert sets == {"mpii", "coco"}
-    refused = workspace.table("rejected", Rejection)
-    assert all(row.reason for row in refused)
+    found = Counter(row["attributes"]["set"] for row in dataset.items)
+    assert found["mpii"] == 4
+    assert found["coco"] >= 3
+    assert found["ochuman"] >= 2
+    found_or_refused = len(dataset.items) + len(workspace.table("rejected", Rejection))
+    assert found_or_refused >= 5 + 12 + 5

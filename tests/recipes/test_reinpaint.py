@@ -32,13 +32,13 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path
     return built(tmp_path_factory.mktemp("reinpaint") / "workspace", RECIPE, PHOTOGRAPHS)
 
 
-def test_every_slice_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+def test_every_slice_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
     _, folder, dataset = benchmark
     check_published(folder)
     names = [part.name for part in dataset.slices]
     assert names == ["all", "area-0-20", "area-20-40", "area-40-60", "kind-brush", "kind-box"]
     assert [len(part.item_ids) for part in dataset.slices[:4]] == [15, 5, 5, 5]
-    row = load_dataset(str(folder), "area-20-40", split="test")[0]
+    row = load_dataset(str(folder), "area-20-40", split="test", cache_dir=str(tmp_path))[0]
     assert row["truth"].size == (128, 128)
     hole = np.asarray(row["hole"])
     assert 0.2 < (hole == 255).mean() <= 0.4
@@ -47,18 +47,34 @@ def test_every_slice_loads_and_verifies(benchmark: tuple[Workspace, Path, Datase
 
 def test_holes_lie_in_their_bins_and_second_holes_outside_the_first(benchmark: tuple[Workspace, Path, Dataset]) -> None:
     _, folder, dataset = benchmark
-    shares = []
+    hidden = expected = variance = 0.0
     for row in dataset.items:
         low, high = row["generator_parameters"]["area"]
         first = video.read_hole(folder / row["hole_file_name"])
         assert low < first.mean() <= high
         assert first.mean() == pytest.approx(row["attributes"]["hole.hole_fraction"])
-        for name in row["second_hole_file_names"]:
+        facts = row["attributes"]["second_holes"]
+        assert len(facts) == len(row["second_hole_file_names"]) == RECIPE.second_masks
+        for name, fact in zip(row["second_hole_file_names"], facts, strict=True):
             second = video.read_hole(folder / name)
             assert not (first & second).any()
-            shares.append(second.sum() / (~first).sum())
-    # 64 cells a mask, whole or cut by the first hole: sigma of one share is at least sqrt(P (1 - P) / 64), here doubled.
-    assert abs(np.mean(shares) - 0.4) < 3 * 2 * math.sqrt(0.24 / 64 / len(shares))
+            assert second.mean() == pytest.approx(fact["hole.hole_fraction"])
+            assert fact["mask.ratio"] == 0.4
+            hidden += second.mean()
+            expected += 0.4 * (1 - first.mean())
+            # Cells are hidden independently: the variance is the sum over cells of P (1 - P) times their known share squared.
+            cells = (~first)[0].reshape(8, 16, 8, 16).sum(axis=(1, 3)) / first.size
+            variance += 0.24 * float((cells**2).sum())
+    assert abs(hidden - expected) < 3 * math.sqrt(variance)
+
+
+def test_a_ratio_between_two_numbers_is_published_for_every_second_mask(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"second_ratio": (0.2, 0.6), "pictures": 2, "area_edges": (0.1, 0.2)})
+    _, folder, dataset = built(tmp_path / "workspace", recipe, PHOTOGRAPHS, workers=0)
+    check_published(folder)
+    ratios = [fact["mask.ratio"] for row in dataset.items for fact in row["attributes"]["second_holes"]]
+    assert len(set(ratios)) == len(ratios) == 8
+    assert 0.2 <= min(ratios) < max(ratios) <= 0.6
 
 
 def test_pictures_are_png_and_never_video(benchmark: tuple[Workspace, Path, Dataset]) -> None:
@@ -112,6 +128,11 @@ def test_a_bin_that_cannot_be_reached_is_told_for_every_picture(tmp_path: Path) 
     refused = Workspace(tmp_path / "workspace").table("rejected", Rejection, step="render")
     assert len(refused) == 5
     assert all("lies in the" in row.reason or "below the" in row.reason for row in refused)
+
+
+def test_patches_larger_than_the_pictures_are_refused() -> None:
+    with pytest.raises(ValidationError, match="patches of 100 pixels are larger than pictures of 64x64"):
+        ReinpaintRecipe(size=64, patch_pixels=100)
 
 
 @pytest.mark.parametrize("edges", [(0.2,), (0.4, 0.2), (0.0, 1.2), (-0.1, 0.2), (0.2, 0.2)])

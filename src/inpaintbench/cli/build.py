@@ -30,7 +30,7 @@ from inpaintbench.recipes import devil
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.humans import HumansRecipe
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
-from inpaintbench.recipes.settings import build, remember
+from inpaintbench.recipes.settings import build, check, corrupt, export, remember
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
@@ -164,7 +164,7 @@ def build_humans(
     out: Out,
     people: Annotated[
         list[str] | None,
-        typer.Option(metavar="FORMAT=ANNOTATIONS:IMAGES", help="Annotated photographs: mpii=mpii.mat:images. Repeatable."),
+        typer.Option(metavar="[SET:]FORMAT=ANNOTATIONS:IMAGES", help="Annotated photographs: mpii=mpii.mat:images. Repeatable."),
     ] = None,
     demo: Demo = False,
     originals: Annotated[
@@ -261,11 +261,12 @@ def _ratio(text: str) -> float | tuple[float, ...]:
 
 
 def _people(text: str, crop: Mapping[str, Any], limit: int | None) -> SourceSpec:
-    name, equals, paths = text.partition("=")
-    annotations, colon, images = paths.rpartition(":")
-    if not (name and equals and annotations and colon and images):
-        raise InputError(f"--people {text!r} is not FORMAT=ANNOTATIONS:IMAGES, such as mpii=mpii.mat:images")
-    constants = {"format": name, "annotations": annotations, "images": images, "limit": limit, **crop}
+    names, equals, paths = text.partition("=")
+    name, colon, reader = names.partition(":")
+    annotations, between, images = paths.rpartition(":")
+    if not (name and equals and annotations and between and images and bool(colon) == bool(reader)):
+        raise InputError(f"--people {text!r} is not [SET:]FORMAT=ANNOTATIONS:IMAGES, such as mpii=mpii.mat:images")
+    constants = {"format": reader or name, "annotations": annotations, "images": images, "dataset": name, "limit": limit, **crop}
     return SourceSpec("people", constants, label=name)
 
 
@@ -285,10 +286,13 @@ class Running:
 
 
 def _build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
-    check_target(out / "exports" / recipe.kind)  # what can be wrong with the arguments is told before any work
+    # What can be wrong with the arguments is told before any work, and before there is a folder.
+    check_target(out / "exports" / recipe.kind)
+    given = {name: path for name, path in corrupting.items() if path}
+    check(recipe, sources, **given)
     workspace = Workspace(out)
     with running.on(workspace) as executor:
-        folder, dataset = build(recipe, sources, executor, workspace, **{name: path for name, path in corrupting.items() if path})
+        folder, dataset = build(recipe, sources, executor, workspace, **given)
     summarise(workspace, dataset)
     _told(folder, dataset)
 
@@ -305,6 +309,7 @@ def build_devil_in(
 ) -> tuple[Path, Dataset]:
     """Build, with labels from a file, and say what came of it."""
     check_target(out / "exports" / recipe.kind)
+    check(recipe, [source])
     if labels:
         read_labels(labels)
     workspace = Workspace(out)
@@ -316,8 +321,8 @@ def build_devil_in(
         else:
             workspace.write_table("attributes", "labels", [], Attribute)
         devil.label(recipe, executor, workspace)
-        devil.corrupt(recipe, executor, workspace)
-        folder, dataset = devil.export(recipe, workspace)
+        corrupt(recipe, executor, workspace)
+        folder, dataset = export(recipe, workspace)
     summarise(workspace, dataset, per_slice=recipe.per_slice)
     return folder, dataset
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -16,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from inpaintbench.errors import InputError
-from inpaintbench.executors.local import LocalExecutor, default_workers
+from inpaintbench.executors.local import STOP_ASKED, LocalExecutor, default_workers
 from inpaintbench.workspace import Workspace
 
 out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)  # no folding in files and pipes
@@ -97,8 +98,16 @@ def stop(sentence: str, *, status: int = 1) -> NoReturn:
 
 
 def default_interrupts() -> None:
-    """Let SIGTERM end a run like Ctrl-C does, so that workers are stopped with it."""
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    """Let Ctrl-C and SIGTERM end a run in the same way, so that workers are stopped with it."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - signature of signal handlers
+    # Python drops an exception that is raised in the middle of some callbacks; the executor looks at the flag as well.
+    STOP_ASKED.set()
+    raise KeyboardInterrupt
 
 
 def shown(path: Path) -> str:

@@ -16,7 +16,7 @@ from inpaintbench.curation.labels import import_labels
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes import devil
-from inpaintbench.recipes.settings import recall, remember
+from inpaintbench.recipes.settings import check, recall, remember
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Clip, Selection, Source
 from inpaintbench.workspace import Workspace
@@ -41,10 +41,12 @@ def clips(
     from inpaintbench.cli.build import devil_recipe
 
     recipe = devil_recipe(behaviour=behaviour, size=size, per_slice=per_slice, seed=seed)
+    specs = [SourceSpec("folder", {"folder": str(sources)})]
+    check(recipe, specs)
     workspace = Workspace(out)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         remember(workspace, recipe)
-        devil.curate(recipe, [SourceSpec("folder", {"folder": str(sources)})], executor, workspace)
+        devil.curate(recipe, specs, executor, workspace)
     made = workspace.table("clips", Clip)
     console.out.print(f"{len(made)} clips from {len({clip.source_id for clip in made})} sources in {out}", markup=False)
 

@@ -10,7 +10,7 @@ import typer
 from inpaintbench.cli import console
 from inpaintbench.errors import VerifyError
 from inpaintbench.export.verify import verify as verify_dataset
-from inpaintbench.recipes.settings import recall, stages_of
+from inpaintbench.recipes.settings import export, recall
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer(no_args_is_help=True, help="Freeze items and slices into a dataset that anyone can load and verify.")
@@ -24,8 +24,7 @@ def freeze(
     """Write the frozen dataset of a workspace; an older one there is replaced whole."""
     opened = Workspace(workspace, create=False)
     with opened.locked():
-        recipe = recall(opened)
-        folder, dataset = stages_of(recipe).export(recipe, opened, target=to)
+        folder, dataset = export(recall(opened), opened, target=to)
     console.out.print(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}", markup=False)
 
 

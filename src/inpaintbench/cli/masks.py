@@ -18,9 +18,9 @@ from inpaintbench.masks.gallery import write_gallery
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
-from inpaintbench.masks.render import build, generate
-from inpaintbench.recipes.preview import backdrops, panels
-from inpaintbench.recipes.settings import recall, stages_of
+from inpaintbench.masks.render import generate
+from inpaintbench.recipes.preview import backdrops, check, guessed, panels
+from inpaintbench.recipes.settings import corrupt, recall
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
 
@@ -41,7 +41,7 @@ def pair(
     with console.running(opened, workers=workers) as executor:
         recipe = recall(opened)
         given = {name: path for name, path in (("masks", saved_masks), ("blocks", blocks)) if path}
-        stages_of(recipe).corrupt(recipe, executor, opened, **given)
+        corrupt(recipe, executor, opened, **given)
     holes, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
     console.out.print(f"{items} items with {holes} holes", markup=False)
 
@@ -100,13 +100,13 @@ def preview(
     size: Annotated[str, typer.Option(metavar="WxH", help="Size of the pictures.")] = "256x256",
     frames: Annotated[int, typer.Option(min=1, max=250, help="Length; above 1 over films.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the masks.")] = 0,
-    images: Annotated[Path | None, typer.Option(help="Folder of pictures to show them over.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder of pictures to show them over; stills only.")] = None,
 ) -> None:
     """Write one HTML contact sheet of a generator's masks with their measured attributes."""
     leaf = GENERATORS.get(generator)
     settings = settings_of(constants or (), vary or ())
     for chosen in settings:
-        build(generator, chosen)  # what cannot be built is told before any picture is made
+        check(generator, chosen)  # what cannot be built is told before any picture is made
     if out.is_dir():
         raise InputError(f"{str(out)!r} is a folder; name the HTML file to write")
     width, height = parse_size(size)
@@ -114,6 +114,8 @@ def preview(
         frames = TEXT_FRAMES
     shown = backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)
     made = panels(generator, settings, shown, count=count, seed=seed)
+    if warning := guessed(made):
+        console.err.print(f"warning: {warning}", markup=False)
     title = f"Masks of {generator}"
     page = write_gallery(out, title=title, panels=made, generator=generator, version=leaf.version, seed=seed)
     console.out.print(f"{sum(len(panel.tiles) for panel in made)} masks: {page}", markup=False)

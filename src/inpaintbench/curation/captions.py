@@ -70,6 +70,7 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
         skipped = [
             Attribute(source_id, f"{NAME}.skipped", None, f"line {row.line}: {row.reason}", NAME, VERSION) for row in text.skipped
         ]
+        skipped += [Attribute(source_id, f"{NAME}.skipped", None, note, NAME, VERSION) for note in text.notes]
     rows = [
         data_attribute(blobs, source_id, NAME, to_data(events), producer=NAME),
         Attribute(source_id, f"{NAME}.origin", origin, None, NAME, VERSION),

@@ -41,7 +41,7 @@ def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str =
     """
     footage = list(leaf.footage())
     step = Step(
-        name=f"find.{leaf.name}" + (f".{label}" if label else ""),
+        name=find_step(leaf.name, label),
         version=f"{VERSION}.{leaf.version}",
         table="sources",
         record=Source,
@@ -54,6 +54,11 @@ def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str =
         Task(piece.uri, piece.content, {"footage": asdict(piece), "constants": dict(constants)}, piece.name) for piece in footage
     ]
     return footage, executor.run(step, tasks)
+
+
+def find_step(leaf: str, label: str = "") -> str:
+    """The step that finds the footage of a source."""
+    return f"find.{leaf}" + (f".{label}" if label else "")
 
 
 def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Source]:

@@ -46,10 +46,11 @@ def read_labels(path: Path) -> list[dict[str, str | None]]:
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = list(csv.DictReader(file))
+            reader = csv.DictReader(file)
+            lines, columns = list(reader), reader.fieldnames or []
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"labels {str(path)!r} cannot be read: {error}") from error
-    if lines and (missing := [column for column in _COLUMNS if column not in lines[0]]):
+        raise InputError(f"labels {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if missing := [column for column in _COLUMNS if column not in columns]:
         raise InputError(f"labels {str(path)!r} have no column {missing[0]!r}; needed are {', '.join(_COLUMNS)}")
     return lines
 

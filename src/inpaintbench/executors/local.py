@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
@@ -20,6 +21,9 @@ from inpaintbench.errors import RunError, WorkspaceError
 from inpaintbench.executors.base import Outcome, Progress, Rejection, Step, Task, finish, perform, task_key
 from inpaintbench.workspace import Ledger, Workspace, blob_names
 
+STOP_ASKED = threading.Event()
+"""Set by whoever handles interrupts: an executor then ends with ``KeyboardInterrupt``."""
+_LOOK_SECONDS = 0.5
 _AHEAD = 2  # tasks queued for each worker: keeps them busy without holding the whole run in memory
 
 
@@ -116,14 +120,23 @@ class LocalExecutor:
                 running[self._workers().schedule(perform, args=arguments, timeout=step.time_limit_seconds)] = key
             if not running:
                 return
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            finished, _ = wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+            if STOP_ASKED.is_set():
+                raise KeyboardInterrupt
             for future in finished:
                 yield running.pop(future), _result(future, step)
 
     def _workers(self) -> ProcessPool:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPool(self.workers, context=context, initializer=start_worker)
+            # The pool's threads inherit this mask, and workers theirs: Ctrl-C on a terminal goes to all processes, also to
+            # workers that are still starting and would print a traceback.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self._pool = ProcessPool(self.workers, context=context, initializer=start_worker)
+                _ = self._pool.active  # starts the threads
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return self._pool
 
 
@@ -155,6 +168,7 @@ def start_worker() -> None:
     """Make this process a good worker: one thread, own process group, dies with its parent, leaves Ctrl-C to it."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # how the pool ends a worker
     if sys.platform == "linux":
         # A hung worker would outlive a killed parent. PR_SET_PDEATHSIG is 1.
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)

@@ -152,11 +152,20 @@ def _rows(
     for item in sorted(items, key=lambda item: item.item_id):
         clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
         own = facts.get(clip.source_id, {}) | facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
-        media = _media_columns(clip, corruption, children.get(corruption.corruption_id, []))
+        second = children.get(corruption.corruption_id, [])
+        if second:
+            own |= {"second_holes": [_second(row, facts.get(row.corruption_id, {})) for row in second]}
+        media = _media_columns(clip, corruption, second)
         made.append(media | _plain_columns(item, clip, corruption, source_of[clip.source_id]) | {"attributes": own})
     optional = {name for row in made for name, value in row.items() if name in map(file_column, MEDIA) and value}
     unused = {file_column(part) for part in MEDIA} - optional
     return [{name: value for name, value in row.items() if name not in unused} for row in made]
+
+
+def _second(corruption: Corruption, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of a second hole, in the order of the files."""
+    told = {name: value for name, value in facts.items() if value is not None}
+    return {"corruption_id": corruption.corruption_id, "hole_sha256": corruption.hole_sha256, **told}
 
 
 def _fact(row: Attribute, blobs: Blobs) -> Any:

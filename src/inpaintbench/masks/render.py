@@ -56,6 +56,8 @@ class MaskRequest:
     """Blob name of the parent's hole."""
     where: Plain = field(default_factory=dict)
     """Constants that say where files of this machine lie: handed to the generator, kept out of ids and tables."""
+    name: str = ""
+    """What people call the clip, for reasons of refusal."""
     input_form: str = "lossless"
     """One of ``video.CLIP_FORMS``, for corruptions that paint over pixels."""
 
@@ -86,7 +88,7 @@ def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "
         record=Corruption,
         function="inpaintbench.masks.render:render_one",
     )
-    tasks = [Task(name, name, {"request": asdict(distinct[name])}) for name in sorted(distinct)]
+    tasks = [Task(key, key, {"request": asdict(distinct[key])}, distinct[key].name) for key in sorted(distinct)]
     return executor.run(step, tasks)
 
 

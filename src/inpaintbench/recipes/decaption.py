@@ -52,15 +52,14 @@ class DecaptionRecipe(BaseModel):
     """Of the slices by share of painted pixels."""
 
 
-def curate(recipe: DecaptionRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
-    """Films to square clips, and the text that each clip shows.
-
-    Raises:
-        InputError: a font family that is not installed.
-        RunError: not one clip.
-    """
-    for family in recipe.families:  # what cannot be drawn is told before any work
+def check(recipe: DecaptionRecipe) -> None:
+    """Raise ``InputError`` when a font family is not installed."""
+    for family in recipe.families:
         find_font(family, bold=False, italic=False, characters="A")
+
+
+def curate(recipe: DecaptionRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+    """Films to square clips, and the text that each clip shows."""
     cutting = stages.Cutting(
         splitter={"name": "windows", "length": recipe.clip_frames, "shortest": recipe.clip_frames},
         normalizer={"name": "cover", "width": recipe.side, "height": recipe.side},
@@ -83,9 +82,10 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build decaption")
     texts = captions.of_clips(workspace, clips, list(stages.facts_of(workspace, [captions.NAME]).values()))
+    names = stages.clip_names(workspace, clips)
     turns = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips))
     requests = [
-        _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], str(texts[clip.clip_id].blob))
+        _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], str(texts[clip.clip_id].blob), names[clip.clip_id])
         for clip, turn in zip(clips, turns, strict=True)
     ]
     painted = render.render(executor, requests).records
@@ -96,10 +96,17 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
     _write_items(recipe, workspace, [row for row in painted if row.clip_id in kept], clips)
 
 
-def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str) -> render.MaskRequest:
-    data = {"timed_text": text}
-    constants = {"difficulty": difficulty, "families": list(recipe.families)}
-    return render.MaskRequest(clip, "subtitles", constants, recipe.seed, draw=clip.clip_id, data=data, input_form=recipe.form)
+def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, name: str) -> render.MaskRequest:
+    return render.MaskRequest(
+        clip,
+        "subtitles",
+        {"difficulty": difficulty, "families": list(recipe.families)},
+        recipe.seed,
+        draw=clip.clip_id,
+        data={"timed_text": text},
+        name=name,
+        input_form=recipe.form,
+    )
 
 
 def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequence[Corruption], clips: Sequence[Clip]) -> None:

@@ -17,7 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
-from inpaintbench.masks.block_json import read_blocks
+from inpaintbench.masks.block_json import Block, read_blocks
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
@@ -49,6 +49,12 @@ class HumansRecipe(BaseModel):
     """Of the slices by hidden area."""
 
 
+def check(recipe: HumansRecipe, *, blocks: Path | None = None) -> None:
+    """Raise ``InputError`` when a mask file is wanted and not there, or is none."""
+    if recipe.given_blocks:
+        _read(blocks)
+
+
 def curate(recipe: HumansRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Crops of people, at their size."""
     cutting = stages.Cutting(
@@ -71,7 +77,7 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     if recipe.given_blocks:
         requests = _given(recipe, clips, uri, blocks)
     else:
-        requests = [_around_joints(recipe, clip, str(known[clip.source_id, "joints"].blob)) for clip in clips]
+        requests = [_around_joints(recipe, clip, known, uri[clip.source_id]) for clip in clips]
     holes = render.render(executor, requests).records
     render.measure_all(executor, holes)
     of_clip = {clip.clip_id: clip.source_id for clip in clips}
@@ -86,19 +92,28 @@ def _known(known: Mapping[tuple[str, str], Attribute], source_id: str, name: str
     return str(row.value) if row else otherwise.get(source_id, "own")
 
 
-def _around_joints(recipe: HumansRecipe, clip: Clip, joints: str) -> render.MaskRequest:
+def _around_joints(recipe: HumansRecipe, clip: Clip, known: Mapping[tuple[str, str], Attribute], name: str) -> render.MaskRequest:
+    row = known.get((clip.source_id, "joints"))
+    if row is None or row.blob is None:
+        raise InputError(f"{name} comes without joints; blocks around joints need annotated people")
     constants = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
-    return render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data={"joints": joints})
+    data = {"joints": row.blob}
+    return render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data=data, name=name)
+
+
+def _read(path: Path | None) -> dict[str, list[Block]]:
+    if path is None:
+        raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
+    return read_blocks(path)
 
 
 def _given(recipe: HumansRecipe, clips: Sequence[Clip], uri: Mapping[str, str], path: Path | None) -> list[render.MaskRequest]:
-    if path is None:
-        raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
-    blocks = read_blocks(path)
+    blocks = _read(path)
     names = {clip.clip_id: display_name(uri[clip.source_id]) for clip in clips}
-    chosen = {clip_id: blocks.get(name) or blocks.get(Path(name).name) or [] for clip_id, name in names.items()}
+    found = {clip_id: blocks.get(name) or blocks.get(Path(name).name) or [] for clip_id, name in names.items()}
+    chosen = {clip_id: [list(block) for block in of_clip] for clip_id, of_clip in found.items()}
     return [
-        render.MaskRequest(clip, "given_blocks", {"blocks": [list(block) for block in chosen[clip.clip_id]]}, recipe.seed)
+        render.MaskRequest(clip, "given_blocks", {"blocks": chosen[clip.clip_id]}, recipe.seed, name=uri[clip.source_id])
         for clip in clips
     ]
 

@@ -7,13 +7,14 @@ first hole left known; a method's first result is inpainted again under them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
@@ -66,6 +67,8 @@ class ReinpaintRecipe(BaseModel):
     @model_validator(mode="after")
     def _drawable(self) -> ReinpaintRecipe:
         # What a generator refuses is told before any work.
+        if self.patch_pixels > self.size:
+            raise ValueError(f"patches of {self.patch_pixels} pixels are larger than pictures of {self.size}x{self.size}")
         for edges in pairwise(self.area_edges):
             render.build("brush_box", {**self.first_constants, "area": list(edges)})
         render.build("patches", self.second_constants)
@@ -81,6 +84,14 @@ class ReinpaintRecipe(BaseModel):
         """Of the second masks."""
         ratio = list(self.second_ratio) if isinstance(self.second_ratio, tuple) else self.second_ratio
         return {"size": self.patch_pixels, "ratio": ratio, "count": self.second_count, "motion": self.motion}
+
+
+def check(recipe: ReinpaintRecipe, *, masks: Path | None = None) -> None:
+    """Raise ``InputError`` when saved masks are wanted and not there, or cannot be read with these constants."""
+    if recipe.saved_masks is not None:
+        folder = _folder(masks)
+        sequence_files(folder, layout=recipe.saved_masks.get("layout", "auto"))
+        render.build("saved_masks", {**recipe.saved_masks, "folder": str(folder)})
 
 
 def curate(recipe: ReinpaintRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
@@ -105,10 +116,14 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     require(clips, "clips", "curation clips")
     chosen = [clips[place] for place in item_rng(recipe.seed, "pictures", "order").permutation(len(clips))][: recipe.pictures]
     wanted = _saved(recipe, chosen, masks) if recipe.saved_masks is not None else _drawn(recipe, chosen)
-    first = render.render(executor, wanted)
+    names = stages.clip_names(workspace, clips)
+    first = render.render(executor, [replace(request, name=names[request.clip.clip_id]) for request in wanted])
     by_id = {clip.clip_id: clip for clip in chosen}
     second = [_second(recipe, by_id[hole.clip_id], hole, k) for hole in first.records for k in range(recipe.second_masks)]
-    render.render(executor, second, name="render.second")
+    made = render.render(executor, [replace(row, name=names[row.clip.clip_id]) for row in second], name="render.second").records
+    if second and not made:
+        raise RunError("not one second mask could be made; `inpaintbench curation rejected` says why")
+    render.measure_all(executor, made, name="measure.second")
     render.measure_all(executor, first.records)
     _write_items(recipe, workspace, first.records)
 
@@ -123,8 +138,7 @@ def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRe
 
 
 def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None) -> list[render.MaskRequest]:
-    if folder is None:
-        raise InputError("this recipe takes its first holes from saved masks; say where they lie: --saved-masks FOLDER")
+    folder = _folder(folder)
     constants = dict(recipe.saved_masks or {})
     sequences = sequence_files(folder, layout=constants.get("layout", "auto"))
     contents = {name: content_of(files) for name, files in islice(sequences.items(), len(clips))}
@@ -134,6 +148,12 @@ def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None) 
         render.MaskRequest(clip, "saved_masks", {**constants, "sequence": name, "content": content}, recipe.seed, where=where)
         for clip, (name, content) in pairs
     ]
+
+
+def _folder(masks: Path | None) -> Path:
+    if masks is None:
+        raise InputError("this recipe takes its first holes from saved masks; say where they lie: --saved-masks FOLDER")
+    return masks
 
 
 def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:
@@ -165,7 +185,7 @@ def export(recipe: ReinpaintRecipe, workspace: Workspace, *, target: Path | None
     holes = "Holes of brush strokes or boxes in bins of area." if recipe.saved_masks is None else "Holes made elsewhere."
     publication = stages.Publication(
         recipe,
-        attribute_steps=("known", "measure.masks"),
+        attribute_steps=("known", "measure.masks", "measure.second"),
         leaves={"splitter": ["windows"], "normalizer": ["cover"], "mask generator": [first, "patches"]},
         about=f"{holes} `second_hole` lists the patch masks of the second pass: inpaint,"
         " then inpaint the result again under each of them, and compare.",

@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Executor
 from inpaintbench.recipes import RECIPES
-from inpaintbench.types import canonical_json
+from inpaintbench.recipes.stages import SourceSpec, check_sources
+from inpaintbench.types import Dataset, Item, canonical_json
 from inpaintbench.workspace import Workspace, write_atomically
 
 _FILE = "recipe.json"
+_OF_ITEMS = "recipe_of_items.json"
 
 
 def remember(workspace: Workspace, recipe: BaseModel) -> None:
-    """Keep ``recipe`` in the workspace."""
-    fields = {"recipe": recipe.kind, **recipe.model_dump(mode="json")}  # type: ignore[attr-defined]
-    write_atomically(workspace.path / _FILE, canonical_json(fields).encode() + b"\n")
+    """Keep ``recipe`` in the workspace.
+
+    Raises:
+        InputError: the workspace holds another kind of benchmark.
+    """
+    if (workspace.path / _FILE).exists() and (kind := recall(workspace).kind) != _kind(recipe):
+        raise InputError(
+            f"workspace {str(workspace.path)!r} holds a {kind!r} benchmark; choose another --out for {_kind(recipe)!r}"
+        )
+    write_atomically(workspace.path / _FILE, _text(recipe))
+
+
+def _kind(recipe: BaseModel) -> str:
+    kind: str = recipe.kind  # type: ignore[attr-defined]
+    return kind
+
+
+def _text(recipe: BaseModel) -> bytes:
+    return canonical_json({"recipe": _kind(recipe), **recipe.model_dump(mode="json")}).encode() + b"\n"
 
 
 def recall(workspace: Workspace) -> Any:
@@ -45,7 +66,42 @@ def stages_of(recipe: BaseModel) -> Any:
     return sys.modules[type(recipe).__module__]
 
 
-def build(recipe: BaseModel, sources: Any, executor: Any, workspace: Workspace, **corrupting: Any) -> Any:
+def check(recipe: BaseModel, sources: Sequence[SourceSpec], **corrupting: Any) -> None:
+    """Tell what cannot be used before any work, and before anything is written.
+
+    Raises:
+        InputError: a source, or what the recipe's ``corrupt`` wants besides, cannot be used.
+    """
+    check_sources(sources)
+    if hasattr(stages_of(recipe), "check"):
+        stages_of(recipe).check(recipe, **corrupting)
+
+
+def corrupt(recipe: BaseModel, executor: Executor, workspace: Workspace, **corrupting: Any) -> None:
+    """The stage ``corrupt`` of a recipe; the items then know which recipe made them."""
+    (workspace.path / _OF_ITEMS).unlink(missing_ok=True)
+    stages_of(recipe).corrupt(recipe, executor, workspace, **corrupting)
+    write_atomically(workspace.path / _OF_ITEMS, _text(recipe))
+
+
+def export(recipe: BaseModel, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """The stage ``export`` of a recipe.
+
+    Raises:
+        InputError: the items were made by other options, or not at all.
+    """
+    made_by = workspace.path / _OF_ITEMS
+    if workspace.table("items", Item) and (not made_by.exists() or made_by.read_bytes() != _text(recipe)):
+        raise InputError(
+            f"the items of {str(workspace.path)!r} were made with other options; run `inpaintbench masks pair` first"
+        )
+    exported: tuple[Path, Dataset] = stages_of(recipe).export(recipe, workspace, target=target)
+    return exported
+
+
+def build(
+    recipe: BaseModel, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace, **corrupting: Any
+) -> tuple[Path, Dataset]:
     """All stages of a recipe; does only what is missing.
 
     Args:
@@ -58,9 +114,10 @@ def build(recipe: BaseModel, sources: Any, executor: Any, workspace: Workspace, 
     Returns:
         The dataset's folder and manifest.
     """
+    check(recipe, sources, **corrupting)
     remember(workspace, recipe)
     stages = stages_of(recipe)
     stages.curate(recipe, sources, executor, workspace)
     stages.label(recipe, executor, workspace)
-    stages.corrupt(recipe, executor, workspace, **corrupting)
-    return stages.export(recipe, workspace)
+    corrupt(recipe, executor, workspace, **corrupting)
+    return export(recipe, workspace)

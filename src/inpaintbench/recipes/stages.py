@@ -7,6 +7,7 @@ stage of any recipe: ``curate(recipe, sources, executor, workspace)``, ``label(r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,10 +64,15 @@ def curate(
     found: list[Footage] = []
     records: list[Source] = []
     refused: list[Rejection] = []
+    check_sources(sources)
+    notes: list[Rejection] = []
     for spec in sources:
         leaf = _source(spec)
         pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label)
+        notes += [Rejection(name, "notes", name, reason) for name, reason in getattr(leaf, "notes", list)()]
         found, records, refused = [*found, *pieces], [*records, *outcome.records], [*refused, *outcome.rejected]
+    workspace.write_table("rejected", "notes", notes, Rejection)
+    _forget_other_sources(workspace, {footage.find_step(spec.leaf, spec.label) for spec in sources})
     distinct, doubles = footage.distinct(records)
     where = located(distinct, found)
     probed = footage.probe(executor, distinct, where, doubles)
@@ -83,6 +89,23 @@ def curate(
         wanted = "pictures" if any(spec.constants.get("media") == "image" for spec in sources) else "video files"
         raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected], wanted=wanted))
     return distinct, found
+
+
+def check_sources(sources: Sequence[SourceSpec]) -> None:
+    """Raise ``InputError`` unless all sources can be opened and have names of their own."""
+    names = [spec.label or spec.leaf for spec in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{names.count(name)} sources are called {name!r}; give them different names")
+    for spec in sources:
+        _source(spec)
+
+
+def _forget_other_sources(workspace: Workspace, steps: set[str]) -> None:
+    """Empty what an earlier run found elsewhere: it is not part of this benchmark."""
+    for path in sorted((workspace.path / "tables").glob("*/find.*.parquet")):
+        if path.stem not in steps:
+            workspace.write_table(path.parent.name, path.stem, [], Source)
 
 
 def _source(spec: SourceSpec) -> SourceLeaf:
@@ -106,6 +129,16 @@ def by_name(workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:
     """Clips in the order of their sources' names, then of time: an order that no content id decides."""
     uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     return sorted(clips, key=lambda clip: (uri[clip.source_id], clip.start_frame))
+
+
+def clip_names(workspace: Workspace, clips: Sequence[Clip]) -> dict[str, str]:
+    """Clip id -> what people call it: its source, and its first frame where it is not the whole of it."""
+    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    parts = Counter(clip.source_id for clip in clips)
+    return {
+        clip.clip_id: uri[clip.source_id] + (f" from frame {clip.start_frame}" if parts[clip.source_id] > 1 else "")
+        for clip in clips
+    }
 
 
 def facts_of(workspace: Workspace, steps: Sequence[str]) -> dict[tuple[str, str], Attribute]:
@@ -152,6 +185,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     folder = target or workspace.path / "exports" / recipe.kind
     items = workspace.table("items", Item)
     require(items, "items", "masks pair")
+    _check_up_to_date(workspace, items)
     left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")}
     steps = publication.attribute_steps
     dataset = freeze.freeze(
@@ -172,6 +206,15 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         extra=publication.extra,
     )
     return folder, dataset
+
+
+def _check_up_to_date(workspace: Workspace, items: Sequence[Item]) -> None:
+    clips = {row.clip_id for row in workspace.table("clips", Clip)}
+    holes = {row.corruption_id for row in workspace.table("corruptions", Corruption)}
+    if not all(item.clip_id in clips and item.corruption_id in holes for item in items):
+        raise InputError(
+            "the items are out of date: their clips or holes are no longer in the workspace; run `inpaintbench masks pair`"
+        )
 
 
 _KINDS: Mapping[str, Catalogue] = {"splitter": SPLITTERS, "normalizer": NORMALIZERS, "mask generator": GENERATORS}

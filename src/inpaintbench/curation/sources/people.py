@@ -40,13 +40,14 @@ class _Piece:
 class PeopleSource:
     """The people of one annotation file and its folder of pictures.
 
-    Names look like ``mpii/015601864.jpg#0``: format, picture, and number of the person; whole pictures go without number.
+    Names look like ``mpii/015601864.jpg#0``: set, picture, and number of the person; whole pictures go without number.
     Whoever cannot be used is offered all the same, refused with its reason, so that it becomes a row of ``rejected``.
 
     Args (all constants):
         format: a name of ``POSE_READERS``.
         annotations: the file, as published.
         images: the folder that its file names are relative to.
+        dataset: what the set is called; the name of the format by default.
         framing: one of ``FRAMINGS``.
         grow, shortest_side, fewest_joints, most_covered, torso_scale: see ``CropRule``; whole pictures need one joint.
         published_split: only people whom the file assigns to this split (``train`` or ``test``).
@@ -65,6 +66,7 @@ class PeopleSource:
         format: str,  # noqa: A002 - the word that users look for
         annotations: str,
         images: str,
+        dataset: str | None = None,
         framing: str = "published",
         grow: float = 0.5,
         shortest_side: int = 224,
@@ -89,6 +91,12 @@ class PeopleSource:
             raise InputError(f"folder of pictures {images!r} does not exist or is not a folder")
         self.whole = self.reader.whole if framing == "published" else framing == "whole"
         self.published_split, self.limit = published_split, limit
+        self.dataset = dataset or self.reader.name
+        self._notes: list[tuple[str, str]] = []
+
+    def notes(self) -> list[tuple[str, str]]:
+        """What the file leaves out or spoils of people who are used all the same: (name, reason), after ``footage``."""
+        return self._notes
 
     def footage(self) -> Iterator[Footage]:
         """One piece of footage a person (or whole picture), in the order of the file; then what could not be read."""
@@ -119,6 +127,7 @@ class PeopleSource:
 
     def _pieces(self) -> Iterator[_Piece]:
         read = self.reader.read(self.annotations)
+        self._notes = [(f"{self.dataset}/{_quoted(row.where)}", row.reason) for row in read.problems if not row.lost]
         people: dict[str, list[Person]] = {}
         for person in read.people:
             people.setdefault(person.image, []).append(person)
@@ -127,19 +136,26 @@ class PeopleSource:
             if chosen:
                 yield from [self._whole(image, group)] if self.whole else (self._person(person, group) for person in chosen)
         for problem in (problem for problem in read.problems if problem.lost):
-            yield _Piece(f"{self.reader.name}/{_quoted(problem.where)}", "", (), None, problem.reason, {})
+            yield _Piece(f"{self.dataset}/{_quoted(problem.where)}", "", (), None, problem.reason, {})
 
     def _whole(self, image: str, people: Sequence[Person]) -> _Piece:
         joints = tuple(chain.from_iterable(person.joints for person in people))
-        return _Piece(f"{self.reader.name}/{quote(os.fsencode(image))}", image, joints, None, None, _known(people[0]))
+        return _Piece(f"{self.dataset}/{quote(os.fsencode(image))}", image, joints, None, None, self._known(people[0]))
 
     def _person(self, person: Person, people: Sequence[Person]) -> _Piece:
-        name, known = f"{self.reader.name}/{quote(os.fsencode(person.image))}#{person.number}", _known(person)
+        name, known = f"{self.dataset}/{quote(os.fsencode(person.image))}#{person.number}", self._known(person)
         try:
             crop = cut_out(person, [other for other in people if other is not person], self.rule)
         except Rejected as error:
             return _Piece(name, person.image, (), None, str(error), known)
         return _Piece(name, person.image, crop.joints, crop, None, known)
+
+    def _known(self, person: Person) -> dict[str, str | float]:
+        group = f"{self.dataset}/{person.split_group.removeprefix(f'{self.reader.name}/')}"
+        known: dict[str, str | float] = {"set": self.dataset, "split_group": group}
+        if person.published_split is not None:
+            known["published_split"] = person.published_split
+        return known
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Write the picture as PNG.
@@ -164,13 +180,6 @@ class PeopleSource:
         target = Path(scratch, "picture.png")
         video.write_image(target, picture)
         return str(target)
-
-
-def _known(person: Person) -> dict[str, str | float]:
-    known: dict[str, str | float] = {"set": person.dataset, "split_group": person.split_group}
-    if person.published_split is not None:
-        known["published_split"] = person.published_split
-    return known
 
 
 def _quoted(name: str) -> str:
