@@ -6,9 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from footage import write_sources
+from PIL import Image
 
 from inpaintbench.masks.generators import GENERATORS
+from inpaintbench.masks.generators.blob_presets import PRESETS
 
 
 def program(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -23,6 +27,47 @@ def test_every_generator_can_be_looked_at(generator: str, tmp_path: Path) -> Non
     page = (tmp_path / "sheet.html").read_text()
     assert f"Masks of {generator}" in page
     assert page.count('id="mask-1-') == 2
+
+
+def test_generators_that_must_be_told_something_can_be_looked_at(tmp_path: Path) -> None:
+    hole = np.zeros((96, 96), np.uint8)
+    hole[30:50, 40:60] = 255
+    Image.fromarray(hole).save(tmp_path / "1.png")
+    given = {
+        "saved_masks": f"folder={tmp_path}",
+        "devil_blobs": f"preset={next(iter(PRESETS))}",
+        "given_blocks": "blocks=[[9,9,20]]",
+    }
+    for generator, constant in given.items():
+        out = tmp_path / f"{generator}.html"
+        size = ("--count", "2", "--size", "96x96", "--out", str(out))
+        done = program("masks", "preview", generator, "--set", constant, *size)
+        assert done.returncode == 0, done.stderr
+        assert out.read_text().count('id="mask-1-') == 2
+        assert done.stderr.count("guessed for 2 of 2 masks (white_is_hole); state it: --set polarity=") == (
+            generator == "saved_masks"
+        )
+    stated = program("masks", "preview", "saved_masks", "--set", given["saved_masks"], "--set", "polarity=black_is_hole", *size)
+    assert (stated.returncode, stated.stderr) == (0, "")
+
+
+def test_a_missing_constant_is_named_with_its_choices() -> None:
+    done = program("masks", "preview", "devil_blobs", "--out", "x.html")
+    assert done.returncode == 1
+    assert "devil_blobs needs a preset: --set preset=... (one of " in done.stderr
+    assert all(preset in done.stderr for preset in PRESETS)
+
+
+def test_the_options_that_a_mask_needs_are_named(tmp_path: Path) -> None:
+    Image.fromarray(np.full((64, 64), 255, np.uint8)).save(tmp_path / "white.png")
+    preview = ("masks", "preview", "saved_masks", "--set", f"folder={tmp_path}", "--out", str(tmp_path / "sheet.html"))
+    small = program(*preview, "--size", "96x96")
+    assert "masks 'white' are 64x64, the clip 96x96: resize them with --set resize=true, or" in small.stderr
+    white = program(*preview, "--size", "64x64")
+    assert "no mask could be made: masks 'white': cannot tell" in white.stderr
+    assert "(all pixels are white): state --set polarity=... (white_is_hole or black_is_hole)" in white.stderr
+    assert (small.returncode, white.returncode) == (1, 1)
+    assert not (tmp_path / "sheet.html").exists()
 
 
 def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
@@ -45,10 +90,14 @@ def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
         (("masks", "preview", "brush_box", "--out", "x.html", "--set", "area=[0.5,0.2]"), "area"),
         (("masks", "preview", "patches", "--out", "{tmp}"), "is a folder; name the HTML file"),
         (("masks", "preview", "patches", "--out", "x.html", "--images", "{tmp}"), "holds no pictures"),
+        (
+            ("masks", "preview", "patches", "--out", "x.html", "--set", "size=600"),
+            "no mask could be made: a frame of 256x256 is smaller than one patch of 600x600 pixels",
+        ),
         (("build", "reinpaint", "--out", "{tmp}/w"), "give either --sources FOLDER or --demo"),
         (("build", "decaption", "--out", "{tmp}/w", "--demo", "--sources", "{tmp}"), "give either --sources FOLDER or --demo"),
         (("build", "humans", "--out", "{tmp}/w"), "give either --people FORMAT=ANNOTATIONS:IMAGES or --demo"),
-        (("build", "humans", "--out", "{tmp}/w", "--people", "mpii"), "is not FORMAT=ANNOTATIONS:IMAGES"),
+        (("build", "humans", "--out", "{tmp}/w", "--people", "mpii"), "is not [SET:]FORMAT=ANNOTATIONS:IMAGES"),
         (("build", "humans", "--out", "{tmp}/w", "--people", "mpi=a:b"), "did you mean 'mpii'?"),
         (("build", "humans", "--out", "{tmp}/w", "--people", "mpii=a:b", "--crop", "gro=1"), "cannot be built"),
         (("build", "humans", "--out", "{tmp}/w", "--originals", "{tmp}"), "belong together"),
@@ -70,3 +119,49 @@ def test_what_cannot_be_done_is_one_sentence(arguments: tuple[str, ...], sentenc
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()[-1]) < 400
+
+
+def state(workspace: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(workspace.rglob("*")) if path.is_file() and path.name != ".lock"}
+
+
+def test_a_build_that_cannot_be_done_changes_nothing_and_one_workspace_holds_one_benchmark(tmp_path: Path) -> None:
+    out = str(tmp_path / "w")
+    demo = (
+        "build",
+        "reinpaint",
+        "--demo",
+        "--out",
+        out,
+        "--size",
+        "64",
+        "--patch",
+        "16",
+        "--pictures",
+        "2",
+        "--second-masks",
+        "1",
+    )
+    done = program(*demo)
+    assert done.returncode == 0, done.stderr
+    before = state(tmp_path / "w")
+    for arguments, sentence in (
+        (("build", "reinpaint", "--sources", str(tmp_path / "none"), "--size", "96", "--out", out), "does not exist"),
+        (("build", "reinpaint", "--demo", "--saved-masks", str(tmp_path / "none"), "--out", out), "no folder of masks"),
+        (("build", "humans", "--demo", "--out", out), "holds a 'reinpaint' benchmark; choose another"),
+        (("build", "devil", "--sources", str(tmp_path), "--out", out), "holds a 'reinpaint' benchmark; choose another"),
+    ):
+        done = program(*arguments)
+        assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr
+        assert state(tmp_path / "w") == before
+
+
+def test_items_made_with_other_options_are_not_published(tmp_path: Path) -> None:
+    videos, out = write_sources(tmp_path / "videos", count=2), str(tmp_path / "w")
+    options = ("--sources", str(videos), "--out", out, "--per-slice", "1")
+    assert program("build", "devil", *options, "--size", "64x48").returncode == 0
+    assert program("export", "freeze", out).returncode == 0
+    assert program("curation", "clips", *options, "--size", "80x48").returncode == 0
+    done = program("export", "freeze", out)
+    assert done.returncode == 1
+    assert "were made with other options; run `inpaintbench masks pair` first" in done.stderr

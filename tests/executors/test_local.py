@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ import pytest
 
 from inpaintbench.errors import RunError, WorkspaceError
 from inpaintbench.executors.base import Rejection, Step, Task
-from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.executors.local import STOP_ASKED, LocalExecutor
 from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace
 
@@ -171,3 +172,17 @@ def _wait_for(condition: object) -> None:
             return
         time.sleep(0.1)
     pytest.fail("waited 30 s in vain")
+
+
+def test_an_interrupt_that_python_dropped_still_ends_the_run(workspace: Workspace) -> None:
+    begun = time.monotonic()
+
+    def run() -> None:
+        with LocalExecutor(workspace, workers=1) as executor:
+            executor.run(STEP, tasks("hang", "hang"))
+
+    threading.Timer(0.2, STOP_ASKED.set).start()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    STOP_ASKED.clear()
+    assert time.monotonic() - begun < 20  # the task itself would hang for 30 seconds

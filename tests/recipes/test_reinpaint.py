@@ -13,7 +13,7 @@ from footage import write_sources
 from pydantic import ValidationError
 
 from inpaintbench import frozen, video
-from inpaintbench.errors import RunError
+from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.eval.score import score
 from inpaintbench.executors.base import Rejection
@@ -100,10 +100,15 @@ def test_methods_run_and_score_on_pictures(benchmark: tuple[Workspace, Path, Dat
         made: list[Prediction] = predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea")).records
         rows = score(
             executor, dataset, root=folder, method="telea", predictions=made, failures={}, protocol="devil/corrected",
-            metrics=["psnr"],
         ).records  # fmt: skip
+        with pytest.raises(InputError, match="pcons compare frames in time, and 'Re-inpainting"):
+            score(
+                executor, dataset, root=folder, method="telea", predictions=made, failures={}, protocol="devil/corrected",
+                metrics=["pcons"],
+            )  # fmt: skip
     assert {Path(row.blob).suffix for row in made} == {".png"}
-    in_hole = [row.value for row in rows if row.region == "hole"]
+    assert {row.metric for row in rows} == {"psnr", "ssim", "mse"}
+    in_hole = [row.value for row in rows if (row.metric, row.region) == ("psnr", "hole")]
     assert len(in_hole) == 15
     assert all(8 < value < 60 for value in in_hole)
 

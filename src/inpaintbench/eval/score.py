@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inpaintbench import frozen, video
-from inpaintbench.errors import InpaintBenchError, MediaError
+from inpaintbench.errors import InpaintBenchError, InputError, MediaError
 from inpaintbench.eval.metrics.base import Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
@@ -40,14 +40,21 @@ def score(
         predictions: of this method.
         failures: item id -> why there is no prediction; scored as None with that reason.
         protocol: name of the protocol.
-        metrics: some of the protocol's metrics; all by default.
+        metrics: some of the protocol's metrics; all by default. Those that compare frames in time are left out for pictures.
         time_limit_seconds: for one item.
 
     Raises:
         UnknownNameError: no such protocol or metric.
+        InputError: metrics that compare frames in time alone, for pictures.
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
-    names = [metric.name for metric in chosen.build_metrics(metrics)]
+    longest = max(row["frames"] for row in dataset.items)
+    built = [metric for metric in chosen.build_metrics(metrics) if getattr(metric, "fewest_frames", 1) <= longest]
+    if not built:
+        raise InputError(
+            f"{', '.join(metrics or chosen.metrics)} compare frames in time, and {dataset.name!r} has single pictures"
+        )
+    names = [metric.name for metric in built]
     step = Step(
         name=f"score.{protocol.replace('/', '.')}.{method}",
         version=VERSION,
@@ -68,7 +75,7 @@ def score(
         tasks.append(Task(item_id, content, {"root": folder, "row": dict(row), **given}, f"{method}/{item_id}"))
     outcome = executor.run(step, tasks)
     if outcome.rejected:  # crashed or too slow: still rows, so that every count is right
-        lost = [row for refused in outcome.rejected for row in _unscored(refused, step, metrics)]
+        lost = [row for refused in outcome.rejected for row in _unscored(refused, step, names)]
         outcome = Outcome([*outcome.records, *lost], outcome.rejected, outcome.failures)
         executor.workspace.write_table(step.table, step.name, outcome.records, Score)
     return outcome

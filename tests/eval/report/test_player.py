@@ -108,7 +108,7 @@ def check_frames(tab: Tab, folder: Path, frames: tuple[int, ...]) -> None:
         tab.go_to(frame)
         assert numbers_shown(tab, folder) == [
             ("Truth", frame, 0),
-            ("Masked input", frame, 0),
+            ("Input", frame, 0),
             ("good", frame, frame),
             ("bad", frame, frame),
         ]

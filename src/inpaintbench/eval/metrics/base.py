@@ -47,7 +47,11 @@ class Metric(Protocol):
     decimals: int
     """How many are printed."""
     needs: tuple[str, ...]
-    """Parts of the view."""
+    """Parts of the view.
+
+    A metric that compares frames in time says so by the optional attribute ``fewest_frames = 2``: benchmarks of single pictures
+    go without it.
+    """
     regions: tuple[str, ...]
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:

@@ -49,6 +49,7 @@ class Pcons:
     """
 
     name = "pcons"
+    fewest_frames = 2
     version = "1"
     unit = "dB"
     higher_is_better = True

@@ -17,7 +17,7 @@ from inpaintbench.eval.report.tables import Quantity, Results, in_reading_order
 from inpaintbench.eval.statistics import rank
 from inpaintbench.types import Plain
 
-_NAMES = {"truth": "Truth", "input": "Masked input", OUTLINE: "Outline of the hole", MASK: "Hole"}
+_NAMES = {"truth": "Truth", "input": "Input", OUTLINE: "Outline of the hole", MASK: "Hole"}
 
 
 def exhibit_id(index: int) -> str:
