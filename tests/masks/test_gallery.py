@@ -158,6 +158,16 @@ def test_facts_that_only_repeat_what_is_shown_are_left_out(tmp_path: Path) -> No
     assert "0.25" in second
 
 
+def test_shared_facts_that_repeat_what_is_shown_are_left_out(tmp_path: Path) -> None:
+    facts = {"area_fraction": 81 / SIDE**2, "sequence": "11", "polarity": "white_is_hole", "objects": []}
+    tiles = [still((0, 0, 9), facts=facts), still((9, 9, 9), facts=facts)]
+    html = page_of(tmp_path, Panel("p", {"sequence": 11, "polarity": "detect"}, tiles))
+    assert "area_<wbr>fraction" not in html
+    assert html.count("<span>sequence</span> 11") == 1
+    assert html.count("<span>polarity</span> white_is_hole") == 1
+    assert "<span>objects</span> none" in html
+
+
 def test_facts_that_every_mask_shares_are_said_once_and_many_are_folded(tmp_path: Path) -> None:
     facts = [{"family": "Serif", **{f"own_{index}": number + index for index in range(9)}} for number in (1, 100)]
     html = page_of(tmp_path, Panel("p", {}, [still((0, 0, 9), facts=fact) for fact in facts]))
@@ -272,6 +282,10 @@ def test_pictures_get_smaller_until_the_page_fits(monkeypatch: pytest.MonkeyPatc
     assert max(pixels_of(pictures.draw_all(tiles, [0])[0].truth, "RGB").shape) == 192
 
 
+def test_an_area_at_an_edge_counts_in_the_step_above() -> None:
+    assert plots.histogram_counts([0.3, 0.375], end=0.4) == [0] * 15 + [1, 0, 0, 1, 0]
+
+
 @settings(max_examples=40)
 @given(areas=st.lists(st.floats(0, 1), max_size=30), high=st.one_of(st.none(), st.floats(0.01, 1)))
 def test_a_histogram_counts_every_area_once(areas: list[float], high: float | None) -> None:
@@ -280,7 +294,9 @@ def test_a_histogram_counts_every_area_once(areas: list[float], high: float | No
     counts = plots.histogram_counts(areas, end=end)
     assert sum(counts) == len(areas)
     expected, _ = np.histogram(areas, bins=20, range=(0, end))
-    assert np.abs(np.cumsum(counts) - np.cumsum(expected)).max(initial=0) <= sum(abs(a / end * 20 % 1) < 1e-6 for a in areas)
+    steps = np.array(areas) / end * 20
+    at_edges = int(np.count_nonzero(np.abs(steps - np.round(steps)) < 1e-6))
+    assert np.abs(np.cumsum(counts) - np.cumsum(expected)).max(initial=0) <= at_edges
     links = [f"mask-{index}" for index in range(len(areas))]
     tree = Tree(plots.area_histogram(areas, bounds=bounds, end=end, links=links, title=NASTY))
     assert [attributes["href"] for tag, attributes in tree.tags if tag == "a"] == [f"#{link}" for link in links]
@@ -302,6 +318,14 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     bad: list[tuple[type[Exception], str, list[Panel]]] = [
         (InputError, "at least one mask", []),
         (InputError, "at least one mask", [Panel("p", {}, [])]),
+        (
+            InputError,
+            "^no mask could be made: small; far; and 1 more reason$",
+            [
+                Panel("p", {}, [], refusals=("small", "small")),
+                Panel("q", {}, [], refusals=("far", "old")),
+            ],
+        ),
         (InputError, r"0\.4\.\.0\.2 of 'p' are no bin", [Panel("p", {}, [good], area_bounds=(0.4, 0.2))]),
         (InputError, "are no bin", [Panel("p", {}, [good], area_bounds=(float("nan"), 0.2))]),
         (InputError, "not frames", [Panel("p", {}, [Tile(photograph(), good.drawn)])]),

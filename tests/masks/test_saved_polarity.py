@@ -49,7 +49,7 @@ def test_a_stated_polarity_is_no_guess() -> None:
 @given(share=st.floats(0.25, 0.75), polarity=st.sampled_from(["white_is_hole", "black_is_hole"]))
 def test_scattered_holes_are_not_guessed(share: float, polarity: Polarity) -> None:
     values = np.where(np.random.default_rng(0).random((3, 60, 60)) < share, 255, 0).astype(np.uint8)
-    with pytest.raises(Rejected, match=r"cannot tell whether white or black.*state polarity"):
+    with pytest.raises(Rejected, match=r"cannot tell whether white or black.*state `polarity`"):
         read_hole_from(values)
     assert read_hole_from(values, polarity=polarity).hole.sum() in (np.sum(values == 255), np.sum(values == 0))
 
@@ -89,3 +89,9 @@ def test_void_is_no_object_and_grey_edges_are_no_numbers() -> None:
 )
 def test_numbers_are_told_from_grey_levels(present: list[int], objects: bool) -> None:
     assert are_objects(present) == objects
+
+
+@pytest.mark.parametrize(("level", "colour"), [(0, "black"), (255, "white")])
+def test_masks_of_one_colour_say_nothing(level: int, colour: str) -> None:
+    with pytest.raises(Rejected, match=rf"\(all pixels are {colour}\): state `polarity`"):
+        read_hole_from(np.full((2, 8, 8), level, np.uint8))

@@ -138,7 +138,7 @@ def test_text_beside_a_film_is_used_and_broken_events_are_rows(tmp_path: Path) -
     assert [event["text"] for event in text] == ["hello there"]
     assert (text[0]["start_seconds"], text[0]["end_seconds"]) == (0.5, 4.0)
     refused = workspace.table("rejected", Rejection, step="timed_text.events")
-    assert [row.name for row in refused] == ["film%20one.mp4"] * 2
+    assert [row.name for row in refused] == ["film%20one.srt"] * 2
     assert all(row.reason.startswith("line ") for row in refused)
 
 

@@ -107,13 +107,12 @@ def test_guesses_are_told_and_statements_are_not(tmp_path: Path) -> None:
     assert guessed(made[1:]) is None
 
 
-def test_titles_show_the_end_of_a_long_path(tmp_path: Path) -> None:
+def test_titles_show_the_last_name_of_a_long_path(tmp_path: Path) -> None:
     folder = tmp_path / ("long" * 20) / "masks"
     folder.mkdir(parents=True)
     Image.fromarray(SQUARE).save(folder / "1.png")
     (panel,) = panels("saved_masks", [{"folder": str(folder), "resize": True}], [backdrop("a")], count=1, seed=0)
-    assert panel.title.endswith("longlong/masks, resize yes")
-    assert len(panel.title) < 64
+    assert panel.title == "folder …/masks, resize yes"
     assert panel.parameters["folder"] == str(folder)
 
 

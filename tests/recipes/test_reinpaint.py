@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from inpaintbench.eval.score import score
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Corruption, Dataset, Prediction
 from inpaintbench.workspace import Workspace
@@ -144,6 +146,47 @@ def test_patches_larger_than_the_pictures_are_refused() -> None:
 def test_bins_that_make_no_sense_are_refused(edges: tuple[float, ...]) -> None:
     with pytest.raises(ValidationError, match="are not two or more ascending numbers"):
         ReinpaintRecipe(area_edges=edges)
+
+
+def test_saved_masks_are_the_first_holes(tmp_path: Path) -> None:
+    masks = tmp_path / "masks"
+    masks.mkdir()
+    for number, colour in enumerate((0, 0, 255)):
+        picture = np.full((90, 120), 255 - colour, np.uint8)
+        picture[20:50, 30 + number : 80] = colour
+        video.write_image(masks / f"{'abc'[number]}.png", picture)
+    recipe = RECIPE.model_copy(update={"saved_masks": {"resize": True}, "second_masks": 1})
+
+    def build_from(folder: Path) -> Dataset:
+        workspace = Workspace(tmp_path / "workspace")
+        with LocalExecutor(workspace, workers=0) as executor:
+            made, dataset = build(recipe, [PHOTOGRAPHS], executor, workspace, masks=folder)
+        check_published(made)
+        return dataset
+
+    with pytest.raises(InputError, match="--saved polarity=white_is_hole"):  # the folder contradicts itself
+        build_from(masks)
+    assert not (tmp_path / "workspace" / "recipe.json").exists()
+    (masks / "c.png").unlink()
+    dataset = build_from(masks)
+    assert len(dataset.items) == 5
+    assert [part.name for part in dataset.slices] == ["all", "area-0-20", "kind-saved"]
+    assert {row["attributes"]["mask.sequence"] for row in dataset.items} == {"a", "b"}
+    assert {row["attributes"]["mask.polarity"] for row in dataset.items} == {"black_is_hole"}
+    assert str(tmp_path) not in json.dumps(dataset.items)
+    assert all(0.1 < row["attributes"]["hole.hole_fraction"] < 0.16 for row in dataset.items)
+
+
+@pytest.mark.real
+def test_the_objects_of_davis_as_holes(assets: Path, tmp_path: Path) -> None:
+    folder = assets / "masks" / "masks-davis2017-osvos" / "results" / "semi-supervised" / "osvos"
+    workspace = Workspace(tmp_path / "workspace")
+    recipe = RECIPE.model_copy(update={"saved_masks": {"resize": True}, "second_masks": 1})
+    with LocalExecutor(workspace, workers=2) as executor:
+        made, dataset = build(recipe, [PHOTOGRAPHS], executor, workspace, masks=folder)
+    check_published(made)
+    assert len(dataset.items) == 5
+    assert {row["attributes"]["mask.polarity_guessed"] for row in dataset.items} == {"no"}
 
 
 @pytest.mark.real

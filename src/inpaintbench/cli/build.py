@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
@@ -146,6 +147,12 @@ def build_reinpaint(
 ) -> None:
     """Pictures with brush or box holes in area bins, and patch masks for re-inpainting them."""
     _one_of(sources, demo, "--sources FOLDER")
+    if saved and not saved_masks:
+        raise InputError("--saved says how to read masks; say where they lie, too: --saved-masks FOLDER")
+    if motion != "static" and frames == 1:
+        raise InputError(f"--motion {motion} is for videos; give --frames above 1")
+    if demo and frames > 1:
+        raise InputError("the demo is of pictures; for videos give --sources FOLDER")
     media = "image" if frames == 1 else "video"
     source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", {"folder": str(sources), "media": media})
     chosen = {
@@ -234,8 +241,12 @@ def make_recipe(kind: type[Recipe], chosen: Mapping[str, Any]) -> Recipe:
         return kind(**chosen)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "options"
-        raise InputError(f"{where}: {first['msg'].removeprefix('Value error, ')} (got {first['input']!r})") from error
+        where, given = ".".join(str(part) for part in first["loc"]), first["input"]
+        if first["type"] == "literal_error":
+            choices = re.findall("'([^']*)'", str(first["ctx"]["expected"]))
+            raise InputError(unknown_name(where, str(given), choices)) from error
+        reason = first["msg"].removeprefix("Value error, ")
+        raise InputError(f"{where}: {reason} (got {given!r})" if where else reason) from error
 
 
 def _one_of(sources: object, demo: bool, option: str) -> None:
@@ -245,9 +256,12 @@ def _one_of(sources: object, demo: bool, option: str) -> None:
 
 def _shares(text: str) -> tuple[float, ...]:
     try:
-        return tuple(float(part) / 100 for part in text.split(","))
+        edges = [float(part) for part in text.split(",")]
     except ValueError as error:
         raise InputError(f"bins {text!r} are not edges in per cent, such as 0,20,40,60") from error
+    if len(edges) < 2 or not all(0 <= low < high <= 100 for low, high in pairwise(edges)):
+        raise InputError(f"bins {text!r} are not two or more ascending edges from 0 to 100 per cent, such as 0,20,40,60")
+    return tuple(edge / 100 for edge in edges)
 
 
 def _ratio(text: str) -> float | tuple[float, ...]:

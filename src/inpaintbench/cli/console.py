@@ -20,8 +20,9 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.local import STOP_ASKED, LocalExecutor, default_workers
 from inpaintbench.workspace import Workspace
 
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)  # no folding in files and pipes
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# No folding in files and pipes, and no pictures for what looks like an emoji's name in a path.
+out = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 Workers = Annotated[
     int, typer.Option(min=0, help="Worker processes; 0 = in this process, for debugging.", show_default="one a core")

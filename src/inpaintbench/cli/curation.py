@@ -94,7 +94,7 @@ def select(
     given = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
     recalled = recall(opened)
     if not isinstance(recalled, devil.DevilRecipe):
-        raise InputError(f"the recipe {recalled.kind!r} of {str(workspace)!r} has no thresholds on clips to select by")
+        raise InputError(f"the recipe {recalled.kind!r} has no thresholds to change; `inpaintbench masks pair` applies its rules")
     recipe = recalled.model_copy(update={name: value for name, value in given.items() if value is not None})
     with console.running(opened, workers=workers) as executor:
         remember(opened, recipe)
@@ -126,7 +126,10 @@ def why(
     console.print_table("Measurements and labels", ["of", "name", "value", "reason", "producer"], rows)
     judged = [row for row in opened.table("selection", Selection) if row.clip_id == found.clip_id]
     verdicts = [(row.rule, row.value, "keep" if row.keep else "drop", row.reason) for row in judged]
-    console.print_table("Rules", ["rule", "value", "verdict", "reason"], verdicts)
+    if verdicts:
+        console.print_table("Rules", ["rule", "value", "verdict", "reason"], verdicts)
+    else:
+        console.out.print("No rule applies to it.", markup=False)
 
 
 @app.command()
@@ -135,4 +138,6 @@ def rejected(workspace: InWorkspace) -> None:
     rows = Workspace(workspace, create=False).table("rejected", Rejection)
     for row in rows:
         console.out.print(f"{row.step}: {display_name(row.name)}: {row.reason}", markup=False)
-    console.out.print(f"{len(rows)} refused", markup=False)
+    empty = sum(row.step == "pair" for row in rows)
+    slices = f", and {empty} slices without items" if empty else ""
+    console.out.print(f"{len(rows) - empty} refused{slices}", markup=False)

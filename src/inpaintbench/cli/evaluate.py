@@ -11,7 +11,7 @@ import typer
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
-from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.errors import InputError, RunError, VerifyError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
@@ -35,7 +35,7 @@ InDataset = Annotated[Path, typer.Argument(help="A frozen dataset: the folder wi
 Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
 Methods = Annotated[list[str] | None, typer.Option("--method", help=f"One of: {', '.join(METHODS)}. May be given again.")]
 Saved = Annotated[
-    list[str] | None, typer.Option(metavar="LABEL=FOLDER", help="Predictions made elsewhere: ITEM.mp4, ITEM.mkv or ITEM/*.png.")
+    list[str] | None, typer.Option(metavar="LABEL=FOLDER", help="Predictions made elsewhere: ITEM.mp4, .mkv, .png or ITEM/*.png.")
 ]
 Commands = Annotated[
     list[str] | None,
@@ -174,13 +174,19 @@ def predict(
     _bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         _predict(executor, loaded, dataset, specs, full=keep_full_frames, seconds=time_limit, oracle_mask=oracle_mask)
+    total = 0
     for spec in specs:
         label = labelled(spec.label, loaded, oracle_mask=oracle_mask)
         step = f"predict.{label}"
         made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
+        total += len(made)
         console.out.print(f"{label}: {len(made)} predictions, {len(failed)} failed", markup=False)
         for row in failed[:5]:
             console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
+    if oracle_mask and loaded.items[0]["hole_is_given"]:
+        console.err.print("this benchmark gives methods the hole anyway; --oracle-mask changed nothing", markup=False)
+    if not total:
+        raise RunError("not one prediction was made")
 
 
 @app.command()
@@ -225,4 +231,4 @@ def list_leaves() -> None:
 
 
 def _sentence(leaf: type) -> str:
-    return (leaf.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+    return " ".join((leaf.__doc__ or "").split("\n\n")[0].replace("``", "").split())

@@ -46,7 +46,8 @@ def read(
         given = {"source_id": row.source_id, "path": where.get(NAME), "duration_seconds": durations[row.source_id]}
         tasks.append(Task(row.source_id, f"{row.sha256} {where.get(f'{NAME}_state', '')}", given, row.uri))
     outcome = executor.run(step, tasks)
-    names = {row.source_id: row.uri for row in sources}
+    # A reason names the file of text, which lies beside the film under the same name.
+    names = {row.source_id: _text_name(row.uri, payloads.get(row.uri, {})) for row in sources}
     skipped = [
         Rejection(row.subject_id, f"{NAME}.events", names[row.subject_id], str(row.reason))
         for row in outcome.records
@@ -54,6 +55,11 @@ def read(
     ]
     executor.workspace.write_table("rejected", f"{NAME}.events", skipped, Rejection)
     return outcome
+
+
+def _text_name(uri: str, where: Plain) -> str:
+    path = where.get(NAME)
+    return uri.rpartition(".")[0] + Path(path).suffix if path else uri
 
 
 def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,11 @@ from inpaintbench.types import Hole
 
 Polarity = Literal["white_is_hole", "black_is_hole", "detect"]
 POLARITIES: tuple[str, ...] = get_args(Polarity)
+Told = Literal["white_is_hole", "black_is_hole", "unclear"]
+"""What masks themselves say of their polarity."""
+TOLD: tuple[str, ...] = get_args(Told)
+STATE_IT = "state `polarity` (white_is_hole or black_is_hole)"
+"""The way out of every doubt."""
 Values = npt.NDArray[np.uint8]
 """``uint8[T, H, W]``: numbers of objects, 0 = background, or grey levels."""
 
@@ -39,8 +45,25 @@ class Reading:
     """Numbers of the objects in the hole's frames; empty for masks of grey levels."""
 
 
+def detect_polarity(white: Hole) -> Polarity:
+    """``white_is_hole`` or ``black_is_hole``, from the masks alone.
+
+    Raises:
+        Rejected: they do not tell.
+    """
+    told = told_by(white)
+    if told == "unclear":
+        raise Rejected(f"cannot tell whether white or black is the hole ({look_of(white)}): {STATE_IT}")
+    return told
+
+
 def read_hole_from(
-    values: Values, *, polarity: Polarity = "detect", objects: Literal["all"] | int = "all", threshold: int | None = None
+    values: Values,
+    *,
+    polarity: Polarity = "detect",
+    objects: Literal["all"] | int = "all",
+    threshold: int | None = None,
+    detect: Callable[[Hole], Polarity] = detect_polarity,
 ) -> Reading:
     """The hole of one sequence of saved masks.
 
@@ -50,6 +73,7 @@ def read_hole_from(
         objects: the number of one object, or all of them. A number makes ``values`` numbers whatever they look like.
         threshold: values above it are white; by default 127, or 0 for numbers of objects. 0 for masks of which "any value
             above 0" counts (ProPainter).
+        detect: tells the polarity of grey levels from where they are white, when it is not stated.
 
     Raises:
         Rejected: no such object, or a polarity that cannot be told from the pixels.
@@ -64,7 +88,7 @@ def read_hole_from(
     white = values > (GREY_THRESHOLD if threshold is None else threshold)
     if polarity != "detect":
         return Reading(_turned(white, polarity), polarity, False, ())
-    guess = detect_polarity(white)
+    guess = detect(white)
     return Reading(_turned(white, guess), guess, True, ())
 
 
@@ -73,27 +97,41 @@ def are_objects(present: list[int]) -> bool:
     return any(0 < value <= MOST_OBJECTS for value in present) and not any(MOST_OBJECTS < value < VOID for value in present)
 
 
-def detect_polarity(white: Hole) -> Polarity:
-    """``white_is_hole`` or ``black_is_hole``, from how masks lie in the picture.
+def told_by(white: Hole) -> Told:
+    """The polarity that masks tell by how they lie in the picture; see ``told_by_shares``."""
+    return told_by_shares(*_shares(white))
+
+
+def told_by_shares(area: float, border: float) -> Told:
+    """What masks tell of which the share ``area`` of all pixels and ``border`` of the outermost ones is white.
 
     Holes are mostly objects inside the picture, so the colour of at least 80 % of the outermost pixels and of at least 60 %
-    of all pixels, over all frames, is taken for known.
-
-    Raises:
-        Rejected: neither colour is; a rule that always answers would turn large free-form holes inside out.
+    of all pixels, over all frames, is taken for known. Where neither colour is they are ``unclear``, for a rule that always
+    answers would turn large free-form holes inside out; so are masks of one colour, for which nothing speaks.
     """
-    frames = white.reshape(-1, *white.shape[1:])
-    edges = [frames[:, 0], frames[:, -1], frames[:, 1:-1, 0], frames[:, 1:-1, -1]]
-    border = float(np.concatenate([edge.ravel() for edge in edges]).mean())
-    area = float(white.mean())
-    if border <= 1 - CLEAR_BORDER_SHARE and area <= 1 - CLEAR_AREA_SHARE:
+    if 0 < area <= 1 - CLEAR_AREA_SHARE and border <= 1 - CLEAR_BORDER_SHARE:
         return "white_is_hole"
-    if border >= CLEAR_BORDER_SHARE and area >= CLEAR_AREA_SHARE:
+    if 1 > area >= CLEAR_AREA_SHARE and border >= CLEAR_BORDER_SHARE:
         return "black_is_hole"
-    raise Rejected(
-        f"cannot tell whether white or black is the hole ({area:.0%} of the masks and {border:.0%} of their border are white): "
-        "state polarity white_is_hole or black_is_hole"
-    )
+    return "unclear"
+
+
+def look_of(white: Hole) -> str:
+    """What masks look like, in words."""
+    area, border = _shares(white)
+    if area in (0, 1):
+        return f"all pixels are {'white' if area else 'black'}"
+    return f"{area:.0%} of the pixels and {border:.0%} of the border are white"
+
+
+def outermost(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The pixels at the four edges of ``[T, H, W]``, one after another."""
+    edges = [values[:, 0], values[:, -1], values[:, 1:-1, 0], values[:, 1:-1, -1]]
+    return np.concatenate([edge.ravel() for edge in edges])
+
+
+def _shares(white: Hole) -> tuple[float, float]:
+    return float(white.mean()), float(outermost(white).mean())
 
 
 def _one_object(values: Values, number: int, present: list[int], polarity: Polarity) -> Reading:

@@ -110,9 +110,12 @@ def _panel(generator: str, constants: Plain, backdrops: Sequence[Backdrop], *, c
 
 
 def _short(value: Any) -> str:
-    """A constant for a title; of a long path its end."""
+    """A constant for a title; of a long path its last name."""
     text = value_text(value)
-    return text if len(text) <= _LONGEST_VALUE else f"…{text[1 - _LONGEST_VALUE :]}"
+    if len(text) <= _LONGEST_VALUE:
+        return text
+    last = text.rpartition("/")[2]
+    return f"…/{last}" if len(last) <= _LONGEST_VALUE and last != text else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
 def _refusals(refused: Sequence[tuple[str, str]]) -> tuple[str, ...]:

@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.errors import InputError, RunError
+from inpaintbench.errors import InputError, Rejected, RunError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
+from inpaintbench.masks.saved_folder import folder_polarity
 from inpaintbench.masks.saved_sequences import content_of, sequence_files
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.stages import SourceSpec, require
@@ -89,9 +90,8 @@ class ReinpaintRecipe(BaseModel):
 def check(recipe: ReinpaintRecipe, *, masks: Path | None = None) -> None:
     """Raise ``InputError`` when saved masks are wanted and not there, or cannot be read with these constants."""
     if recipe.saved_masks is not None:
-        folder = _folder(masks)
-        sequence_files(folder, layout=recipe.saved_masks.get("layout", "auto"))
-        render.build("saved_masks", {**recipe.saved_masks, "folder": str(folder)})
+        constants, sequences = _sequences(recipe, masks)
+        render.build("saved_masks", {**constants, "folder": str(masks), "sequence": next(iter(sequences))})
 
 
 def curate(recipe: ReinpaintRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
@@ -118,6 +118,8 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     wanted = _saved(recipe, chosen, masks) if recipe.saved_masks is not None else _drawn(recipe, chosen)
     names = stages.clip_names(workspace, clips)
     first = render.render(executor, [replace(request, name=names[request.clip.clip_id]) for request in wanted])
+    if not first.records:
+        raise RunError(f"not one hole could be made: {first.rejected[0].reason}")
     by_id = {clip.clip_id: clip for clip in chosen}
     second = [_second(recipe, by_id[hole.clip_id], hole, k) for hole in first.records for k in range(recipe.second_masks)]
     made = render.render(executor, [replace(row, name=names[row.clip.clip_id]) for row in second], name="render.second").records
@@ -138,9 +140,7 @@ def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRe
 
 
 def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None) -> list[render.MaskRequest]:
-    folder = _folder(folder)
-    constants = dict(recipe.saved_masks or {})
-    sequences = sequence_files(folder, layout=constants.get("layout", "auto"))
+    constants, sequences = _sequences(recipe, folder)
     contents = {name: content_of(files) for name, files in islice(sequences.items(), len(clips))}
     pairs = zip(clips, cycle(contents.items()), strict=False)
     where = {"folder": str(folder)}
@@ -150,10 +150,19 @@ def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None) 
     ]
 
 
-def _folder(masks: Path | None) -> Path:
-    if masks is None:
+def _sequences(recipe: ReinpaintRecipe, folder: Path | None) -> tuple[dict[str, Any], Mapping[str, tuple[Path, ...]]]:
+    """The constants for all saved masks, and the files of each sequence."""
+    if folder is None:
         raise InputError("this recipe takes its first holes from saved masks; say where they lie: --saved-masks FOLDER")
-    return masks
+    constants = dict(recipe.saved_masks or {})
+    sequences = sequence_files(folder, layout=constants.get("layout", "auto"))
+    if constants.get("polarity", "detect") == "detect":
+        # Asked once: which colour is the hole is a matter of the folder, and so part of every mask's constants.
+        try:
+            constants["folder_says"] = folder_polarity(sequences, threshold=constants.get("threshold"))
+        except Rejected as error:
+            raise InputError(f"{error}; with the option --saved polarity=white_is_hole, for example") from error
+    return constants, sequences
 
 
 def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:

@@ -86,8 +86,7 @@ def curate(
         splitter=cutting.splitter, normalizer=cutting.normalizer, fps=cutting.fps, form=cutting.form,
     )  # fmt: skip
     if not cut.records:
-        wanted = "pictures" if any(spec.constants.get("media") == "image" for spec in sources) else "video files"
-        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected], wanted=wanted))
+        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected], sources[0]))
     return distinct, found
 
 
@@ -117,9 +116,12 @@ def _source(spec: SourceSpec) -> SourceLeaf:
     return leaf
 
 
-def _no_clips(found: int, rejected: Sequence[Rejection], *, wanted: str) -> str:
+def _no_clips(found: int, rejected: Sequence[Rejection], first: SourceSpec) -> str:
     if not found:
-        return f"no clips: the source folder holds no {wanted}"
+        if first.leaf == "people":
+            return "no clips: the annotations hold no people"
+        kind = "pictures" if first.constants.get("media") == "image" else "video files"
+        return f"no clips: the source folder holds no {kind}"
     reasons = [f"{footage.display_name(row.name)}: {row.reason}" for row in rejected]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
     return f"no clips from {found} {'file' if found == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"

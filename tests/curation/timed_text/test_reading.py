@@ -117,6 +117,65 @@ def test_a_broken_block_costs_one_block_and_is_named(block: str, reason: str) ->
     assert found.skipped[0].line in (5, 6)
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<html><body onload=x><script>alert(1)</script><p>hello<br>you", "hello\nyou"),
+        ("<P CLASS='a b'>one</P>\n<p>two<br/>three<BR />four</p>", "one\ntwo\nthree\nfour"),
+        ("a<style>p { color: red }</style>b <STYLE type=x>never closed", "ab"),
+        ("<!DOCTYPE html><!-- a note -->text", "text"),
+        ("1 < 2 and 3 > 2, <3, a<b, x <- y", "1 < 2 and 3 > 2, <3, a<b, x <- y"),
+        ("<sigh> no <x-note id=3>tag</x-note> <laughs softly>", "<sigh> no tag <laughs softly>"),
+        ("<unknown>closed</unknown> <img src='a.png'/><span style=\"color: red\">in</span>", "closed in"),
+        (
+            "caf&eacute; &hellip; &#8212; &#x1F600; &lcub;x&rcub; AT&T &unknown; &lt;b&gt;",
+            "café … — 😀 \\{x\\} AT&T &unknown; <b>",
+        ),
+        ("<i>\nslanted\n</i>\n<b>bold</b>", "{\\i1}slanted\n{\\i0}{\\b1}bold{\\b0}"),
+    ],
+)
+def test_markup_is_read_and_not_shown(written: str, shown: str) -> None:
+    found = parse_timed_text(f"1\n00:00:01,000 --> 00:00:02,000\n{written}\n".encode())
+    assert [event.text for event in found.events] == [shown]
+    assert found.skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("start", "reason"), [("00:99:01,000", "minutes are 99, above 59"), ("00:01:60,000", "seconds are 60, above 59")]
+)
+def test_times_of_more_than_59_minutes_or_seconds_are_refused(start: str, reason: str) -> None:
+    good = "1\n00:59:59,000 --> 01:00:00,000\nlast second\n"
+    found = parse_timed_text(f"{good}\n2\n{start} --> 02:00:00,000\ntext\n".encode())
+    assert [event.start_seconds for event in found.events] == [3599.0]
+    assert [(row.line, reason in row.reason) for row in found.skipped] == [(6, True)]
+    bad_ass = ASS.replace("0:00:03.00,0:00:04.00,Unknown", f"{start[1:8]}.00,0:59:00.00,Unknown")
+    assert any(reason in row.reason and row.line == 17 for row in parse_timed_text(bad_ass.encode()).skipped)
+
+
+def test_digits_below_a_text_are_text_unless_they_count_on() -> None:
+    times = [f"00:00:0{i},000 --> 00:00:0{i},500" for i in range(9)]
+    year = parse_timed_text(f"1\n{times[1]}\nIn the year\n1984\n{times[2]}\nbefore\n".encode())
+    assert [event.text for event in year.events] == ["In the year\n1984", "before"]
+    assert year.notes == ()
+    alone = parse_timed_text(f"{times[1]}\n1984\n{times[2]}\nbefore\n".encode())
+    assert [event.text for event in alone.events] == ["1984", "before"]
+    dense = parse_timed_text("".join(f"{i}\n{times[i]}\ntext {i}\n" for i in range(1, 5)).encode())
+    assert [event.text for event in dense.events] == ["text 1", "text 2", "text 3", "text 4"]
+    assert dense.notes == ("numbers directly below a text are taken for those of blocks: 3, the first in line 4",)
+
+
+def test_one_wrong_byte_costs_one_character() -> None:
+    content = f"1\n00:00:00,000 --> 00:00:01,000\n{'déjà vu, ça où' * 20}\n".encode()
+    place = content.index("ç".encode())
+    found = parse_timed_text(content[:place] + b"\xff" + content[place:])
+    assert found.events[0].text == ("déjà vu, ça où" * 20).replace("ç", "\N{REPLACEMENT CHARACTER}ç", 1)
+    assert found.notes == (f"read as UTF-8, wrong places replaced by U+FFFD: 1; byte {place} is not UTF-8",)
+    marked = parse_timed_text(b"\xef\xbb\xbf00:00:00,000 --> 00:00:01,000\nwith a mark \xff\n")
+    assert marked.events[0].text == "with a mark \N{REPLACEMENT CHARACTER}"
+    old = parse_timed_text("00:00:00,000 --> 00:00:01,000\nÃ© déjà vu, ça où".encode("cp1252"))
+    assert old.events[0].text == "Ã© déjà vu, ça où"
+
+
 def test_text_before_the_first_block_is_named() -> None:
     found = parse_timed_text(b"junk\nmore junk\n\n1\n00:00:01,000 --> 00:00:02,000\nhi\n")
     assert [event.text for event in found.events] == ["hi"]
@@ -147,7 +206,22 @@ def test_ass() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["<font ", "-->", "00:", "{\\an8", "<b>", " ", "1\n", "[Script Info]\n[Events]\nDialogue: ,", "<font color=red>", "&#1;"],
+    [
+        "<font ",
+        "<script>",
+        "<style",
+        "</b",
+        "<!--",
+        "-->",
+        "00:",
+        "{\\an8",
+        "<b>",
+        " ",
+        "1\n",
+        "[Script Info]\n[Events]\nDialogue: ,",
+        "<font color=red>",
+        "&#1;",
+    ],
 )
 def test_ten_million_characters_on_a_line_are_read(line: str) -> None:
     timing = b"1\n00:00:01,000 --> 00:00:02,000\n"
@@ -158,7 +232,8 @@ def test_ten_million_characters_on_a_line_are_read(line: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read(content: bytes) -> None:
-    parse_timed_text(content)
+    found = parse_timed_text(content)
+    assert all(note and note.splitlines() == [note] for note in found.notes)
 
 
 @settings(max_examples=300, deadline=None)

@@ -27,7 +27,7 @@ def test_blocks_cover_rows_then_columns() -> None:
 @pytest.mark.parametrize(
     ("blocks", "reason"),
     [
-        ([], "no blocks for it"),
+        ([], "no blocks are given for it"),
         ([[18, 0, 5]], "reaches outside the image"),
         ([[-1, 0, 5]], "count from 0"),
         ([[1, 2]], "three whole"),

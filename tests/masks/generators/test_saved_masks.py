@@ -164,12 +164,65 @@ def test_dilation_grows_by_squares_or_by_crosses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "polarity", "word"), [(0, "white_is_hole", "empty"), (255, "white_is_hole", "full"), (0, "detect", "empty")]
+    ("level", "polarity", "word"),
+    [(0, "white_is_hole", "empty"), (255, "white_is_hole", "full"), (255, "black_is_hole", "empty")],
 )
 def test_empty_and_full_masks_are_rejected(tmp_path: Path, level: int, polarity: str, word: str) -> None:
     Image.fromarray(np.full((HEIGHT, WIDTH), level, np.uint8)).save(tmp_path / "a.png")
     with pytest.raises(Rejected, match=f"masks 'a' are {word}"):
         generate(tmp_path, frames=1, polarity=polarity)
+
+
+def write_single(folder: Path, **masks: npt.NDArray[np.bool_]) -> Path:
+    """Masks of their own, white where True."""
+    folder.mkdir(exist_ok=True)
+    for name, white in masks.items():
+        Image.fromarray(np.where(white, 255, 0).astype(np.uint8)).save(folder / f"{name}.png")
+    return folder
+
+
+def test_masks_that_do_not_tell_follow_their_folder(tmp_path: Path) -> None:
+    half, white = disc(), np.ones((HEIGHT, WIDTH), bool)
+    half[:, 15:] = True
+    folder = write_single(tmp_path / "known_is_white", a=~disc(), b=~disc(3), half=half, white=white)
+    drawn = generate(folder, frames=1, sequence="half")
+    assert np.array_equal(drawn.hole[0], ~half)
+    assert (drawn.facts["polarity"], drawn.facts["polarity_guessed"]) == ("black_is_hole", "yes")
+    with pytest.raises(Rejected, match="masks 'white' are empty"):
+        generate(folder, frames=1, sequence="white")
+    other = write_single(tmp_path / "hole_is_white", a=disc(), b=disc(3), half=half, white=white)
+    assert np.array_equal(generate(other, frames=1, sequence="half").hole[0], half)
+    with pytest.raises(Rejected, match="masks 'white' are full"):
+        generate(other, frames=1, sequence="white")
+
+
+def test_one_colour_alone_says_what_was_found(tmp_path: Path) -> None:
+    folder = write_single(tmp_path, white=np.ones((HEIGHT, WIDTH), bool))
+    with pytest.raises(Rejected, match=r"'white'.*all pixels are white.*state `polarity` \(white_is_hole or black_is_hole\)"):
+        generate(folder, frames=1)
+
+
+def test_a_folder_is_never_read_both_ways(tmp_path: Path) -> None:
+    folder = write_single(tmp_path, a=disc(), b=~disc())
+    for sequence in "ab":
+        with pytest.raises(
+            Rejected, match="masks 'a' look as if white were the hole, but 'b' as if black were: state `polarity`"
+        ):
+            generate(folder, frames=1, sequence=sequence)
+        assert generate(folder, frames=1, sequence=sequence, polarity="white_is_hole").facts["polarity_guessed"] == "no"
+
+
+def test_what_the_folder_said_before_is_not_asked_again(tmp_path: Path) -> None:
+    folder = write_single(tmp_path, a=disc(), b=~disc())
+    drawn = generate(folder, frames=1, sequence="a", folder_says="white_is_hole")
+    assert (drawn.facts["polarity"], drawn.facts["polarity_guessed"]) == ("white_is_hole", "yes")
+    with pytest.raises(Rejected, match="masks 'b' look like black_is_hole, but those of the folder like white_is_hole: state"):
+        generate(folder, frames=1, sequence="b", folder_says="white_is_hole")
+
+
+def test_a_sequence_may_be_named_by_a_number(tmp_path: Path) -> None:
+    write_single(tmp_path, **{"1": disc(), "2": disc(4)})
+    assert np.array_equal(generate(tmp_path, frames=1, layout="images", sequence=2).hole[0], disc(4))
 
 
 @pytest.mark.parametrize(
@@ -179,6 +232,7 @@ def test_empty_and_full_masks_are_rejected(tmp_path: Path, level: int, polarity:
         ({}, InputError, "holds 2 sequences of masks: name one of them"),
         ({"polarity": "white"}, UnknownNameError, "unknown mask polarity 'white'"),
         ({"lengthen": "loop"}, UnknownNameError, "unknown way to lengthen masks 'loop'"),
+        ({"folder_says": "detect"}, UnknownNameError, "unknown polarity of a folder 'detect'"),
         ({"neighbourhood": "disc"}, UnknownNameError, "unknown neighbourhood 'disc'"),
         ({"dilation_pixels": -2}, InputError, "dilation_pixels is -2"),
         ({"threshold": 255}, InputError, "threshold is 255"),
@@ -215,7 +269,7 @@ def test_youtube_vos_palettes_and_free_form_masks(assets: Path) -> None:
     examples = assets / "masks/masks-ffvi-youtubevos/dataset/examples"
     assert real(examples / "2/object_masks").facts["objects"] == [1, 2, 3, 4, 5]
     random = examples / "1/random_masks"
-    with pytest.raises(Rejected, match="state polarity"):
+    with pytest.raises(Rejected, match="state `polarity`"):
         real(random)
     assert real(random, polarity="black_is_hole").hole.mean() == pytest.approx(0.35, abs=0.1)
 
@@ -235,7 +289,8 @@ def test_both_polarities_in_one_project(assets: Path) -> None:
         assert (drawn.facts["polarity"], drawn.facts["polarity_guessed"]) == ("white_is_hole", "yes")
         assert drawn.hole.mean() < 0.35
     for name in sequence_files(folder / "places2_512_freeform/masks"):
-        with pytest.raises(Rejected, match="state polarity"):
+        assert real(folder / "places2_512_freeform/masks", name, folder_says="black_is_hole").facts["polarity_guessed"] == "yes"
+        with pytest.raises(Rejected, match="state `polarity`"):
             real(folder / "places2_512_freeform/masks", name)
         assert real(folder / "places2_512_freeform/masks", name, polarity="black_is_hole").hole.mean() > 0.5
 

@@ -77,8 +77,19 @@ def test_characters_that_no_font_has_are_named() -> None:
 
 
 @pytest.mark.usefixtures("no_fontconfig")
+def test_without_fontconfig_no_family_is_silently_another() -> None:
+    with pytest.raises(
+        InputError, match=r"'Comic Sanz' cannot be looked for, because fontconfig's program fc-list is missing.*apt"
+    ):
+        find_font("Comic Sanz")
+    with pytest.raises(InputError, match="cannot be looked for"):
+        find_font("DejaVu Sans", bold=True)
+
+
+@pytest.mark.usefixtures("no_fontconfig")
 def test_without_fontconfig_the_bundled_font_serves() -> None:
-    assert find_font("Liberation Serif", italic=True) == FontFile(find_font(BUNDLED).path, slant=True)
+    assert find_font(BUNDLED, italic=True) == FontFile(find_font(BUNDLED).path, slant=True)
+    assert find_font("Named By A File", italic=True, substitute=True) == find_font(BUNDLED, italic=True)
     assert installed_families() == (BUNDLED,)
     with pytest.raises(InputError, match="no installed font has the characters"):
         find_font(BUNDLED, characters=CJK)

@@ -9,6 +9,7 @@ import pytest
 
 from inpaintbench import video
 from inpaintbench.masks.overlays.blend import over
+from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
 from inpaintbench.masks.overlays.layout import place
 from inpaintbench.masks.overlays.raster import LEAST_ALPHA, Picture, Track, render
 from inpaintbench.masks.overlays.styles import Style
@@ -36,6 +37,14 @@ CASES: dict[str, tuple[list[TextEvent], Style]] = {
         [TextEvent(0, 1, "{\\b1}b{\\b0} {\\i1}slant{\\i} {\\u1}under{\\u}\n{\\c&H0000FF&}red{\\c} {\\s1}gone{\\s0} {\\fs50}big")],
         Style(size_fraction=0.12),
     ),
+    "right_to_left_wrapped": (
+        [TextEvent(0, 1, "שלום {\\c&H00FFFF&}עולם (abc){\\c} 12 def ghi שלום")],
+        Style(background="box-per-line", size_fraction=0.16),
+    ),
+    "chinese": (
+        [TextEvent(0, 1, "{\\fnDroid Sans Fallback}中文字幕，测试 abc。很长的一行要换行")],
+        Style(outline_pixels=4, size_fraction=0.14),
+    ),
     "ass": ([TextEvent(0, 1, "From a file", ASS), TextEvent(0, 1, "{\\an1}low")], Style(size_fraction=0.11)),
 }
 
@@ -57,9 +66,15 @@ def scenery() -> Frames:
     return np.clip(levels, 0, 255).astype(np.uint8)[None]
 
 
-def painted(name: str) -> Frames:
+def drawn(name: str) -> Picture:
+    if name == "chinese" and installed_families(["Droid Sans Fallback"]) == (BUNDLED,):
+        pytest.skip("Droid Sans Fallback is not installed")
     track = rendered(*CASES[name])
-    one = track.pictures[track.shown[0]]
+    return track.pictures[track.shown[0]]
+
+
+def painted(name: str) -> Frames:
+    one = drawn(name)
     return over(scenery(), one.alpha[None], one.colour[None])
 
 
@@ -73,8 +88,7 @@ def test_pictures_are_those_that_were_looked_at(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_opacity_and_input_agree(name: str) -> None:
-    track = rendered(*CASES[name])
-    one = track.pictures[track.shown[0]]
+    one = drawn(name)
     alpha, colour = one.alpha[None], one.colour[None]
     black, white = np.zeros_like(scenery()), np.full_like(scenery(), 255)
     difference = over(white, alpha, colour).astype(int) - over(black, alpha, colour)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inpaintbench.curation.timed_text.records import Skipped, checked_event, shown
+from inpaintbench.curation.timed_text.records import Skipped, checked_event, checked_stamp, shown
 from inpaintbench.errors import MissingExtraError
 from inpaintbench.types import Plain, TextEvent
 
@@ -126,6 +126,9 @@ def _event(rest: str, fields: Sequence[str], styles: Mapping[str, Plain]) -> Tex
     times = [_TIME.fullmatch(by_name[name]) for name in ("start", "end")]
     if times[0] is None or times[1] is None:
         return f"times cannot be read: {shown(by_name['start'] + ', ' + by_name['end'])}"
+    wrong = checked_stamp(*times[0].group(2, 3)) or checked_stamp(*times[1].group(2, 3))
+    if wrong:
+        return f"{wrong}: {shown(by_name['start'] + ', ' + by_name['end'])}"
     text = _BREAK.sub("\n", by_name["text"]).replace("\\h", "\N{NO-BREAK SPACE}")
     start, end = _seconds(times[0]), _seconds(times[1])
     return checked_event(TextEvent(start, end, text.strip(), _style(by_name, styles)))

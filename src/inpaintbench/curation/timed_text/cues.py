@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from inpaintbench.curation.timed_text.markup import to_ass_tags
-from inpaintbench.curation.timed_text.records import Skipped, checked_event, shown
+from inpaintbench.curation.timed_text.records import Skipped, checked_event, checked_stamp, shown
 from inpaintbench.types import TextEvent
 
 _STAMP = r"(?:(\d{1,4})[:.])?(\d{1,3}):(\d{1,2})(?:[.,:](\d{1,9}))?"
@@ -18,11 +18,12 @@ _WEB_BLOCKS = ("NOTE", "STYLE", "REGION", "WEBVTT")
 _LONGEST_TIMING = 1000
 
 
-def read(lines: Sequence[str], *, web: bool) -> tuple[list[TextEvent], list[Skipped]]:
-    """The events of a SubRip file, or of a WebVTT file (``web``), and what could not be used."""
+def read(lines: Sequence[str], *, web: bool) -> tuple[list[TextEvent], list[Skipped], tuple[str, ...]]:
+    """The events of a SubRip file, or of a WebVTT file (``web``), what could not be used, and what was assumed."""
     events: list[TextEvent] = []
     skipped: list[Skipped] = []
-    for start, end in _blocks(lines):
+    blocks, notes = _blocks(lines, web=web)
+    for start, end in blocks:
         timing, *body = lines[start:end]
         if not is_timing(timing):
             skipped += _stray(lines[start:end], line=start + 1, web=web)
@@ -34,36 +35,48 @@ def read(lines: Sequence[str], *, web: bool) -> tuple[list[TextEvent], list[Skip
         else:
             skipped.append(Skipped(start + 1, found))
         skipped += _stray(body[left:], line=start + 2 + left, web=web)
-    return events, skipped
+    return events, skipped, notes
 
 
 def is_timing(line: str) -> bool:
     """Whether a line is meant to give the times of a block, well or badly written."""
     if len(line) > _LONGEST_TIMING:
         return False
-    return "-->" in line or _TIMING.match(line) is not None or _NO_ARROW.match(line) is not None
+    return ("-->" in line and "<!--" not in line) or _TIMING.match(line) is not None or _NO_ARROW.match(line) is not None
 
 
-def _blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+def _blocks(lines: Sequence[str], *, web: bool) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
     """Ranges of lines: what comes before the first timing line, then each timing line with what follows it.
 
     The number of the next block, or its WebVTT name, is in neither.
     """
     starts = [index for index, line in enumerate(lines) if is_timing(line)]
-    ends = [_without_number(lines, start) for start in starts]
+    ends, notes = _ends(lines, starts, web=web)
     head_end, *ends = [*ends, len(lines)]
     blocks = list(zip(starts, ends, strict=True))
-    return ([(0, head_end)] if head_end else []) + blocks
+    return ([(0, head_end)] if head_end else []) + blocks, notes
 
 
-def _without_number(lines: Sequence[str], start: int) -> int:
-    """Where the text before the block whose timing line is ``start`` ends."""
-    before = start - 1
-    if before < 0:
-        return start
-    named = before == 0 or not lines[before - 1].strip()
-    web_name = named and lines[0].startswith("WEBVTT") and before > 0 and lines[before].strip() != ""
-    return before if web_name or _NUMBER.match(lines[before]) else start
+def _ends(lines: Sequence[str], starts: Sequence[int], *, web: bool) -> tuple[list[int], tuple[str, ...]]:
+    """Where the text before each timing line ends, and a note on numbers that stand directly below a text.
+
+    Below a text only the number that comes next in the file counts as one: "1984" is the last line of the text.
+    """
+    ends: list[int] = []
+    close: list[int] = []
+    count = 0
+    for start, last in zip(starts, [-1, *starts], strict=False):
+        before = lines[start - 1] if start - 1 > last else ""
+        apart = start < 2 or not lines[start - 2].strip()
+        number = int(before) if _NUMBER.match(before) else None
+        taken = number is not None and (apart or (not web and number == count + 1))
+        web_name = web and apart and start > 1 and before.strip() != ""
+        close += [start] if taken and not apart else []
+        count = number if taken and number is not None else count + 1
+        ends.append(start - 1 if taken or web_name else start)
+    if not close:
+        return ends, ()
+    return ends, (f"numbers directly below a text are taken for those of blocks: {len(close)}, the first in line {close[0]}",)
 
 
 def _text(body: Sequence[str], *, web: bool) -> tuple[list[str], int]:
@@ -105,6 +118,9 @@ def _event(timing: str, text: list[str]) -> TextEvent | str:
     match = _TIMING.match(timing)
     if match is None:
         return f"times cannot be read: {shown(timing.strip())}"
+    wrong = checked_stamp(match[3], match[4]) or checked_stamp(match[8], match[9])
+    if wrong:
+        return f"{wrong}: {shown(timing.strip())}"
     start, end = _seconds(match.groups()[:5]), _seconds(match.groups()[5:])
     return checked_event(TextEvent(start, end, to_ass_tags("\n".join(line.strip() for line in text))))
 

@@ -15,6 +15,7 @@ __all__ = ["Skipped", "TimedText", "parse_timed_text", "read_timed_text"]
 MOST_BYTES = 100_000_000
 """Of a subtitle file; a longer file is something else."""
 
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
 _NEWLINE = re.compile("\r\n|\r|\n")
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -22,7 +23,8 @@ _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")
 def read_timed_text(path: Path | str) -> TimedText:
     """The events of a SubRip (.srt), WebVTT (.vtt) or Sub Station Alpha (.ass, .ssa) file, told apart by their content.
 
-    UTF-8 and UTF-16 with a byte-order mark are read as such; other bytes as Windows-1252, which a note says.
+    UTF-8 and UTF-16 with a byte-order mark are read as such, UTF-8 also with a few wrong bytes, which become U+FFFD; other bytes
+    as Windows-1252. A note says what was done.
 
     Raises:
         InputError: the file cannot be opened, or is larger than 100 MB.
@@ -45,7 +47,8 @@ def parse_timed_text(content: bytes) -> TimedText:
     if ass.is_ass(lines):
         events, skipped = ass.read(lines)
     else:
-        events, skipped = cues.read(lines, web=lines[0].lstrip().startswith("WEBVTT"))
+        events, skipped, assumed = cues.read(lines, web=lines[0].lstrip().startswith("WEBVTT"))
+        notes = (*notes, *assumed)
     if not events and not skipped:
         notes = (*notes, "the file holds no events")
     ordered = sorted(events, key=lambda event: event.start_seconds)
@@ -61,6 +64,12 @@ def decoded(content: bytes) -> tuple[str, tuple[str, ...]]:
         return content.decode("utf-8-sig"), ()
     except UnicodeDecodeError as error:
         where = f"byte {error.start} is not UTF-8"
+    mended = content.decode("utf-8-sig", errors="replace")
+    wrong = mended.count(_REPLACED) - content.count(_REPLACED.encode())
+    right = sum(letter > "\x7f" for letter in mended) - wrong
+    # In other encodings letters beyond ASCII hardly ever happen to be UTF-8.
+    if right > wrong or content.startswith(codecs.BOM_UTF8):
+        return mended, (f"read as UTF-8, wrong places replaced by U+FFFD: {wrong}; {where}",)
     try:
         return content.decode("cp1252"), (f"read as Windows-1252: {where}",)
     except UnicodeDecodeError:

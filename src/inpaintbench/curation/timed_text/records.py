@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from inpaintbench.types import TextEvent
 
+_MOST_SIXTIETHS = 59
+
 
 @dataclass(frozen=True)
 class Skipped:
@@ -24,7 +26,13 @@ class TimedText:
     """In order of their start, then of the file."""
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was assumed of the file as a whole, such as its encoding."""
+    """What was assumed of the file as a whole, such as its encoding: sentences of one line."""
+
+
+def checked_stamp(minutes: str, seconds: str) -> str | None:
+    """Why a time of day cannot be meant, or None."""
+    over = {name: value for name, value in (("minutes", minutes), ("seconds", seconds)) if int(value) > _MOST_SIXTIETHS}
+    return ", ".join(f"{name} are {value}, above {_MOST_SIXTIETHS}" for name, value in over.items()) or None
 
 
 def checked_event(event: TextEvent) -> TextEvent | str:

@@ -50,10 +50,12 @@ def value_text(value: Any) -> str:
 
 
 def _list_text(values: list[Any]) -> str:
+    if not values:
+        return "none"
     if any(isinstance(one, list | tuple | Mapping) for one in values):
         return count(len(values), "value")
     words = ", ".join(value_text(one) for one in values)
-    if not all(isinstance(one, str) for one in values) or not values:
+    if not all(isinstance(one, str) for one in values):
         words = f"[{words}]"
     return words if len(words) <= _LONGEST_CHIP else count(len(values), "value")
 

@@ -21,10 +21,10 @@ from inpaintbench.masks.gallery.markup import (
     percent,
     value_text,
 )
-from inpaintbench.masks.gallery.panels import Panel, TileMeasurements
+from inpaintbench.masks.gallery.panels import Panel, TileMeasurements, in_short
 from inpaintbench.masks.gallery.pictures import Pictures
 from inpaintbench.masks.gallery.plots import area_histogram, range_bar, scale_end
-from inpaintbench.masks.gallery.tile_page import tile_figure
+from inpaintbench.masks.gallery.tile_page import repeats_area, tile_figure
 
 _MOST_COLUMNS = 6
 _REFUSALS_SHOWN = 4
@@ -134,10 +134,10 @@ def _row(one: Shown, columns: Sequence[str], *, end: float) -> str:
 
 def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *, end: float) -> str:
     own = {name: value for name, value in one.panel.parameters.items() if name not in shared}
-    facts = _facts_of_all(one.panel)
+    facts = _facts_of_all(one)
     tiles = zip(one.panel.tiles, one.measured, one.pictures, one.anchors, strict=True)
     figures = "\n".join(
-        tile_figure(tile, measured, pictures, names=names, known={**facts, **one.panel.parameters}, anchor=anchor, number=index)
+        tile_figure(tile, measured, pictures, names=names, known={**one.panel.parameters, **facts}, anchor=anchor, number=index)
         for index, (tile, measured, pictures, anchor) in enumerate(tiles, 1)
     )
     return (
@@ -149,12 +149,14 @@ def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *,
     )
 
 
-def _facts_of_all(panel: Panel) -> dict[str, Any]:
-    """What the generator says alike of every mask of a panel, of two at least, and the parameters do not."""
-    if len(panel.tiles) < 2:
+def _facts_of_all(one: Shown) -> dict[str, Any]:
+    """What the generator says alike of every mask of a panel, of two at least, and neither parameters nor measurements do."""
+    if len(one.measured) < 2:
         return {}
-    alike = common([tile.drawn.facts for tile in panel.tiles])
-    return {name: value for name, value in alike.items() if name not in panel.parameters}
+    alike = common([tile.drawn.facts for tile in one.panel.tiles])
+    given = {name: value_text(value) for name, value in one.panel.parameters.items()}
+    told = {name: value for name, value in alike.items() if given.get(name) != value_text(value)}
+    return {name: value for name, value in told.items() if not all(repeats_area(name, value, area) for area in one.areas)}
 
 
 def _in_every_mask(facts: Mapping[str, Any]) -> str:
@@ -187,10 +189,7 @@ def _verdict(one: Shown) -> str:
 def _refusals(refusals: Sequence[str]) -> str:
     if not refusals:
         return ""
-    reasons = list(dict.fromkeys(refusals))
-    more = f"; and {len(reasons) - _REFUSALS_SHOWN} more reasons" if len(reasons) > _REFUSALS_SHOWN else ""
-    words = "; ".join(escape(reason) for reason in reasons[:_REFUSALS_SHOWN])
-    return f'<p class="note warn">{count(len(refusals), "mask")} refused: {words}{more}</p>'
+    return f'<p class="note warn">{count(len(refusals), "mask")} refused: {escape(in_short(refusals, most=_REFUSALS_SHOWN))}</p>'
 
 
 def _layers(one: Pictures) -> list[tuple[bytes | None, str, bool]]:

@@ -14,6 +14,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Frames, Joint, Plain
 
+_REASONS_TOLD = 2
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -88,11 +90,24 @@ def check_panels(panels: Sequence[Panel]) -> None:
         MaskShapeError: a hole does not fit its truth.
     """
     if not any(panel.tiles for panel in panels):
-        raise InputError(f"a gallery needs at least one mask to show, and its {len(panels)} panels have none")
+        refusals = [refusal for panel in panels for refusal in panel.refusals]
+        raise InputError(
+            f"no mask could be made: {in_short(refusals, most=_REASONS_TOLD)}"
+            if refusals
+            else "a gallery needs at least one mask to show"
+        )
     for panel in panels:
         _check_bounds(panel)
         for index, tile in enumerate(panel.tiles, 1):
             _check_tile(tile, subject=f"tile {index} of {panel.title!r}")
+
+
+def in_short(refusals: Sequence[str], *, most: int) -> str:
+    """The first distinct reasons, and how many more there are."""
+    reasons = list(dict.fromkeys(refusals))
+    more = len(reasons) - most
+    words = "; ".join(reasons[:most])
+    return words if more <= 0 else f"{words}; and {more} more {'reason' if more == 1 else 'reasons'}"
 
 
 def _check_bounds(panel: Panel) -> None:

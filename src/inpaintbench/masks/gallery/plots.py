@@ -50,7 +50,8 @@ def histogram_counts(areas: Sequence[float], *, end: float) -> list[int]:
     """How many areas lie in each of 20 equal steps from 0 to ``end``; the last step holds its upper end."""
     counts = [0] * _BINS
     for area in areas:
-        counts[min(_BINS - 1, math.floor(area / end * _BINS))] += 1
+        # 0.3 / 0.4 * 20 is a hair below 15.
+        counts[min(_BINS - 1, math.floor(area / end * _BINS + 1e-9))] += 1
     return counts
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from inpaintbench.masks.gallery.markup import count, folded_chips, percent, percent_range
+from inpaintbench.masks.gallery.markup import count, folded_chips, percent, percent_range, value_text
 from inpaintbench.masks.gallery.panels import Tile, TileMeasurements
 from inpaintbench.masks.gallery.pictures import Pictures
 from inpaintbench.masks.gallery.plots import area_line
@@ -73,11 +73,17 @@ def _extra(tile: Tile, measured: TileMeasurements) -> dict[str, str]:
 
 
 def _news(tile: Tile, measured: TileMeasurements, known: Plain) -> dict[str, Any]:
-    facts = {name: value for name, value in tile.drawn.facts.items() if name not in known or known[name] != value}
-    told = facts.get("area_fraction")
-    if isinstance(told, float) and abs(told - measured.area) < _SAME_AREA:
-        del facts["area_fraction"]
-    return facts
+    # As texts, for a command line reads a name such as 11 as a number.
+    return {
+        name: value
+        for name, value in tile.drawn.facts.items()
+        if not (name in known and value_text(known[name]) == value_text(value)) and not repeats_area(name, value, measured.area)
+    }
+
+
+def repeats_area(name: str, value: Any, area: float) -> bool:
+    """Whether a fact only says again what was measured."""
+    return name == "area_fraction" and isinstance(value, float) and abs(value - area) < _SAME_AREA
 
 
 def _layers(pictures: Pictures, names: Mapping[bytes, str]) -> str:

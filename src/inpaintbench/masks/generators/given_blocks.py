@@ -32,7 +32,7 @@ class GivenBlocks:
             Rejected: no blocks, or one that reaches beyond the frame.
         """
         if not self.blocks:
-            raise Rejected("the mask file has no blocks for it")
+            raise Rejected("no blocks are given for it")
         try:
             hole = hole_of(self.blocks, view.height, view.width)
         except InputError as error:

@@ -14,7 +14,18 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.devil_blobs import playing_order
-from inpaintbench.masks.saved_polarity import POLARITIES, Polarity, Values, read_hole_from
+from inpaintbench.masks.saved_folder import folder_polarity
+from inpaintbench.masks.saved_polarity import (
+    POLARITIES,
+    STATE_IT,
+    TOLD,
+    Polarity,
+    Told,
+    Values,
+    look_of,
+    read_hole_from,
+    told_by,
+)
 from inpaintbench.masks.saved_sequences import Layout, content_of, sequence_files
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
@@ -32,14 +43,14 @@ class SavedMasks:
     """
 
     name = "saved_masks"
-    version = "1"
+    version = "2"
     needs: tuple[str, ...] = ()
 
     def __init__(
         self,
         *,
         folder: str,
-        sequence: str | None = None,
+        sequence: str | int | None = None,
         layout: Layout = "auto",
         objects: Literal["all"] | int = "all",
         polarity: Polarity = "detect",
@@ -49,6 +60,7 @@ class SavedMasks:
         resize: bool = False,
         lengthen: Lengthen = "reject",
         content: str | None = None,
+        folder_says: Told | None = None,
     ) -> None:
         """Where the masks lie and how they are read.
 
@@ -57,7 +69,8 @@ class SavedMasks:
             sequence: which one, by its name in ``list_sequences``; None takes the only one.
             layout: see ``saved_sequences.sequence_files``.
             objects: ``all``, or the number of the object to remove.
-            polarity: ``white_is_hole``, ``black_is_hole`` or ``detect``; see ``saved_polarity.detect_polarity``.
+            polarity: ``white_is_hole``, ``black_is_hole`` or ``detect``: what the folder tells as a whole, see
+                ``saved_folder.folder_polarity``.
             threshold: values above it are white; by default 127, or 0 for numbers of objects.
             dilation_pixels: how far the hole grows. ProPainter's preparation is 4 with a ``cross``.
             neighbourhood: ``square`` (in all directions alike) or ``cross`` (that many times by a 3x3 cross: a diamond).
@@ -65,6 +78,8 @@ class SavedMasks:
             lengthen: what a clip longer than the masks gets: ``reject``, ``hold`` the last one, or ``to_and_fro``.
             content: ``saved_sequences.content_of`` of the files, so that other files under the same names are another
                 corruption; they are rejected where it differs.
+            folder_says: what ``saved_folder.folder_polarity`` told before, so that it is asked once and no file beside these
+                masks changes them; None asks it.
 
         Raises:
             InputError: no such folder or sequence, or a number that is out of range.
@@ -73,13 +88,15 @@ class SavedMasks:
         _choose("mask polarity", polarity, POLARITIES)
         _choose("neighbourhood", neighbourhood, get_args(Neighbourhood))
         _choose("way to lengthen masks", lengthen, get_args(Lengthen))
+        _choose("polarity of a folder", folder_says or "unclear", TOLD)
         if dilation_pixels < 0:
             raise InputError(f"dilation_pixels is {dilation_pixels}, it must be 0 or more")
         if threshold is not None and not 0 <= threshold <= 254:
             raise InputError(f"threshold is {threshold}, it must be a grey level from 0 to 254")
         if objects != "all" and (isinstance(objects, str) or not 0 <= objects <= 255):
             raise InputError(f'objects is {objects!r}, it must be "all" or the number of an object, 0 to 255')
-        self.sequence, self.paths = _find(sequence_files(folder, layout=layout), sequence, folder)
+        self.sequences, self.folder_says = sequence_files(folder, layout=layout), folder_says
+        self.sequence, self.paths = _find(self.sequences, None if sequence is None else str(sequence), folder)
         self.objects, self.polarity, self.threshold = objects, polarity, threshold
         self.dilation_pixels, self.neighbourhood = dilation_pixels, neighbourhood
         self.resize, self.lengthen, self.content = resize, lengthen, content
@@ -94,7 +111,7 @@ class SavedMasks:
         if self.content is not None and self.content != (found := content_of(self.paths)):
             raise Rejected(f"masks {self.sequence!r} have changed: their content is {found}, not {self.content}")
         values, resized = self._values(view)
-        read = read_hole_from(values, polarity=self.polarity, objects=self.objects, threshold=self.threshold)
+        read = read_hole_from(values, polarity=self.polarity, objects=self.objects, threshold=self.threshold, detect=self._detect)
         if not read.hole.any():
             raise Rejected(f"masks {self.sequence!r} are empty: no pixel of {len(values)} frames is a hole")
         hole = self._dilated(read.hole)[self._order(view.frames)]
@@ -110,18 +127,31 @@ class SavedMasks:
         }
         return Drawn(hole, facts)
 
+    def _detect(self, white: Hole) -> Polarity:
+        """The polarity of the folder: masks that do not tell it follow it, and none may contradict it."""
+        told, own = self.folder_says or folder_polarity(self.sequences, threshold=self.threshold), told_by(white)
+        if told == "unclear":
+            others = ", and the other masks of the folder do not tell" if len(self.sequences) > 1 else ""
+            raise Rejected(
+                f"masks {self.sequence!r}: cannot tell whether white or black is the hole ({look_of(white)}){others}: {STATE_IT}"
+            )
+        if own not in (told, "unclear"):
+            raise Rejected(f"masks {self.sequence!r} look like {own}, but those of the folder like {told}: {STATE_IT}")
+        return told
+
     def _values(self, view: ItemView) -> tuple[Values, bool]:
         """The values of as many masks as the clip can show, ``uint8[T, H, W]``, and whether they were resized."""
         if len(self.paths) < view.frames and self.lengthen == "reject":
             raise Rejected(
-                f"masks {self.sequence!r} have {len(self.paths)} frames, the clip {view.frames}: lengthen them (hold, to_and_fro)"
+                f"masks {self.sequence!r} have {len(self.paths)} frames, the clip {view.frames}: "
+                "lengthen them with `lengthen=hold` or `lengthen=to_and_fro`"
             )
         images = [video.read_index_image(path) for path in self.paths[: view.frames]]
         wrong = [image.shape for image in images if image.shape != (view.height, view.width)]
         if wrong and not self.resize:
             raise Rejected(
-                f"masks {self.sequence!r} are {wrong[0][1]}x{wrong[0][0]}, the clip {view.width}x{view.height}: resize them "
-                "or take a clip of that size"
+                f"masks {self.sequence!r} are {wrong[0][1]}x{wrong[0][0]}, the clip {view.width}x{view.height}: "
+                "resize them with `resize=true`, or take a clip of that size"
             )
         size = (view.width, view.height)
         fitted = [cv2.resize(image, size, interpolation=cv2.INTER_NEAREST_EXACT) if wrong else image for image in images]
@@ -148,7 +178,9 @@ def _choose(kind: str, value: str, known: Sequence[str]) -> None:
 
 def _find(found: Mapping[str, tuple[Path, ...]], sequence: str | None, folder: str) -> tuple[str, tuple[Path, ...]]:
     if sequence is None and len(found) > 1:
-        raise InputError(f"{folder} holds {len(found)} sequences of masks: name one of them ({', '.join(list(found)[:3])} ...)")
+        raise InputError(
+            f"{folder} holds {len(found)} sequences of masks: name one of them as `sequence` ({', '.join(list(found)[:3])} ...)"
+        )
     name = next(iter(found)) if sequence is None else sequence
     if name not in found:
         raise UnknownNameError(unknown_name("sequence of masks", name, list(found)))

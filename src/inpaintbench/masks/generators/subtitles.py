@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,24 +17,22 @@ from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.overlays.fonts import find_font, installed_families
 from inpaintbench.masks.overlays.layout import Placed, place
 from inpaintbench.masks.overlays.raster import Track, render
+from inpaintbench.masks.overlays.room import fits_half, thinned_out
 from inpaintbench.masks.overlays.styles import Difficulty, Style, check_fields, draw_style
 from inpaintbench.types import Plain, TextEvent
 from inpaintbench.view import ItemView
-
-MOST_OVERLAY_FRACTION = 0.5
-"""Of a frame; what the published clips reach."""
 
 
 class Subtitles:
     """The timed text of a clip, drawn in a style that is drawn from a grid. Source: ChaLearn 2018, track 2 (decaptioning).
 
     The style is one for the whole clip. What a subtitle file states of an event (an ASS style, tags inside the text) comes
-    before it unless ``obey_file`` is off. Texts that together hide more than half of a frame are shown fewer lines at a time,
-    unless ``style`` fixes ``lines_most``.
+    before it unless ``obey_file`` is off. No frame is hidden by more than half: texts that together would hide more are shown
+    fewer lines at a time, and where that is not enough the oldest goes when the next one comes (``texts_left_out``).
     """
 
     name = "subtitles"
-    version = "1"
+    version = "2"
     needs = ("timed_text",)
 
     def __init__(
@@ -51,7 +49,7 @@ class Subtitles:
         ``["bundled"]`` always works.
 
         Raises:
-            InputError: a family is not installed, or a field of the style is out of range.
+            InputError: a family is not installed or cannot be looked for, or a field of the style is out of range.
         """
         if difficulty not in get_args(Difficulty):
             raise UnknownNameError(unknown_name("subtitle difficulty", difficulty, list(get_args(Difficulty))))
@@ -68,22 +66,24 @@ class Subtitles:
         """The overlay and its hole, ``alpha > 0``.
 
         Raises:
-            Rejected: no text is on screen in any frame, or no installed font can show it.
+            Rejected: no text is on screen in any frame, each one alone would hide more than half of the frame, or no installed
+                font can show it.
         """
         families = self.families or installed_families()
         style = replace(draw_style(rng, self.difficulty, families=families), **self.fixed)
         events = view.timed_text if self.obey_file else tuple(replace(event, style=None) for event in view.timed_text)
         try:
-            placed, track = _within_half(events, style, view, fixed="lines_most" in self.fixed)
+            placed, track, left_out = _within_half(events, style, view)
         except InputError as error:  # parameters were checked before: it is this clip's text
             raise Rejected(str(error)) from error
         if not placed or not any(track.pictures[number].alpha.any() for number in set(track.shown)):
-            raise Rejected(f"no text is on screen in the {view.frames} frames ({len(events)} events of timed text)")
+            large = f"; {left_out} of them would hide more than half of the frame" if left_out else ""
+            raise Rejected(f"no text is on screen in the {view.frames} frames ({len(events)} events of timed text{large})")
         shown = np.array(track.shown)
         alpha = np.stack([picture.alpha for picture in track.pictures])
         holes = alpha > 0
         colour = np.stack([picture.colour for picture in track.pictures])
-        facts = self._facts(style) | _measured(track, placed)
+        facts = self._facts(style) | _measured(track, placed) | {"texts_left_out": left_out}
         return Drawn(holes[shown], facts, alpha=alpha[shown], colour=colour[shown])
 
     def _facts(self, style: Style) -> dict[str, Any]:
@@ -100,16 +100,18 @@ class Subtitles:
         }
 
 
-def _within_half(events: Sequence[TextEvent], style: Style, view: ItemView, *, fixed: bool) -> tuple[list[Placed], Track]:
-    """What is drawn; with fewer lines at a time where texts that overlap in time would hide more than half of the frame."""
-    size = {"frames": view.frames, "height": view.height, "width": view.width}
+def _within_half(events: Sequence[TextEvent], style: Style, view: ItemView) -> tuple[list[Placed], Track, int]:
+    """What is drawn, so that no frame is hidden by more than half, and how many texts end early or are missing for that."""
+    size = {"height": view.height, "width": view.width}
+    put = partial(place, events, frames=view.frames, height=view.height, width=view.width, fps=view.fps)
     for lines in range(style.lines_most, 0, -1):
-        placed = place(events, replace(style, lines_most=lines), **size, fps=view.fps)
-        track = render(placed, **size)
-        peak = max(float(np.mean(picture.alpha > 0)) for picture in track.pictures)
-        if fixed or peak <= MOST_OVERLAY_FRACTION:
-            break
-    return placed, track
+        placed = put(replace(style, lines_most=lines))
+        track = render(placed, frames=view.frames, **size)
+        if all(fits_half(picture) for picture in track.pictures):
+            return placed, track, 0
+    single = replace(style, lines_most=1)
+    placed, left_out = thinned_out(lambda ends: put(single, ends=ends), frames=view.frames, **size)
+    return placed, render(placed, frames=view.frames, **size), left_out
 
 
 def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shutil
 import subprocess
 import unicodedata
 from collections.abc import Sequence
@@ -53,11 +54,12 @@ def find_font(
 ) -> FontFile:
     """The face of ``family`` for ``characters``; another installed one where the family lacks some of them.
 
-    ``substitute`` takes what fontconfig offers instead of a missing family (families named by subtitle files). Without
-    fontconfig, and for ``"bundled"``, the bundled DejaVu Sans serves.
+    ``substitute`` takes what fontconfig offers instead of a missing family (families named by subtitle files); where it offers
+    nothing, and for ``"bundled"``, the bundled DejaVu Sans serves.
 
     Raises:
-        InputError: the family is not installed, or no installed font has all ``characters``.
+        InputError: the family is not installed or, without fontconfig, cannot be looked for; or no installed font has all
+            ``characters``.
     """
     own = _own_face(family, bold, italic, substitute)
     lacking = missing(own, characters)
@@ -148,9 +150,9 @@ def _probe(path: str, index: int) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=256)
 def _own_face(family: str, bold: bool, italic: bool, substitute: bool) -> FontFile:
-    faces = _faces()
-    if family == BUNDLED or not faces:
+    if family == BUNDLED:
         return FontFile(_BUNDLED_PATH, embolden=bold, slant=italic)
+    faces = _faces()
     own = [face for face in faces if family.casefold() in {name.casefold() for name in face.families}]
     if not own and substitute and not family.startswith("-"):
         names = set(_run("fc-match", "--format=%{family}", _escaped(family)).casefold().split(","))
@@ -163,7 +165,14 @@ def _own_face(family: str, bold: bool, italic: bool, substitute: bool) -> FontFi
 
 
 def _unknown_family(family: str) -> str:
+    if shutil.which("fc-list") is None:
+        return (
+            f"the font family {family!r} cannot be looked for, because fontconfig's program fc-list is missing: install it "
+            f"(Debian: apt install fontconfig, macOS: brew install fontconfig), or choose {BUNDLED!r}, which always works"
+        )
     names = sorted({name for face in _faces() for name in face.families})
+    if not names:
+        return f"the font family {family!r} is not installed; no font is, so choose {BUNDLED!r}, which always works"
     near = difflib.get_close_matches(family, names, n=3, cutoff=0.4) or names[:5]
     words = family.lower().split()
     packages = " or ".join(dict.fromkeys(["fonts-" + "-".join(words[:1]), "fonts-" + "-".join(words)]))

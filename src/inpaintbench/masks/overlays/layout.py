@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from inpaintbench.masks.overlays.styles import PixelStyle, Style, in_pixels, stated
 from inpaintbench.masks.overlays.tags import apply_tags
@@ -47,13 +48,22 @@ class Placed:
     top: int
 
 
-def place(events: Sequence[TextEvent], style: Style, *, frames: int, height: int, width: int, fps: float) -> list[Placed]:
+def place(
+    events: Sequence[TextEvent],
+    style: Style,
+    *,
+    frames: int,
+    height: int,
+    width: int,
+    fps: float,
+    ends: Mapping[int, int] = MappingProxyType({}),
+) -> list[Placed]:
     """Every block that is on screen in frames 0 ... ``frames`` - 1, in the order of their starts.
 
     An event shows in frames ``start_seconds <= frame / fps < end_seconds``. A text of more lines than the style allows goes on
     in further blocks, which share its time by their characters. A text stays where it is while it is on screen: one that starts
     later goes above it (at the top of the frame: below it), and where there is no room it is moved back
-    into the frame, over others.
+    into the frame, over others. ``ends``: number of an event, in the order of their starts -> frame from which on it is gone.
 
     Raises:
         InputError: a font is missing, or a text needs shaping and Pillow has no raqm.
@@ -64,7 +74,8 @@ def place(events: Sequence[TextEvent], style: Style, *, frames: int, height: int
         if _frame(event.end_seconds, fps) <= 0 or _frame(event.start_seconds, fps) >= frames:
             continue
         own = base if event.style is None else stated(event.style, base, height=height, width=width)
-        for block in _blocks(number, event, own, height=height, width=width, fps=fps):
+        for whole in _blocks(number, event, own, height=height, width=width, fps=fps):
+            block = replace(whole, end_frame=min(whole.end_frame, ends.get(number, whole.end_frame)))
             if block.first_frame < min(block.end_frame, frames) and block.end_frame > 0:
                 others = [one for one in placed if _meet(one.block, block)]
                 placed.append(_placed(block, others, height=height, width=width))

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 from PIL import features
 
 from inpaintbench.errors import InputError
+from inpaintbench.masks.overlays.bidi import levels, seen_order
 from inpaintbench.masks.overlays.fonts import FontFile, load, split_by_font
 from inpaintbench.masks.overlays.styles import Look
 from inpaintbench.masks.overlays.tags import Run
@@ -22,9 +24,23 @@ _NEVER_LAST = set("([{「『【〈《“‘（［｛")
 _SHAPED = ((0x0590, 0x08FF), (0x0900, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFE))
 
 
+class _Letter(NamedTuple):
+    text: str
+    look: Look
+    level: int
+    """Even for left to right, odd for right to left, in the whole paragraph."""
+
+
+class _Part(NamedTuple):
+    text: str
+    look: Look
+    font: FontFile
+    level: int
+
+
 @dataclass(frozen=True)
 class Piece:
-    """Letters of one look and one face, placed in a line."""
+    """Letters of one look, one face and one direction, placed in a line."""
 
     text: str
     look: Look
@@ -55,26 +71,29 @@ class Line:
 def wrapped(runs: Sequence[Run], *, most_pixels: float, empty: Look) -> list[Line]:
     """The line ``runs``, broken so that no part is wider than ``most_pixels``; ``empty`` gives the height of an empty line.
 
-    Breaks lie after spaces and hyphens and between CJK characters; a word that is too wide alone is broken inside.
+    Breaks lie after spaces and hyphens and between CJK characters; a word that is too wide alone is broken inside. Whether it
+    runs from right to left is decided once, before it is broken.
 
     Raises:
         InputError: a font is missing, or the text needs shaping and Pillow has no raqm.
     """
-    letters = [(letter, run.look) for run in runs for letter in run.text]
-    _require_shaping("".join(letter for letter, _ in letters))
+    text = "".join(run.text for run in runs)
+    _require_shaping(text)
+    looks = [run.look for run in runs for _ in run.text]
+    letters = [_Letter(*letter) for letter in zip(text, looks, levels(text), strict=True)]
     lines: list[Line] = []
     start = 0
     while start < len(letters):
-        while start < len(letters) and lines and letters[start][0] == " ":
+        while start < len(letters) and lines and letters[start].text == " ":
             start += 1
         end = _line_end(letters, start, most_pixels)
         if end > start:
             lines.append(_line(letters[start:end]))
         start = end
-    return lines or [_line([(" ", empty)])]
+    return lines or [_line([_Letter(" ", empty, 0)])]
 
 
-def _line_end(letters: Sequence[tuple[str, Look]], start: int, most_pixels: float) -> int:
+def _line_end(letters: Sequence[_Letter], start: int, most_pixels: float) -> int:
     """Where a line that begins at ``start`` is broken: the last place that fits, in or else after a word."""
     best = start
     for end in _breaks(letters, start):
@@ -84,13 +103,13 @@ def _line_end(letters: Sequence[tuple[str, Look]], start: int, most_pixels: floa
     if best > start or start >= len(letters):
         return best
     best = start + 1
-    while best < len(letters) and (_is_mark(letters[best][0]) or _width(letters[start : best + 1]) <= most_pixels):
+    while best < len(letters) and (_is_mark(letters[best].text) or _width(letters[start : best + 1]) <= most_pixels):
         best += 1
     return best
 
 
-def _breaks(letters: Sequence[tuple[str, Look]], start: int) -> list[int]:
-    inside = [index for index in range(start + 1, len(letters)) if _may_break(letters[index - 1][0], letters[index][0])]
+def _breaks(letters: Sequence[_Letter], start: int) -> list[int]:
+    inside = [index for index in range(start + 1, len(letters)) if _may_break(letters[index - 1].text, letters[index].text)]
     return [*inside, len(letters)]
 
 
@@ -108,61 +127,53 @@ def _is_mark(letter: str) -> bool:
     return unicodedata.category(letter) in ("Mn", "Me", "Mc", "Cf")
 
 
-def _width(letters: Sequence[tuple[str, Look]]) -> float:
-    return sum(_piece_width(text, look) for text, look in _runs(_stripped(letters)))
+def _width(letters: Sequence[_Letter]) -> float:
+    return sum(_run_width(*run) for run in _runs(_stripped(letters)))
 
 
-def _stripped(letters: Sequence[tuple[str, Look]]) -> Sequence[tuple[str, Look]]:
+def _stripped(letters: Sequence[_Letter]) -> Sequence[_Letter]:
     end = len(letters)
-    while end > 1 and letters[end - 1][0] == " ":
+    while end > 1 and letters[end - 1].text == " ":
         end -= 1
     return letters[:end]
 
 
-def _runs(letters: Sequence[tuple[str, Look]]) -> list[tuple[str, Look]]:
-    return [("".join(letter for letter, _ in group), look) for look, group in groupby(letters, key=itemgetter(1))]
+def _runs(letters: Sequence[_Letter]) -> list[tuple[str, Look, int]]:
+    grouped = groupby(letters, key=itemgetter(1, 2))
+    return [("".join(letter.text for letter in group), look, level) for (look, level), group in grouped]
 
 
 @lru_cache(maxsize=4096)
-def _piece_width(text: str, look: Look) -> float:
-    return sum(_length(part, look, font) for part, font in _split(text, look))
+def _run_width(text: str, look: Look, level: int) -> float:
+    return sum(_part_width(part) for part in _parts(text, look, level))
 
 
-def _split(text: str, look: Look) -> list[tuple[str, FontFile]]:
-    return split_by_font(text, look.family, bold=look.bold, italic=look.italic, substitute=look.substitute)
+def _parts(text: str, look: Look, level: int) -> list[_Part]:
+    found = split_by_font(text, look.family, bold=look.bold, italic=look.italic, substitute=look.substitute)
+    return [_Part(piece, look, font, level) for piece, font in found]
 
 
-def _length(text: str, look: Look, font: FontFile) -> float:
-    return load(font, look.pixels).getlength(text, direction=_direction(text))
+def _part_width(part: _Part) -> float:
+    return load(part.font, part.look.pixels).getlength(part.text, direction=_direction(part.level))
 
 
-def _line(letters: Sequence[tuple[str, Look]]) -> Line:
+def _direction(level: int) -> str | None:
+    return ("ltr", "rtl")[level % 2] if features.check("raqm") else None
+
+
+def _line(letters: Sequence[_Letter]) -> Line:
     """The letters of one line in pieces, from left to right as they are seen."""
     stripped = _stripped(letters)
-    parts = [(part, look, font) for text, look in _runs(stripped) for part, font in _split(text, look)]
-    direction = _direction("".join(text for text, _, _ in parts))
+    parts = [part for run in _runs(stripped) for part in _parts(*run)]
     pieces: list[Piece] = []
     left = 0.0
-    for text, look, font in reversed(parts) if direction == "rtl" else parts:
-        width = load(font, look.pixels).getlength(text, direction=direction)
-        pieces.append(Piece(text, look, font, direction, left, width))
+    for part in seen_order(parts, lambda part: part.level):
+        width = _part_width(part)
+        pieces.append(Piece(part.text, part.look, part.font, _direction(part.level), left, width))
         left += width
-    metrics = [load(font, look.pixels).getmetrics() for _, look, font in parts]
+    metrics = [load(part.font, part.look.pixels).getmetrics() for part in parts]
     ascent, descent = max(metric[0] for metric in metrics), max(metric[1] for metric in metrics)
     return Line(tuple(pieces), max(1, round(left)), ascent, descent, len(stripped))
-
-
-def _direction(text: str) -> str | None:
-    """Of the first letter that has one."""
-    if not features.check("raqm"):
-        return None
-    for letter in text:
-        kind = unicodedata.bidirectional(letter)
-        if kind in ("R", "AL"):
-            return "rtl"
-        if kind == "L":
-            return "ltr"
-    return "ltr"
 
 
 def _require_shaping(text: str) -> None:
