@@ -152,37 +152,44 @@ class BrushBox:
 
 def _grow(canvas: Canvas, shapes: Iterator[Shape], *, target: int, most: int) -> tuple[Canvas, int, int] | None:
     """Paint until ``target`` <= area <= ``most``: the canvas, the shapes on it and its area; None after ``MOST_SHAPES``."""
-    ceiling = 0.0
+    ceiling, spare = 0.0, None
     for count, shape in enumerate(islice(shapes, MOST_SHAPES), start=1):
         # Counting pixels costs more than painting, so it waits until the shapes, were they all apart, could be enough.
         ceiling += shape.most_pixels
         if ceiling < target:
             shape.paint(canvas)
             continue
-        before = canvas.copy() if ceiling > most else canvas
+        if ceiling > most:  # it may have to be undone
+            if spare is None:
+                spare = np.empty_like(canvas)
+            np.copyto(spare, canvas)
         shape.paint(canvas)
         area = cv2.countNonZero(canvas)
-        if area > most:
-            canvas, area = _smaller(before, shape, area, target=target, most=most)
+        if area > most and spare is not None:
+            area = _smaller(canvas, spare, shape, area, target=target, most=most)
         if area >= target:
             return canvas, count, area
         ceiling = area
     return None
 
 
-def _smaller(before: Canvas, shape: Shape, area: int, *, target: int, most: int) -> tuple[Canvas, int]:
-    """``before`` with ``shape`` so small that the area is at most ``most``, aimed at ``target``; ``area``: with it in full."""
+def _smaller(canvas: Canvas, before: Canvas, shape: Shape, area: int, *, target: int, most: int) -> int:
+    """Make ``canvas`` be ``before`` with ``shape`` so small that its area is at most ``most``, aimed at ``target``.
+
+    ``area`` is that of the canvas with the shape in full; the new area is given.
+    """
     start, size = cv2.countNonZero(before), 1.0
     for _ in range(_MOST_SHRINKS):
         size *= math.sqrt((target - start) / (area - start))  # as if what it adds went with its area
-        canvas = before.copy()
+        np.copyto(canvas, before)
         shape.paint(canvas, size=size)
         area = cv2.countNonZero(canvas)
         if area <= most:
-            return canvas, area
+            return area
     # One pixel always fits: ``start`` is below ``target``.
-    shape.paint(before, size=0.0)
-    return before, cv2.countNonZero(before)
+    np.copyto(canvas, before)
+    shape.paint(canvas, size=0.0)
+    return cv2.countNonZero(canvas)
 
 
 def _bin(area: Sequence[float]) -> Interval:
