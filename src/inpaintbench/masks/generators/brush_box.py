@@ -76,6 +76,7 @@ class BrushBox:
                 f"brush_probability is {given}, but preset {preset!r} has no boxes: give 1, or a medium or thick one"
             )
         self.scale_to_clip = scale_to_clip
+        self._spare: Canvas | None = None  # for undoing; new memory for every mask would cost more than painting
         self.motion = Motion(motion, speed_pixels_per_frame, tube_frames)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
@@ -115,7 +116,9 @@ class BrushBox:
         canvas = np.zeros((height, width), dtype=np.uint8)
         kind, shapes, _ = self._shapes(height, width, scale, rng)
         target = int(rng.integers(window[0], window[1], endpoint=True))
-        grown = _grow(canvas, shapes, target=target, most=window[1])
+        if self._spare is None or self._spare.shape != canvas.shape:
+            self._spare = np.empty_like(canvas)
+        grown = _grow(canvas, self._spare, shapes, target=target, most=window[1])
         if grown is None:
             raise Rejected(
                 f"{MOST_SHAPES} shapes of preset {self.preset_name!r} did not reach the {_words(self.area)} "
@@ -150,9 +153,12 @@ class BrushBox:
         return "box", boxes(self.preset.boxes, **size, scale=scale, rng=rng), self.preset.boxes.times
 
 
-def _grow(canvas: Canvas, shapes: Iterator[Shape], *, target: int, most: int) -> tuple[Canvas, int, int] | None:
-    """Paint until ``target`` <= area <= ``most``: the canvas, the shapes on it and its area; None after ``MOST_SHAPES``."""
-    ceiling, spare = 0.0, None
+def _grow(canvas: Canvas, spare: Canvas, shapes: Iterator[Shape], *, target: int, most: int) -> tuple[Canvas, int, int] | None:
+    """Paint until ``target`` <= area <= ``most``: the canvas, the shapes on it and its area; None after ``MOST_SHAPES``.
+
+    ``spare`` is overwritten.
+    """
+    ceiling = 0.0
     for count, shape in enumerate(islice(shapes, MOST_SHAPES), start=1):
         # Counting pixels costs more than painting, so it waits until the shapes, were they all apart, could be enough.
         ceiling += shape.most_pixels
@@ -160,12 +166,10 @@ def _grow(canvas: Canvas, shapes: Iterator[Shape], *, target: int, most: int) ->
             shape.paint(canvas)
             continue
         if ceiling > most:  # it may have to be undone
-            if spare is None:
-                spare = np.empty_like(canvas)
             np.copyto(spare, canvas)
         shape.paint(canvas)
         area = cv2.countNonZero(canvas)
-        if area > most and spare is not None:
+        if area > most:
             area = _smaller(canvas, spare, shape, area, target=target, most=most)
         if area >= target:
             return canvas, count, area

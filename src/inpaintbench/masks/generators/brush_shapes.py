@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, repeat
@@ -35,19 +35,24 @@ class Stroke:
 
     x: int
     y: int
-    steps_x: list[float]
-    steps_y: list[float]
+    steps_x: Sequence[float] | npt.NDArray[np.float64]
+    steps_y: Sequence[float] | npt.NDArray[np.float64]
     widths: list[int]
     segments: int
     most_pixels: float
     """No fewer than the stroke covers when it is painted in full size."""
+    path: list[list[int]] | None = None
+    """Its corners in full size, [x, y], where they are known already."""
 
     def paint(self, canvas: Canvas, *, size: float = 1.0) -> None:
         """Paint it, its lengths and widths multiplied by ``size``; at 0 it is one pixel."""
-        if size == 1.0:
-            _paint(canvas, self.x, self.y, self.steps_x, self.steps_y, self.widths, self.segments)
+        if size == 1.0 and self.path is not None:
+            start, line = self.path[0], cv2.line
+            for end, across in zip(self.path[1 : self.segments + 1], self.widths, strict=False):
+                line(canvas, start, end, 1, across - 1 or 1)
+                start = end
             return
-        steps_x, steps_y = ([step * size for step in steps] for steps in (self.steps_x, self.steps_y))
+        steps_x, steps_y = ([float(step) * size for step in steps] for steps in (self.steps_x, self.steps_y))
         widths = [max(1, int(width * size)) for width in self.widths]
         _paint(canvas, self.x, self.y, steps_x, steps_y, widths, self.segments)
 
@@ -94,17 +99,37 @@ def strokes(preset: BrushPreset, *, height: int, width: int, scale: float, rng: 
         thick = np.maximum((widths + NARROWEST_SEGMENT_PIXELS) * scale + 0.5, 1).astype(np.int32)
         steps_x = pixels * _SIN[angles]
         steps_x[::2] *= -1  # the sine of 2 pi minus the angle; the cosine is the same
+        steps_y = pixels * _COS[angles]
         most = _capsule(pixels, thick) * (numbers[:, 2:3] >= _SEGMENT)
         yield from map(
             Stroke,
             numbers[:, 0].tolist(),
             numbers[:, 1].tolist(),
-            steps_x.tolist(),
-            (pixels * _COS[angles]).tolist(),
+            list(steps_x),  # rows, turned into numbers only when a stroke has to be painted smaller
+            list(steps_y),
             thick.tolist(),
             (numbers[:, 2] + 1).tolist(),
             most.sum(axis=1).tolist(),
+            _corners(numbers[:, :2], steps_x, steps_y, height=height, width=width).tolist(),
         )
+
+
+def _corners(
+    starts: npt.NDArray[np.int32],
+    steps_x: npt.NDArray[np.float64],
+    steps_y: npt.NDArray[np.float64],
+    *,
+    height: int,
+    width: int,
+) -> npt.NDArray[np.int32]:
+    """``int32[n, segments + 1, 2]``: the corners of n strokes, cut to 0 ... width and 0 ... height, as ``_paint`` does."""
+    corners = np.empty((len(starts), steps_x.shape[1] + 1, 2), np.int32)
+    corners[:, 0] = starts
+    steps, most = np.stack([steps_x, steps_y], axis=2), np.array((width, height))
+    for segment in range(steps_x.shape[1]):
+        # The conversion to whole numbers cuts towards 0, like ``int``.
+        corners[:, segment + 1] = np.clip((corners[:, segment] + steps[:, segment]).astype(np.int32), 0, most)
+    return corners
 
 
 def boxes(limits: BoxRange, *, height: int, width: int, scale: float, rng: np.random.Generator) -> Iterator[Box]:
