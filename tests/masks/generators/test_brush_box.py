@@ -143,9 +143,11 @@ def test_any_frame_gets_a_mask_in_its_bin_or_a_reason(
         assert hole.dtype == np.bool_
         assert bounds[0] < hole.mean() <= bounds[1]
         return
-    # Growing reaches whatever some whole number of pixels, inside the margin of boxes, can reach; unless the frame is smaller
-    # than any box, which then always lies in its corner.
-    wordings = ["no whole number", "cover at most", "no room for boxes", *(["did not reach"] if min(height, width) < 10 else [])]
+    # Growing reaches whatever some whole number of pixels, inside the margin of boxes, can reach; unless the frame is not larger
+    # than the smallest box, so that every box lies in its corner.
+    limits = PRESETS[name].boxes
+    cramped = limits is not None and not scale_to_clip and min(height, width) <= limits.side_pixels[0] + 2 * limits.margin_pixels
+    wordings = ["no whole number", "cover at most", "no room for boxes", *(["did not reach"] if cramped else [])]
     assert reach == "rejection" or any(words in reason for words in wordings)
 
 
