@@ -29,6 +29,13 @@ def test_means_and_counts_of_a_slice(results: Results) -> None:
     assert (odd.mean, odd.n, odd.n_infinite, odd.n_missing) == (None, 0, 2, 2)
 
 
+def test_the_slice_of_all_items_is_not_told_twice() -> None:
+    with_all = Results(dataset({"all": ["a1", "b1", "a2", "c1"], **SLICES}), scores(VALUES), protocol=CORRECTED)
+    assert [one.name for one in with_all.slices] == list(SLICES)
+    alone = Results(dataset({"all": ["a1", "b1", "a2", "c1"]}), scores(VALUES), protocol=CORRECTED)
+    assert [one.name for one in alone.slices] == ["all"]
+
+
 def test_intervals_resample_sources(results: Results) -> None:
     both_from_a = Slice("pair", "", ("a1", "a2"))
     assert results.summary(both_from_a, "good", PSNR).interval_low is None

@@ -15,6 +15,8 @@ from inpaintbench.types import Dataset, Score, Slice
 
 ALL_ITEMS = "all items"
 """Name of the row that takes every item of the dataset once."""
+EVERY_ITEM = "all"
+"""The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway."""
 _REGION_ORDER = ("hole", "band", "frame")
 
 
@@ -74,8 +76,9 @@ class Results:
 
     @property
     def slices(self) -> tuple[Slice, ...]:
-        """The slices that have items."""
-        return tuple(one for one in self.dataset.slices if one.item_ids)
+        """The slices that have items, less the one that repeats ``everything``."""
+        filled = tuple(one for one in self.dataset.slices if one.item_ids)
+        return tuple(one for one in filled if one.name != EVERY_ITEM) or filled
 
     @property
     def everything(self) -> Slice:
