@@ -78,6 +78,14 @@ def test_strokes_cover_what_exact_capsules_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("bounds", BINS)
+def test_a_thousand_rejected_masks_lie_in_each_bin(bounds: list[float]) -> None:
+    rng, frame = np.random.default_rng(6), view(128, 128)
+    leaves = [BrushBox(preset=name, area=bounds, reach="rejection") for name in PRESETS]
+    areas = [leaves[index % len(leaves)].generate(frame, rng).hole.mean() for index in range(1000)]
+    assert bounds[0] < min(areas) <= max(areas) <= bounds[1]
+
+
+@pytest.mark.parametrize("bounds", BINS)
 def test_a_thousand_grown_masks_lie_in_each_bin(bounds: list[float]) -> None:
     rng, frame = np.random.default_rng(1), view()
     leaves = [BrushBox(preset=name, area=bounds) for name in PRESETS]
