@@ -94,6 +94,8 @@ def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
             ("masks", "preview", "patches", "--out", "x.html", "--set", "size=600"),
             "no mask could be made: a frame of 256x256 is smaller than one patch of 600x600 pixels",
         ),
+        (("masks", "preview", "patches", "--out", "/proc/nope/x.html"), "'/proc/nope/x.html' cannot be written"),
+        (("masks", "preview", "patches", "--out", "{tmp}/w/x.html", "--images", "{tmp}/none"), "holds no pictures"),
         (("build", "reinpaint", "--out", "{tmp}/w"), "give either --sources FOLDER or --demo"),
         (("build", "decaption", "--out", "{tmp}/w", "--demo", "--sources", "{tmp}"), "give either --sources FOLDER or --demo"),
         (("build", "humans", "--out", "{tmp}/w"), "give either --people FORMAT=ANNOTATIONS:IMAGES or --demo"),

@@ -11,6 +11,7 @@ from inpaintbench.cli import build, console, curation, doctor, evaluate, export,
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.workspace import is_disk_error
 
+_STOPPED = "stopped; the same command goes on where it was"
 app = typer.Typer(
     name="inpaintbench", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
@@ -38,14 +39,16 @@ def _about(
 
 def main() -> None:
     """Run the program; every expected error is one sentence and exit status 1, Ctrl-C is 130."""
-    console.default_interrupts()
     try:
+        console.default_interrupts()
         app()
+    except KeyboardInterrupt:  # before the command itself was begun, which handles it
+        console.stop(_STOPPED, status=130)
     except InpaintBenchError as error:
         console.stop(str(error))
     except SystemExit as end:
         if end.code == 130:  # Ctrl-C or SIGTERM
-            console.stop("stopped; the same command goes on where it was", status=130)
+            console.stop(_STOPPED, status=130)
         raise
     except OSError as error:
         if not is_disk_error(error):

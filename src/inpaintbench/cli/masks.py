@@ -18,7 +18,7 @@ from inpaintbench.masks.gallery import write_gallery
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
-from inpaintbench.masks.render import generate
+from inpaintbench.masks.render import build, generate
 from inpaintbench.recipes.preview import backdrops, check, guessed, panels
 from inpaintbench.recipes.settings import corrupt, recall
 from inpaintbench.types import Corruption, Item
@@ -59,6 +59,7 @@ def render(
 ) -> None:
     """Render numbered blob masks of one preset and print what they measure."""
     find_preset(preset)
+    build("devil_blobs", {"preset": preset, "behaviour": behaviour, "index": first})
     width, height = parse_size(size)
     if out.exists() and not out.is_dir():
         raise InputError(f"{str(out)!r} is a file, not a folder")
@@ -109,6 +110,10 @@ def preview(
         check(generator, chosen)  # what cannot be built is told before any picture is made
     if out.is_dir():
         raise InputError(f"{str(out)!r} is a folder; name the HTML file to write")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
     width, height = parse_size(size)
     if "timed_text" in leaf.needs and frames == 1:
         frames = TEXT_FRAMES

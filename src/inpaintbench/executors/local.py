@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any
 
@@ -131,6 +132,8 @@ class LocalExecutor:
             context = multiprocessing.get_context("spawn")
             # The pool's threads inherit this mask, and workers theirs: Ctrl-C on a terminal goes to all processes, also to
             # workers that are still starting and would print a traceback.
+            # The tracker comes first: starting it lifts the mask of whichever thread does.
+            resource_tracker.ensure_running()
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 self._pool = ProcessPool(self.workers, context=context, initializer=start_worker)

@@ -107,5 +107,7 @@ def _grey_of_channels(pixels: npt.NDArray[np.uint8], name: str) -> npt.NDArray[n
 
 
 def reason(error: BaseException) -> str:
-    """What an error says, in a few words."""
+    """What an error says, in a few words and without the path, which is of this machine."""
+    if isinstance(error, UnidentifiedImageError):
+        return "it is no image that Pillow knows"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
