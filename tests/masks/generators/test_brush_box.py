@@ -6,6 +6,7 @@ import math
 from itertools import islice
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -151,12 +152,18 @@ def test_any_frame_gets_a_mask_in_its_bin_or_a_reason(
         assert hole.dtype == np.bool_
         assert bounds[0] < hole.mean() <= bounds[1]
         return
-    # Growing reaches whatever some whole number of pixels, inside the margin of boxes, can reach; unless the frame is not larger
-    # than the smallest box, so that every box lies in its corner.
-    limits = PRESETS[name].boxes
-    cramped = limits is not None and not scale_to_clip and min(height, width) <= limits.side_pixels[0] + 2 * limits.margin_pixels
-    wordings = ["no whole number", "cover at most", "no room for boxes", *(["did not reach"] if cramped else [])]
-    assert reach == "rejection" or any(words in reason for words in wordings)
+    # Growing reaches whatever some whole number of pixels, inside the margin of boxes, can reach.
+    assert reach == "rejection" or any(words in reason for words in ("no whole number", "cover at most", "no room for boxes"))
+
+
+@pytest.mark.parametrize("side", [24, 25, 31, 40])
+def test_boxes_about_as_large_as_the_frame_still_grow_into_every_bin(side: int) -> None:
+    for low in (0.0, 0.3, 0.6):
+        leaf = BrushBox(preset="medium-512", area=[low, low + 0.05], brush_probability=0, scale_to_clip=False)
+        for seed in range(40):
+            drawn = draw(leaf, seed, height=side, width=side)
+            assert drawn.facts["kind"] == "box"
+            assert low < drawn.hole.mean() <= low + 0.05
 
 
 def test_bins_are_half_open() -> None:
@@ -196,8 +203,13 @@ def test_boxes_stay_inside_their_margin_and_range() -> None:
     drawn = list(islice(boxes(limits, height=512, width=512, scale=1.0, rng=np.random.default_rng(0)), 3000))
     sides = {side for box in drawn for side in (box.width, box.height)}
     assert (min(sides), max(sides)) == (30, 300)
-    assert min(min(box.x, box.y) for box in drawn) == 10
-    assert max(max(box.x + box.width, box.y + box.height) for box in drawn) == 502
+    painted = np.zeros((512, 512), dtype=np.uint8)
+    for box in drawn:
+        alone = np.zeros_like(painted)
+        box.paint(alone)
+        assert alone.sum() == box.width * box.height == box.most_pixels
+        painted |= alone
+    assert cv2.boundingRect(painted) == (10, 10, 492, 492)
 
 
 def test_strokes_have_the_ranges_of_the_preset_and_mirror_every_other() -> None:
@@ -223,7 +235,7 @@ def test_lengths_scale_with_the_clip_unless_told_not_to() -> None:
     assert mean(512, scale_to_clip=False) < 0.5 * full
 
 
-@pytest.mark.parametrize("shape", [Stroke(3, 4, [50.0], [50.0], [30], 1, 5000.0), Box(3, 4, 20, 30, 600.0)])
+@pytest.mark.parametrize("shape", [Stroke(3, 4, [50.0], [50.0], [30], 1, 5000.0), Box(0.05, 0.07, 20, 30, 0, 600.0)])
 def test_a_shape_of_size_zero_is_one_pixel(shape: Stroke | Box) -> None:
     canvas = np.zeros((64, 64), dtype=np.uint8)
     shape.paint(canvas, size=0.0)

@@ -90,8 +90,8 @@ class BrushBox:
         window = self._window(height, width, scale)
         return self.motion.track(lambda: self._frame(height, width, scale, window, rng), frames=view.frames, rng=rng)
 
-    def _window(self, height: int, width: int, scale: float) -> tuple[int, int]:
-        """Fewest and most hole pixels of a mask."""
+    def _window(self, height: int, width: int, scale: float) -> tuple[int, int, int]:
+        """Fewest and most hole pixels of a mask, and the most that boxes can cover."""
         pixels = room = height * width
         if self.brush_probability < 1 and self.preset.boxes is not None:
             margin, down, across = box_room(self.preset.boxes, height=height, width=width, scale=scale)
@@ -99,7 +99,7 @@ class BrushBox:
                 raise Rejected(f"a frame of {width}x{height} has no room for boxes inside a margin of {margin} pixels")
             room = down * across
         if self.area is None:
-            return 1, pixels
+            return 1, pixels, room
         least, most = _within(self.area[0], pixels) + 1, _within(self.area[1], pixels)
         if least > most:
             raise Rejected(f"no whole number of pixels of a {width}x{height} frame lies in the {_words(self.area)}")
@@ -108,17 +108,18 @@ class BrushBox:
                 f"boxes of preset {self.preset_name!r} cover at most {room / pixels:.1%} of a {width}x{height} frame, "
                 f"which is below the {_words(self.area)}: give a lower bin, or brush_probability 1"
             )
-        return least, most
+        return least, most, room
 
-    def _frame(self, height: int, width: int, scale: float, window: tuple[int, int], rng: np.random.Generator) -> Frame:
+    def _frame(self, height: int, width: int, scale: float, window: tuple[int, int, int], rng: np.random.Generator) -> Frame:
         if self.area is None or self.reach == "rejection":
             return self._reject(height, width, scale, window, rng)
         canvas = np.zeros((height, width), dtype=np.uint8)
         kind, shapes, _ = self._shapes(height, width, scale, rng)
-        target = int(rng.integers(window[0], window[1], endpoint=True))
+        least, most, room = window
+        target = int(rng.integers(least, min(most, room) if kind == "box" else most, endpoint=True))
         if self._spare is None or self._spare.shape != canvas.shape:
             self._spare = np.empty_like(canvas)
-        grown = _grow(canvas, self._spare, shapes, target=target, most=window[1])
+        grown = _grow(canvas, self._spare, shapes, target=target, most=most)
         if grown is None:
             raise Rejected(
                 f"{MOST_SHAPES} shapes of preset {self.preset_name!r} did not reach the {_words(self.area)} "
@@ -127,7 +128,7 @@ class BrushBox:
         canvas, count, area = grown
         return canvas.view(np.bool_), {"kind": kind, "strokes": count, "area_fraction": area / canvas.size, "draws": 1}
 
-    def _reject(self, height: int, width: int, scale: float, window: tuple[int, int], rng: np.random.Generator) -> Frame:
+    def _reject(self, height: int, width: int, scale: float, window: tuple[int, int, int], rng: np.random.Generator) -> Frame:
         for draws in range(1, MOST_DRAWS + 1):
             canvas = np.zeros((height, width), dtype=np.uint8)
             kind, shapes, times = self._shapes(height, width, scale, rng)

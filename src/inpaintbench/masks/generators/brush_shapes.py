@@ -59,18 +59,25 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Upper left pixel and sides."""
+    """Sides, and a place: the share of the free way from the first to the last place inside the margin."""
 
-    x: int
-    y: int
+    share_x: float
+    share_y: float
     width: int
     height: int
+    margin: int
     most_pixels: float
 
     def paint(self, canvas: Canvas, *, size: float = 1.0) -> None:
-        """Paint it, its sides multiplied by ``size``; at 0 it is one pixel."""
+        """Paint it, its sides multiplied by ``size``; at 0 it is one pixel.
+
+        A smaller one keeps its share of the way, not its corner: where boxes are hardly smaller than the frame, all corners are
+        the same few pixels, and nothing painted from there could grow a mask further.
+        """
         width, height = max(1, int(self.width * size)), max(1, int(self.height * size))
-        canvas[self.y : self.y + height, self.x : self.x + width] = 1
+        left = self.margin + int(self.share_x * (canvas.shape[1] - 2 * self.margin - width + 1))
+        top = self.margin + int(self.share_y * (canvas.shape[0] - 2 * self.margin - height + 1))
+        canvas[top : top + height, left : left + width] = 1
 
 
 Shape = Stroke | Box
@@ -136,14 +143,12 @@ def boxes(limits: BoxRange, *, height: int, width: int, scale: float, rng: np.ra
     """Endless boxes inside the margin, sizes of the preset times ``scale``, cut to the room there is (at least one pixel)."""
     margin, room_y, room_x = box_room(limits, height=height, width=width, scale=scale)
     least, most = limits.side_pixels
-    sides_scale = np.array([most - least + 1, most - least + 1, 1, 1])
     for count in chain(_PER_CALL, repeat(_PER_CALL[-1])):
-        numbers = rng.random((count, 4)) * sides_scale
-        sides = np.maximum((numbers[:, :2].astype(np.int32) + least) * scale + 0.5, 1).astype(np.int32)
-        sides = np.minimum(sides, (room_x, room_y))
-        corners = (numbers[:, 2:] * (np.array((room_x, room_y)) - sides + 1)).astype(np.int32) + margin
-        for (x, y), (across, down) in zip(corners.tolist(), sides.tolist(), strict=True):
-            yield Box(x, y, across, down, across * down)
+        numbers = rng.random((count, 4))
+        sides = ((numbers[:, :2] * (most - least + 1)).astype(np.int32) + least) * scale
+        sides = np.minimum(np.maximum(sides + 0.5, 1).astype(np.int32), (room_x, room_y))
+        for (x, y), (across, down) in zip(numbers[:, 2:].tolist(), sides.tolist(), strict=True):
+            yield Box(x, y, across, down, margin, across * down)
 
 
 def box_room(limits: BoxRange, *, height: int, width: int, scale: float) -> tuple[int, int, int]:
