@@ -10,7 +10,7 @@ import inpaintbench
 ROOT = Path(inpaintbench.__file__).parent
 LAYERS = (
     {"types", "errors", "__init__"},
-    {"workspace", "video", "regions", "catalogue", "view", "frozen"},
+    {"workspace", "video", "regions", "catalogue", "view", "frozen", "fingerprints"},
     {"executors", "models"},
     {"curation", "masks", "annotate", "export", "eval"},
     {"recipes"},

@@ -1,0 +1,81 @@
+"""The elastic field that bends truth and input of a print alike, and the warp that applies it.
+
+Source: Simard, Steinkraus and Platt, "Best practices for convolutional neural networks", ICDAR 2003.
+"""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.errors import InputError
+from inpaintbench.fingerprints.smooth import FloatArray, smoothed_noise
+from inpaintbench.types import item_rng
+
+Picture = npt.NDArray[np.uint8]
+"""``uint8[H, W]`` or ``uint8[H, W, 3]``."""
+Field = tuple[FloatArray, FloatArray]
+"""(dx, dy), each ``float32[H, W]`` in pixels."""
+
+STRENGTH_SHARE = 2.0
+REACH_SHARE = 0.08
+"""Default strength and reach in shares of the longer side."""
+
+
+def elastic_field(height: int, width: int, *, seed: int, strength: float | None = None, reach: float | None = None) -> Field:
+    """(dx, dy) ``float32[H, W]``, pixels: noise uniform in -1..1, smoothed with zeros outside, times ``strength``.
+
+    ``strength`` (pixels) is 2 and ``reach`` (standard deviation of the smoothing, pixels) 0.08 of the longer side by default;
+    at 275x400 points then move by 5.5 pixels (RMS).
+
+    Raises:
+        InputError: a side below 1, a strength below 0, or a reach of 0 or less.
+    """
+    longer = max(height, width)
+    strength = STRENGTH_SHARE * longer if strength is None else strength
+    reach = REACH_SHARE * longer if reach is None else reach
+    _check(height, width, strength, reach)
+    if strength == 0:
+        return np.zeros((height, width), np.float32), np.zeros((height, width), np.float32)
+    rng = item_rng(seed, "fingerprints.elastic", "")
+    dx = smoothed_noise(rng.uniform(-1, 1, (height, width)) * strength, reach=reach)
+    dy = smoothed_noise(rng.uniform(-1, 1, (height, width)) * strength, reach=reach)
+    return dx, dy
+
+
+def warp(picture: Picture, field: Field, *, outside: int = 255) -> Picture:
+    """What lies at (y + dy, x + dx) of ``picture``, for every pixel: bilinear, ``outside`` beyond the edges.
+
+    Positions are rounded to 1/32 of a pixel. A field of zeros gives the same bytes back.
+
+    Raises:
+        InputError: picture and field differ in size.
+    """
+    dx, dy = field
+    height, width = dx.shape
+    if picture.shape[:2] != (height, width):
+        raise InputError(
+            f"the picture is {picture.shape[1]}x{picture.shape[0]} and the field {width}x{height}: make the field for its size"
+        )
+    x = np.asarray(dx + np.arange(width, dtype=np.float32), np.float32)
+    y = np.asarray(dy + np.arange(height, dtype=np.float32)[:, None], np.float32)
+    return remapped(picture, x, y, outside=outside)
+
+
+def remapped(picture: Picture, x: FloatArray, y: FloatArray, *, outside: int = 255) -> Picture:
+    """What lies at the pixel coordinates (``x``, ``y``) of ``picture``, bilinear."""
+    value = (outside,) * 4
+    out = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=value)
+    return np.asarray(out, np.uint8)
+
+
+def _check(height: int, width: int, strength: float, reach: float) -> None:
+    if min(height, width) < 1:
+        raise InputError(f"an elastic field of {width}x{height} pixels has no pixel: give sides of 1 or more")
+    if not (math.isfinite(strength) and strength >= 0):
+        raise InputError(f"the strength of an elastic field is {strength}: give 0 (none) or more, in pixels")
+    if not (math.isfinite(reach) and reach > 0):
+        raise InputError(f"the reach of an elastic field is {reach}: give more than 0, in pixels")

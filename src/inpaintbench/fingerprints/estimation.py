@@ -1,0 +1,150 @@
+"""Ridge orientation and ridge period, estimated from a picture of a print.
+
+Orientation by the structure tensor (Kass and Witkin, 1987), period by the zero crossings of the grey level along the normal of
+the ridges. Lengths hold at 500 pixels per inch.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
+
+Picture = npt.NDArray[np.uint8]
+Map = npt.NDArray[np.float32]
+
+DERIVATIVE_SIGMA_PIXELS = 1.25
+"""Smoothing before gradients are taken."""
+TENSOR_SIGMA_PIXELS = 8.0
+"""Smoothing of the products of gradients: about one ridge period."""
+NORMAL_REACH_PIXELS = 16.0
+"""How far along the normal, to both sides, a period is looked for: nearly two ridges each way."""
+CROSSING_SIGMA_PIXELS = 0.6
+"""Smoothing before zero crossings are looked for: more would close narrow valleys and lengthen the period."""
+_NORMAL_STEP_PIXELS = 0.5
+_LINES_AT_ONCE = 1 << 14
+_BLANK = 1e-2
+"""Energy below which a gradient is rounding: a ripple of one grey level has a hundred times more."""
+_FLAT_LEVELS = 1.0
+_PERIOD_SPACING_PIXELS = 8.0
+_PERIOD_SMOOTHING_PIXELS = 16.0
+
+
+class Field(NamedTuple):
+    """What the structure tensor says at every pixel."""
+
+    theta: Map
+    """Ridge angle, radians in [0, pi), counter-clockwise as seen, 0 = horizontal ridges; ``float32[H, W]``."""
+    coherence: Map
+    """0 = no direction, 1 = one direction alone; ``float32[H, W]``."""
+
+
+def estimate_orientation(picture: Picture, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> Map:
+    """The ridge angle at every pixel of ``uint8[H, W]``: radians in [0, pi), counter-clockwise as seen, ``float32[H, W]``.
+
+    0 where the picture has no direction.
+    """
+    return estimate_field(picture, pixels_per_inch=pixels_per_inch).theta
+
+
+def estimate_field(picture: Picture, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> Field:
+    """Ridge angle and coherence at every pixel of ``uint8[H, W]``."""
+    scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
+    smooth = blurred(picture.astype(np.float32), sigma=DERIVATIVE_SIGMA_PIXELS * scale)
+    across = cv2.Sobel(smooth, cv2.CV_32F, 1, 0, borderType=cv2.BORDER_REPLICATE)
+    down = cv2.Sobel(smooth, cv2.CV_32F, 0, 1, borderType=cv2.BORDER_REPLICATE)
+    products = (across * across - down * down, 2 * across * down, across * across + down * down)
+    difference, cross, energy = (blurred(product, sigma=TENSOR_SIGMA_PIXELS * scale) for product in products)
+    # The gradient's double angle is atan2(cross, difference) with y down; y up negates it and the ridge is normal to it.
+    theta = wrapped(0.5 * np.arctan2(-cross, difference) + math.pi / 2)
+    strength = np.hypot(difference, cross)
+    coherence = np.divide(strength, energy, out=np.zeros_like(strength), where=energy > _BLANK)
+    return Field(np.where(strength > _BLANK, theta, np.float32(0)), np.clip(coherence, 0, 1))
+
+
+def measure_periods(
+    picture: Picture,
+    theta: Map,
+    *,
+    points: npt.NDArray[np.floating],
+    pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH,
+) -> Map:
+    """Twice the mean distance between zero crossings along the ridge normal through each of ``points``, pixels.
+
+    Args:
+        picture: ``uint8[H, W]``.
+        theta: ridge angle, radians, ``float32[H, W]``.
+        points: (x, y) of N places, ``[N, 2]``.
+        pixels_per_inch: of the picture.
+
+    Returns:
+        ``float32[N]``; NaN where fewer than three crossings lie within reach of a point.
+    """
+    scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
+    grey = blurred(picture.astype(np.float32), sigma=CROSSING_SIGMA_PIXELS * scale)
+    grey -= blurred(grey, sigma=TENSOR_SIGMA_PIXELS * scale)
+    places = np.asarray(points, np.float32).reshape(-1, 2)
+    rows, columns = (np.clip(np.rint(places[:, axis]).astype(np.intp), 0, theta.shape[1 - axis] - 1) for axis in (1, 0))
+    angle = theta[rows, columns][:, None]
+    steps = np.arange(-NORMAL_REACH_PIXELS, NORMAL_REACH_PIXELS + 1e-6, _NORMAL_STEP_PIXELS, dtype=np.float32) * scale
+    # The normal of a ridge at angle t, counter-clockwise with y up, is (-sin t, cos t): with y down (-sin t, -cos t).
+    # OpenCV maps at most 32,767 rows at once.
+    profiles = [
+        cv2.remap(
+            grey, places[some, :1] - np.sin(angle[some]) * steps, places[some, 1:] - np.cos(angle[some]) * steps,
+            cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=(math.nan,) * 4,
+        )
+        for some in (slice(first, first + _LINES_AT_ONCE) for first in range(0, len(places), _LINES_AT_ONCE))
+    ]  # fmt: skip
+    periods = [_crossing_period(line) for profile in profiles for line in profile]
+    return np.array(periods, np.float32) * np.float32(_NORMAL_STEP_PIXELS * scale)
+
+
+def estimate_period(picture: Picture, theta: Map, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> Map:
+    """The ridge period at every pixel of ``uint8[H, W]``, pixels, ``float32[H, W]``: measured on a grid and smoothed.
+
+    NaN everywhere when nothing could be measured.
+    """
+    scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
+    height, width = picture.shape
+    spacing = max(1, round(_PERIOD_SPACING_PIXELS * scale))
+    y, x = (grid.ravel() for grid in np.mgrid[spacing // 2 : height : spacing, spacing // 2 : width : spacing])
+    periods = measure_periods(picture, theta, points=np.stack([x, y], axis=1), pixels_per_inch=pixels_per_inch)
+    known = np.isfinite(periods)
+    if not known.any():
+        return np.full(picture.shape, np.nan, np.float32)
+    total, weight = np.zeros(picture.shape, np.float32), np.zeros(picture.shape, np.float32)
+    total[y[known], x[known]], weight[y[known], x[known]] = periods[known], 1
+    total, weight = (blurred(sums, sigma=_PERIOD_SMOOTHING_PIXELS * scale) for sums in (total, weight))
+    # Beyond reach of any measurement the median of all stands in; near one its share of that is next to nothing.
+    floor = np.float32(1e-6)
+    return np.asarray((total + floor * np.median(periods[known])) / (weight + floor), np.float32)
+
+
+def wrapped(theta: npt.NDArray[np.floating]) -> Map:
+    """Angles of lines brought into [0, pi), radians."""
+    inside = np.mod(theta, math.pi).astype(np.float32)
+    return np.where(inside >= np.float32(math.pi), np.float32(0), inside)
+
+
+def blurred(values: Map, *, sigma: float) -> Map:
+    """``float32[H, W]`` after a Gaussian of that standard deviation in pixels, the border repeated."""
+    return np.asarray(cv2.GaussianBlur(values, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE), np.float32)
+
+
+def _crossing_period(profile: Map) -> float:
+    """Twice the mean distance between sign changes of a profile, in steps; NaN for fewer than three or where it is flat."""
+    if not np.nanmax(profile, initial=-math.inf) - np.nanmin(profile, initial=math.inf) > _FLAT_LEVELS:
+        return math.nan
+    before, after = profile[:-1], profile[1:]
+    places = np.flatnonzero((before < 0) != (after < 0))
+    inside = places[np.isfinite(before[places]) & np.isfinite(after[places])]
+    if len(inside) < 3:
+        return math.nan
+    exact = inside + before[inside] / (before[inside] - after[inside])
+    return float(2 * (exact[-1] - exact[0]) / (len(exact) - 1))

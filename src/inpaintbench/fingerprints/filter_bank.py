@@ -1,0 +1,131 @@
+"""Orientation and period of ridges under dirt and on textures, from the energies of a bank of oriented band-pass filters.
+
+One-sided log-Gabor filters (Field, 1987) answer with the energy of every orientation and period whatever the phase, so that a
+texture which is no ridges, or ridges of another period, weighs little. Pictures here are at 500 pixels per inch.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import scipy.fft
+
+from inpaintbench.fingerprints.estimation import Map, blurred, wrapped
+
+Field = npt.NDArray[np.complex64]
+"""Doubled angles as directions, their length how sure they are, ``complex64[H, W]``."""
+
+PERIODS_PIXELS = (6.3, 7.4, 8.7, 10.2, 12.0)
+"""Centres of the bank; ridges of adults lie 7 to 11 pixels apart."""
+ORIENTATIONS = 12
+_LOG_SPREAD = 0.22
+"""Standard deviation of a filter over the logarithm of frequency: filters of neighbouring periods overlap at 0.7."""
+_ANGLE_SPREAD = 0.24
+"""Standard deviation of a filter over direction, radians: likewise."""
+_REDUCTION = 2
+"""The bank works on a picture made smaller by this, which still holds the shortest period."""
+_PADDING_PIXELS = 24
+_SMOOTHING_PIXELS = 7.0
+_PERIOD_SMOOTHING_PIXELS = 24.0
+_QUALITY_SMOOTHING_PIXELS = 6.0
+_FAR_SHARES = ((2, 0.3), (5, 0.1))
+"""Reach, in multiples of the smoothing, and weight of what a direction takes over from far away where nothing near is sure."""
+_FAINT = 0.05
+"""Variance beside which a picture counts as blank."""
+
+
+class Ridges(NamedTuple):
+    """What the filter bank says at every pixel, each ``float32[H, W]``."""
+
+    theta: Map
+    """Ridge angle, radians in [0, pi), counter-clockwise as seen, 0 = horizontal ridges."""
+    period: Map
+    """Pixels."""
+    quality: Map
+    """0 = nothing like ridges; about 3 to 5 = clear ridges alone."""
+
+
+def find_ridges(dark: Map) -> Ridges:
+    """Orientation, period and quality of the ridges in ``float32[H, W]``, normalised to a local deviation of about 1."""
+    height, width = dark.shape
+    small = (-(-width // _REDUCTION), -(-height // _REDUCTION))
+    reduced = np.asarray(cv2.resize(dark, small, interpolation=cv2.INTER_AREA), np.float32)
+    energies = _energies(reduced)
+    directions = np.exp(2j * np.pi * np.arange(ORIENTATIONS) / ORIENTATIONS).astype(np.complex64)
+    # Squares favour the one strong answer of ridges over the many weak ones of a texture.
+    shares = (energies / (energies.sum(axis=(0, 1)) + np.float32(1e-6))) ** 2
+    theta = 0.5 * np.angle(_filled_in(np.tensordot(directions, shares.sum(axis=0), axes=1)))
+    period = _period(energies, theta)
+    quality = _quality(energies, directions, reduced)
+    maps = (np.cos(2 * theta), np.sin(2 * theta), period, quality)
+    cosine, sine, period, quality = (
+        np.asarray(cv2.resize(np.asarray(one, np.float32), (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+        for one in maps
+    )
+    return Ridges(wrapped(0.5 * np.arctan2(sine, cosine)), period, quality)
+
+
+def _period(energies: Map, theta: Map) -> Map:
+    """Where the energies of the filters along ``theta`` centre, on the scale of logarithms."""
+    angles = np.arange(ORIENTATIONS)[:, None, None] * (math.pi / ORIENTATIONS)
+    along = np.maximum(np.cos(2 * (theta - angles)), 0) ** 4
+    weights = (energies * along).sum(axis=1) ** 2
+    weights /= weights.sum(axis=0) + np.float32(1e-9)
+    smooth = np.stack([blurred(one, sigma=_PERIOD_SMOOTHING_PIXELS / _REDUCTION) for one in weights])
+    total = smooth.sum(axis=0) + np.float32(1e-9)
+    centre = np.tensordot(np.log(np.array(PERIODS_PIXELS, np.float32)), smooth, axes=1)
+    # Nothing anywhere near: the middle of the bank.
+    return np.asarray(np.where(total > 1e-6, np.exp(centre / total), PERIODS_PIXELS[len(PERIODS_PIXELS) // 2]), np.float32)
+
+
+def _quality(energies: Map, directions: Field, dark: Map) -> Map:
+    """Energy of one direction beside the variance of the picture."""
+    vector = _blurred_field(np.tensordot(directions, energies.sum(axis=0), axes=1), _QUALITY_SMOOTHING_PIXELS / _REDUCTION)
+    variance = blurred(dark * dark, sigma=_SMOOTHING_PIXELS / _REDUCTION) + np.float32(_FAINT)
+    return np.asarray(np.abs(vector) / variance, np.float32)
+
+
+def _energies(dark: Map) -> Map:
+    """Smoothed energies ``float32[period, orientation, H, W]`` of the bank in a reduced picture."""
+    pad = _PADDING_PIXELS // _REDUCTION
+    padded = cv2.copyMakeBorder(dark, pad, pad, pad, pad, cv2.BORDER_REFLECT)
+    down, across = (scipy.fft.next_fast_len(side) for side in padded.shape)
+    spectrum = scipy.fft.fft2(padded, s=(down, across))
+    inner = (slice(pad, pad + dark.shape[0]), slice(pad, pad + dark.shape[1]))
+    energies = np.empty((len(PERIODS_PIXELS), ORIENTATIONS, *dark.shape), np.float32)
+    for period, orientation in np.ndindex(*energies.shape[:2]):
+        answer = scipy.fft.ifft2(spectrum * _filters(down, across)[period, orientation], overwrite_x=True)[inner]
+        power = answer.real * answer.real + answer.imag * answer.imag
+        energies[period, orientation] = blurred(power, sigma=_SMOOTHING_PIXELS / _REDUCTION)
+    return energies
+
+
+@lru_cache(maxsize=2)
+def _filters(height: int, width: int) -> Map:
+    """The bank on the frequencies of a transform of that size, ``float32[period, orientation, H, W]``."""
+    across, down = np.meshgrid(scipy.fft.fftfreq(width), scipy.fft.fftfreq(height))
+    radius, direction = np.hypot(across, down), np.arctan2(-down, across)
+    radius[0, 0] = 1e-9
+    angles = np.arange(ORIENTATIONS)[:, None, None] * (math.pi / ORIENTATIONS) + math.pi / 2
+    away = np.angle(np.exp(1j * (direction - angles)))
+    angular = 2 * np.exp(-0.5 * (away / _ANGLE_SPREAD) ** 2)
+    periods = np.array(PERIODS_PIXELS)[:, None, None] / _REDUCTION
+    radial = np.exp(-0.5 * (np.log(radius * periods) / _LOG_SPREAD) ** 2)
+    return np.asarray(radial[:, None] * angular[None], np.float32)
+
+
+def _filled_in(vector: Field) -> Field:
+    """Smoothed a little where it is sure, and from far around where it is not."""
+    sigma = _SMOOTHING_PIXELS / _REDUCTION
+    far = (np.float32(weight) * _blurred_field(vector, multiple * sigma) for multiple, weight in _FAR_SHARES)
+    return np.asarray(_blurred_field(vector, sigma) + sum(far), np.complex64)
+
+
+def _blurred_field(vector: Field, sigma: float) -> Field:
+    real, imaginary = (blurred(np.ascontiguousarray(part, np.float32), sigma=sigma) for part in (vector.real, vector.imag))
+    return np.asarray(real + 1j * imaginary, np.complex64)

@@ -1,0 +1,172 @@
+"""Drawing fingers: the class, where its cores and deltas lie, and how its ridges bend. Plain numbers, no pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from inpaintbench.errors import InputError
+from inpaintbench.fingerprints.gabor import border_pixels, kernel_size
+from inpaintbench.fingerprints.records import CLASSES, Finger, Point
+
+__all__ = ["NATURAL_LAW", "Law", "class_law", "draw_finger", "mirrored"]
+
+Range = tuple[float, float]
+Law = Literal["natural", "uniform"] | Mapping[str, float]
+
+NATURAL_LAW: Mapping[str, float] = {
+    "arch": 37, "tented_arch": 29, "left_loop": 338, "right_loop": 317, "double_loop": 139, "whorl": 140,
+}  # fmt: skip
+"""How often each class occurs among people's fingers, per mille."""
+_MIRRORED_CLASS = {"left_loop": "right_loop", "right_loop": "left_loop"}
+_LEAST_CORE_GAP = 0.025
+"""Of the height between the cores of a whorl: nearer ones would be one singular point."""
+
+_CORE_BELOW, _DELTA_BELOW = 0.8, 0.5
+"""Of a pixel below the pixels above it. Ridges turn fastest above a core; seen from so far above, two pixels side by side are so
+near in angle that they differ by less than a quarter turn, and the field on whole pixels has its singular points in place."""
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where a class has its singular points, as shares of the canvas within its borders, and how it bends, in degrees."""
+
+    cores: tuple[tuple[Range, Range], ...]
+    deltas: tuple[tuple[Range, Range], ...]
+    bends: tuple[tuple[Range, Range], ...]
+
+
+_LOOP_CORE = (((0.40, 0.60), (0.35, 0.55)),)
+_LEFT_DELTA = ((0.12, 0.325), (0.625, 0.815))
+_RIGHT_DELTA = ((0.675, 0.88), (0.625, 0.815))
+_SPIRAL_BENDS = (((-60.0, -45.0), (40.0, 55.0)), ((10.0, 25.0), (30.0, 45.0)))
+_PLACES = {
+    "tented_arch": _Places(_LOOP_CORE, (), (((-90.0, -45.0), (45.0, 90.0)),)),
+    "right_loop": _Places(_LOOP_CORE, (_LEFT_DELTA,), (((-90.0, -45.0), (60.0, 105.0)),)),
+    "left_loop": _Places(_LOOP_CORE, (_RIGHT_DELTA,), (((-120.0, -75.0), (50.0, 95.0)),)),
+    "double_loop": _Places(
+        (((0.40, 0.50), (0.325, 0.45)), ((0.50, 0.60), (0.475, 0.60))),
+        (((0.05, 0.25), (0.625, 0.875)), ((0.75, 0.95), (0.65, 0.85))),
+        _SPIRAL_BENDS,
+    ),
+    "whorl": _Places((), (), _SPIRAL_BENDS),
+}
+
+
+def draw_finger(
+    rng: np.random.Generator,
+    *,
+    finger_class: str | None = None,
+    law: Law = "natural",
+    width: int = 275,
+    height: int = 400,
+    pixels_per_inch: float = 500.0,
+    seed: int,
+) -> Finger:
+    """A finger of ``finger_class``, or of a class drawn by ``law``: ``natural``, ``uniform``, or a weight for each class.
+
+    ``seed`` is kept for the ridges; everything else comes from ``rng``. Source of the places: the open generator Anguli.
+
+    Raises:
+        InputError: unknown class, impossible law, or a canvas too small for the ridge filter.
+    """
+    _check_canvas(width, height, pixels_per_inch)
+    if finger_class is not None and finger_class not in CLASSES:
+        raise InputError(f"there is no finger class {finger_class!r}: choose one of {', '.join(CLASSES)}")
+    # Drawn in any case, so that the rest stays the same.
+    drawn = CLASSES[int(rng.choice(len(CLASSES), p=list(class_law(law).values())))]
+    chosen = drawn if finger_class is None else finger_class
+    cores, deltas, bends, arch = _points(chosen, rng)
+    border = border_pixels(pixels_per_inch)
+
+    def placed(points: list[Point], below: float) -> tuple[Point, ...]:
+        within = ((x * (width - 2 * border), y * (height - 2 * border)) for x, y in points)
+        return tuple((border + math.floor(x) + 0.5, border + math.floor(y) + below) for x, y in within)
+
+    places = placed(cores, _CORE_BELOW), placed(deltas, _DELTA_BELOW)
+    return Finger(chosen, width, height, float(pixels_per_inch), *places, bends, arch, int(seed))
+
+
+def mirrored(finger: Finger) -> Finger:
+    """The finger seen in a mirror, left and right exchanged: a mirrored right loop is a left loop.
+
+    Its orientation field is the mirrored one; its ridges grow anew. Singular points change places among themselves, so that the
+    left delta comes first again.
+    """
+    right = finger.width - 1
+    across = tuple((right - x, y) for x, y in finger.cores)
+    deltas = tuple((right - x, y) for x, y in reversed(finger.deltas))
+    arch = None if finger.arch is None else (finger.arch[0], -finger.arch[1], finger.arch[2])
+    return replace(
+        finger,
+        finger_class=_MIRRORED_CLASS.get(finger.finger_class, finger.finger_class),
+        cores=across,
+        deltas=deltas,
+        bends_degrees=tuple((-v, -u) for u, v in finger.bends_degrees),
+        arch=arch,
+    )
+
+
+def _check_canvas(width: int, height: int, pixels_per_inch: float) -> None:
+    size = kernel_size(pixels_per_inch)
+    least = size + 2 * border_pixels(pixels_per_inch)
+    if min(width, height) < least:
+        raise InputError(
+            f"a fingerprint of {width}x{height} pixels is too small for the ridge filter of {size}x{size} pixels at "
+            f"{pixels_per_inch:g} pixels per inch: give at least {least}x{least}, or a lower resolution"
+        )
+
+
+def class_law(law: Law) -> dict[str, float]:
+    """The probability of each of ``CLASSES``: ``natural``, ``uniform``, or in proportion to a weight for each class.
+
+    Raises:
+        InputError: an unknown name, or weights that are no law.
+    """
+    if isinstance(law, str):
+        named: dict[str, Mapping[str, float]] = {"natural": NATURAL_LAW, "uniform": dict.fromkeys(CLASSES, 1.0)}
+        if law not in named:
+            raise InputError(f"there is no class law {law!r}: choose natural, uniform, or a weight for each class")
+        law = named[law]
+    for name, weight in law.items():
+        if name not in CLASSES:
+            raise InputError(f"the class law names {name!r}, which is no finger class: choose among {', '.join(CLASSES)}")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight) or weight < 0:
+            raise InputError(f"the class law gives {name} the weight {weight!r}: give a number of 0 or more")
+    total = math.fsum(law.values())
+    if total <= 0:
+        raise InputError("the class law gives no class a weight above 0: give at least one")
+    return {name: law.get(name, 0.0) / total for name in CLASSES}
+
+
+def _points(
+    finger_class: str, rng: np.random.Generator
+) -> tuple[list[Point], list[Point], tuple[tuple[float, float], ...], tuple[float, float, float] | None]:
+    """Cores and deltas in shares, bends, and the parameters of a plain arch."""
+
+    def pair(ranges: tuple[Range, Range]) -> Point:
+        return float(rng.uniform(*ranges[0])), float(rng.uniform(*ranges[1]))
+
+    if finger_class == "arch":
+        return [], [], (), (float(rng.uniform(1.2, 2.7)), *pair(((0.8, 1.2), (0.6, 1.4))))
+    places = _PLACES[finger_class]
+    if finger_class == "whorl":
+        cores, deltas = _whorl_points(rng)
+    else:
+        cores, deltas = [pair(place) for place in places.cores], [pair(place) for place in places.deltas]
+    if finger_class == "tented_arch":
+        deltas = [(cores[0][0], float(rng.uniform(0.60, 0.70)))]
+    return cores, deltas, tuple(pair(bend) for bend in places.bends), None
+
+
+def _whorl_points(rng: np.random.Generator) -> tuple[list[Point], list[Point]]:
+    """Cores above each other; the upper of two heights goes to the left delta."""
+    x = float(rng.uniform(0.40, 0.60))
+    first, second = sorted(rng.uniform(0.40, 0.575 - _LEAST_CORE_GAP, 2).tolist())
+    left, right = float(rng.uniform(*_LEFT_DELTA[0])), float(rng.uniform(*_RIGHT_DELTA[0]))
+    upper, lower = sorted(rng.uniform(*_LEFT_DELTA[1], 2).tolist())
+    return [(x, first), (x, second + _LEAST_CORE_GAP)], [(left, upper), (right, lower)]

@@ -1,0 +1,102 @@
+"""Fields that vary slowly over a picture: computed on a coarse grid, interpolated to every pixel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+DoubleArray = npt.NDArray[np.float64]
+
+LARGEST_STEP = 32
+_STEPS_PER_REACH = 4
+_TAPS_PER_REACH = 4
+"""A Gaussian ends at 4 standard deviations."""
+_GRAIN = 1024
+"""Coarse values are rounded to 1/1024, so that the last bits of sums, which differ between processors, reach no picture."""
+
+
+def grid_step(reach: float) -> int:
+    """Pixels between the points of a coarse grid that carries everything of ``reach`` (pixels): a power of two, 1..32."""
+    step = 1
+    while step < LARGEST_STEP and 2 * step * _STEPS_PER_REACH <= reach:
+        step *= 2
+    return step
+
+
+def grid_positions(size: int, step: int) -> DoubleArray:
+    """Pixel coordinates of the coarse points of one axis; they reach past both ends, as interpolation there needs."""
+    return step * np.arange(-1, -(-size // step) + 2, dtype=np.float64)
+
+
+def interpolated(coarse: DoubleArray | FloatArray, *, height: int, width: int, step: int) -> FloatArray:
+    """``float32[H, W]``: the values at the points of ``grid_positions`` carried to every pixel by cubic convolution.
+
+    Source: Keys, "Cubic convolution interpolation for digital image processing", IEEE TASSP 1981.
+    """
+    known = (np.rint(coarse * _GRAIN) / _GRAIN).astype(np.float32)
+    if step == 1:
+        return known[1 : 1 + height, 1 : 1 + width]
+    return np.ascontiguousarray(_refined(_refined(known, height, step).T, width, step).T)
+
+
+def smoothed_noise(white: DoubleArray, *, reach: float) -> FloatArray:
+    """``float32[H, W]``: ``white`` under a Gaussian of standard deviation ``reach`` pixels, zero outside the picture."""
+    height, width = white.shape
+    step = grid_step(reach)
+    coarse = _product(_product(_gaussian(height, step, reach), white), _gaussian(width, step, reach).T)
+    return interpolated(coarse, height=height, width=width, step=step)
+
+
+def smooth_noise(rng: np.random.Generator, *, height: int, width: int, reach: float) -> FloatArray:
+    """``float32[H, W]`` of mean 0 and variance 1 whose values keep together over about ``reach`` pixels."""
+    step = grid_step(reach)
+    rows, columns = grid_positions(height, step).size, grid_positions(width, step).size
+    taps = _taps(reach / step)
+    margin = taps.size // 2
+    white = rng.standard_normal((rows + 2 * margin, columns + 2 * margin), np.float32)
+    even = cv2.sepFilter2D(white, cv2.CV_32F, taps, taps)[margin : margin + rows, margin : margin + columns]
+    return interpolated(even / np.sum(taps**2), height=height, width=width, step=step)
+
+
+def _product(left: DoubleArray, right: DoubleArray) -> DoubleArray:
+    """The matrix product on this thread alone; numpy's would wait for threads of its own that the other workers hold up."""
+    nothing = np.zeros((left.shape[0], right.shape[1]))
+    return np.asarray(cv2.gemm(left, right, 1.0, nothing, 0.0), np.float64)
+
+
+def _taps(reach: float) -> DoubleArray:
+    radius = int(_TAPS_PER_REACH * reach + 0.5)
+    taps = np.exp(-0.5 * (np.arange(-radius, radius + 1) / max(reach, 1e-9)) ** 2)
+    return np.asarray(taps / taps.sum())
+
+
+@lru_cache(maxsize=16)
+def _gaussian(size: int, step: int, reach: float) -> DoubleArray:
+    """From every pixel of one axis to the smoothed values at its coarse points."""
+    taps = _taps(reach)
+    radius = taps.size // 2
+    offsets = np.arange(size) - grid_positions(size, step).astype(np.int64)[:, None]
+    return np.where(np.abs(offsets) <= radius, taps[np.clip(offsets + radius, 0, taps.size - 1)], 0.0)
+
+
+def _refined(coarse: FloatArray, size: int, step: int) -> FloatArray:
+    """The rows of ``coarse`` carried to ``size`` pixels: products and sums one by one, the same on every processor."""
+    cells = -(-size // step)
+    weights = _cubic_weights(step)
+    full = weights[:, 0, None] * coarse[:cells, None]
+    for tap in range(1, 4):
+        full += weights[:, tap, None] * coarse[tap : tap + cells, None]
+    return np.asarray(full.reshape(cells * step, -1)[:size], np.float32)
+
+
+@lru_cache(maxsize=8)
+def _cubic_weights(step: int) -> FloatArray:
+    """``float32[step, 4]``: of the four coarse points around each pixel of a cell."""
+    distance = np.abs(np.arange(step)[:, None] / step - np.arange(-1, 3))
+    near = 1 + distance**2 * (1.5 * distance - 2.5)
+    far = 2 + distance * (distance * (2.5 - 0.5 * distance) - 4)
+    return np.where(distance <= 1, near, far).astype(np.float32)
