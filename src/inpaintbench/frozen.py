@@ -41,6 +41,11 @@ def load(folder: Path | str) -> Dataset:
         raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
 
 
+def has_hole(row: Plain) -> bool:
+    """Whether some pixels of the item are missing, rather than all degraded."""
+    return bool(row.get("hole_file_name"))
+
+
 def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:
     """What a method may see of an item: the corrupted input, and the hole where the benchmark gives it.
 
@@ -53,7 +58,7 @@ def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> It
     """
     hole = _once(lambda: _hole(root, row))
     parts: dict[str, Callable[[], Any]] = {"input": lambda: corrupted(root, row, hole)}
-    if row["hole_is_given"] or oracle_mask:
+    if has_hole(row) and (row["hole_is_given"] or oracle_mask):
         parts["hole"] = hole
     return _view(row, parts)
 
@@ -97,6 +102,9 @@ def _path(root: Path | str, row: Plain, part: str) -> Path:
 
 
 def _hole(root: Path | str, row: Plain) -> Hole:
+    """The stored hole; all of it where the input is degraded everywhere, so that there is none to store."""
+    if not has_hole(row):
+        return np.ones((row["frames"], row["height"], row["width"]), dtype=np.bool_)
     hole = video.read_hole(_path(root, row, "hole"))
     if hole.shape != (row["frames"], row["height"], row["width"]):
         clip = (row["frames"], row["height"], row["width"])

@@ -97,6 +97,8 @@ class Source:
     page_url: str | None = None
     blob: str | None = None
     """Blob name, when the workspace itself holds the file (rendered or downloaded)."""
+    parts: Plain = field(default_factory=dict)
+    """Further pictures of something rendered, such as a print before its elastic field: part of the view -> blob name."""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,12 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import MissingPartError, UndeclaredNeedError
-from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, TextEvent
+from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, Plain, TextEvent
 
-PARTS = ("truth", "luma", "input", "hole", "alpha", "first_hole", "joints", "timed_text", "prediction", "composite")
+PARTS = (
+    "truth", "luma", "input", "hole", "alpha", "first_hole", "joints", "timed_text", "undistorted", "print", "prediction",
+    "composite",
+)  # fmt: skip
 
 
 class ItemView:
@@ -115,6 +118,18 @@ class ItemView:
         """The texts of the clip, times counted from its first frame."""
         events: tuple[TextEvent, ...] = self._get("timed_text")
         return events
+
+    @property
+    def undistorted(self) -> Frames:
+        """The picture of a print before the elastic field that its truth carries."""
+        frames: Frames = self._get("undistorted")
+        return frames
+
+    @property
+    def print(self) -> Plain:
+        """Everything that determines a synthetic print, a ``fingerprints.records.Print`` as plain data."""
+        fields: Plain = self._get("print")
+        return fields
 
     @property
     def prediction(self) -> Frames:

@@ -17,7 +17,7 @@ from inpaintbench.curation.bars import Bars
 from inpaintbench.curation.location import open_path
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.sources.base import Footage, SourceLeaf
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import MediaError, Rejected
@@ -68,7 +68,8 @@ def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Source]
     with blobs.scratch() as scratch:
         path = Path(leaf.obtain(footage["payload"], str(scratch)))
         made = scratch in path.parents
-        blob = blobs.put(path.suffix, lambda target: shutil.copyfile(path, target))[0] if made else None
+        blob = _kept(path, blobs) if made else None
+        parts = {part.stem: _kept(part, blobs) for part in sorted((scratch / PARTS).glob("*"))}
         try:
             digest, size = file_sha256(path), path.stat().st_size
         except OSError as error:
@@ -76,7 +77,11 @@ def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Source]
     if size == 0:
         raise Rejected("the file is empty (0 bytes)")
     named = {name: footage[name] for name in ("uri", "origin", "licence", "author", "page_url")}
-    return [Source(source_id=digest[:16], sha256=digest, bytes=size, blob=blob, **named)]
+    return [Source(source_id=digest[:16], sha256=digest, bytes=size, blob=blob, parts=parts, **named)]
+
+
+def _kept(path: Path, blobs: Blobs) -> str:
+    return blobs.put(path.suffix, lambda target: shutil.copyfile(path, target))[0]
 
 
 def distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Rejection]]:

@@ -30,9 +30,9 @@ class PredictionMedia:
         blob = self._blob_of.get((item_id, channel))
         return None if blob is None else composite(truth, hole, video.read_frames(self._blobs.path(blob)))
 
-    def hole(self, item_id: str) -> Hole:
-        """The hole of the item, ``bool[T, H, W]``."""
-        return self._loaded(item_id)[1]
+    def hole(self, item_id: str) -> Hole | None:
+        """The hole of the item, ``bool[T, H, W]``; None where every pixel is degraded."""
+        return self._loaded(item_id)[1] if frozen.has_hole(self._rows[item_id]) else None
 
     def _loaded(self, item_id: str) -> tuple[Frames, Hole]:
         if item_id not in self._held:

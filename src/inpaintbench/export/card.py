@@ -38,12 +38,12 @@ def card(
         about: of the benchmark.
     """
     split_of = layout.splits(rows)
-    stills = all(row["frames"] == 1 for row in rows)
+    stills, holes = all(row["frames"] == 1 for row in rows), _have_holes(rows)
     patterns = sorted({f"{Path(name).parent}/*{Path(name).suffix}" for row in rows for name in layout.media_names(row)})
     header = {
         "pretty_name": name,
         "task_categories": ["image-to-image" if stills else "video-to-video"],
-        "tags": ["inpainting", "image-inpainting" if stills else "video-inpainting", "diagnostic-benchmark"],
+        "tags": [*_tags(stills=stills, holes=holes), "diagnostic-benchmark"],
         "size_categories": [_size_category(len(rows))],
         "configs": [_config(part, split_of, patterns, content) for part in slices],
     }
@@ -75,6 +75,16 @@ def card(
     )
 
 
+def _have_holes(rows: Sequence[Plain]) -> bool:
+    """Whether pixels are missing, rather than all degraded."""
+    return layout.file_column("hole") in rows[0]
+
+
+def _tags(*, stills: bool, holes: bool) -> list[str]:
+    kind = "image" if stills else "video"
+    return ["inpainting", f"{kind}-inpainting"] if holes else ["denoising", f"{kind}-restoration"]
+
+
 def _config(part: Slice, split_of: Mapping[str, str], patterns: Sequence[str], content: str) -> dict[str, Any]:
     splits = layout.by_split(part.item_ids, split_of)
     metadata = {split: layout.metadata_name(part.name, split, split_of) for split in splits}
@@ -100,24 +110,24 @@ def _counts(rows: Sequence[Plain], slices: Sequence[Slice], split_of: Mapping[st
     kind = "pictures" if all(row["frames"] == 1 for row in rows) else "clips"
     splits = layout.by_split(list(split_of), split_of)
     told = "" if set(splits) == {"test"} else f" Splits: {', '.join(f'{name} {len(ids)}' for name, ids in splits.items())}."
-    hidden = "" if rows[0]["hole_is_given"] else " Methods are not told where the hole is."
+    hidden = "" if rows[0]["hole_is_given"] or not _have_holes(rows) else " Methods are not told where the hole is."
+    task = "each with a hole to fill" if _have_holes(rows) else "each degraded as a whole"
     return [
-        f"{len(rows)} items in {len(slices)} slices: {clips} {kind} ({sizes}) of {sources} sources, each with a hole to fill."
-        f"{told}{hidden}",
+        f"{len(rows)} items in {len(slices)} slices: {clips} {kind} ({sizes}) of {sources} sources, {task}.{told}{hidden}",
         "Every slice holds one attribute fixed and lets the others vary, so a method's scores show what it fails on.",
         "",
     ]
 
 
 def _slice_table(slices: Sequence[Slice], left_out: Mapping[str, str], rows: Mapping[str, Plain]) -> list[str]:
-    table = ["## Slices", "", "| slice | rule | items | sources | mean hole |", "|---|---|---|---|---|"]
+    holes = any("hole.hole_fraction" in row["attributes"] for row in rows.values())
+    table = ["## Slices", "", f"| slice | rule | items | sources |{' mean hole |' * holes}", f"|---|---|---|---|{'---|' * holes}"]
     for part in slices:
         members = [rows[item] for item in part.item_ids]
-        holes = [row["attributes"].get("hole.hole_fraction") for row in members]
-        known = [value for value in holes if value is not None]
-        share = f"{100 * sum(known) / len(known):.1f} %" if known else ""
+        known = [value for row in members if (value := row["attributes"].get("hole.hole_fraction")) is not None]
+        share = f" {100 * sum(known) / len(known):.1f} % |" if known else " |" * holes
         sources = len({row["source_id"] for row in members})
-        table.append(f"| `{part.name}` | {part.rule} | {len(members)} | {sources} | {share} |")
+        table.append(f"| `{part.name}` | {part.rule} | {len(members)} | {sources} |{share}")
     table.append("")
     if left_out:
         table += ["Left out for want of items:", "", *(f"- `{name}`: {reason}" for name, reason in left_out.items()), ""]
@@ -130,6 +140,8 @@ def _how_to_load(slices: Sequence[Slice], split_of: Mapping[str, str], rows: Seq
     needs = "" if kind == "Image" else '  # decoding needs torchcodec: pip install "inpaintbench[export]"'
     fill, stored = rows[0]["fill"], "input_file_name" in rows[0]
     given = "`input` is what methods see." if stored else f"Methods see the truth, its hole at level {fill}."
+    white = "; in `hole`, 255 means missing" if _have_holes(rows) else ""
+    second = "hole" if _have_holes(rows) else "input"
     return [
         "## Load",
         "",
@@ -137,10 +149,10 @@ def _how_to_load(slices: Sequence[Slice], split_of: Mapping[str, str], rows: Seq
         f"from datasets import {kind}, load_dataset",
         "",
         f'rows = load_dataset("PATH", "{name}", split="{split}"){needs}',
-        f'paths = rows.cast_column("truth", {kind}(decode=False)).cast_column("hole", {kind}(decode=False))  # undecoded',
+        f'paths = rows.cast_column("truth", {kind}(decode=False)).cast_column("{second}", {kind}(decode=False))  # undecoded',
         "```",
         "",
-        f"The truth is what decoding `truth` gives; in `hole`, 255 means missing. {given}",
+        f"The truth is what decoding `truth` gives{white}. {given}",
         "Without streaming the whole media folder is fetched; `streaming=True` fetches the rows you use.",
         "",
     ]
@@ -164,7 +176,7 @@ def _columns(rows: Sequence[Plain]) -> list[str]:
         "- `item_id`, `clip_id`, `source_id`: stable ids; `split`: train, validation or test",
         "- `source_uri`, `licence`, `author`, `page_url`: where the clip came from (null = not stated)",
         "- `start_frame`, `end_frame`: span of the source, end excluded. `frames`, `width`, `height`, `fps`: of the clip",
-        "- `generator`, `generator_parameters`: how the hole was made. `attributes`: measurements and data, as JSON",
+        "- `generator`, `generator_parameters`: how the corruption was made. `attributes`: measurements and data, as JSON",
         "- `fill`: level of hole pixels in the input where none is stored; `hole_is_given`: whether methods are told the hole",
         "- `truth_yuv_sha256`, `truth_rgb_sha256`, `hole_sha256`, `input_sha256`: of decoded planes, RGB frames, hole, input",
         "",

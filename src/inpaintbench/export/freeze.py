@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version as installed_version
@@ -64,7 +64,7 @@ def freeze(
     fill: int = 0,
     hole_is_given: bool = True,
     about: str = "",
-    extra: Callable[[Sequence[Plain]], Mapping[str, bytes]] | None = None,
+    extra: Callable[[Sequence[Plain]], Iterable[tuple[str, bytes]]] | None = None,
 ) -> Dataset:
     """Write the dataset folder; an older one is replaced whole once the new one is complete.
 
@@ -83,7 +83,7 @@ def freeze(
         fill: level of the hole pixels in the input, 0..255, where no input is stored.
         hole_is_given: whether methods are told where the hole is.
         about: what the card says of the benchmark, in Markdown.
-        extra: further files, made from the rows: path in the dataset -> bytes.
+        extra: further files, made from the rows, one after the other: path in the dataset and bytes.
 
     Raises:
         InputError: the path has a character that ``datasets`` takes for a pattern.
@@ -107,7 +107,8 @@ def freeze(
             name=name, rows=rows, slices=slices, left_out=left_out, recipe=recipe, versions=versions, content=content, about=about
         )
         write_atomically(folder / "README.md", text.encode())
-        for path, data in (extra(rows) if extra else {}).items():
+        for path, data in extra(rows) if extra else ():
+            (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
         dataset = Dataset(
             name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),

@@ -43,7 +43,7 @@ _PLAIN_COLUMNS: dict[str, pa.DataType] = {
 def row_schema(rows: Sequence[Plain]) -> pa.Schema:
     """Columns of every slice's metadata. ``X_file_name`` becomes a media column ``X``, ``X_file_names`` a column of lists.
 
-    Truth and hole are always there; other media only when the dataset has them.
+    The truth is always there; other media only when the dataset has them.
     """
     names = [file_column(part) for part in MEDIA]
     media = [(name, pa.list_(pa.string()) if name.endswith("s") else pa.string()) for name in names if name in rows[0]]

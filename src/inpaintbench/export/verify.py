@@ -171,7 +171,8 @@ def _checks(row: Plain) -> dict[str, Callable[[Path], str | None]]:
     """Media file of an item -> what tells whether it decodes to what the manifest says."""
     checks: dict[str, Callable[[Path], str | None]] = dict.fromkeys(layout.media_names(row), _check_levels)
     checks[row["truth_file_name"]] = partial(_check_frames, row["truth_yuv_sha256"], row["truth_rgb_sha256"])
-    checks[row["hole_file_name"]] = partial(_check_hole, row["hole_sha256"])
+    if row.get("hole_file_name"):
+        checks[row["hole_file_name"]] = partial(_check_hole, row["hole_sha256"])
     for name, fact in zip(row.get("second_hole_file_names") or (), row["attributes"].get("second_holes", ()), strict=True):
         checks[name] = partial(_check_hole, fact["hole_sha256"])
     if row.get("input_file_name"):

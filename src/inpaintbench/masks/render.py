@@ -1,4 +1,4 @@
-"""Render holes for clips and measure what came out. The functions here run in worker processes."""
+"""Render holes and degradations for clips and measure what came out. The functions here run in worker processes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from inpaintbench import regions, video
-from inpaintbench.errors import InputError, Rejected
+from inpaintbench.errors import InputError, MaskShapeError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.base import Drawn
@@ -20,6 +21,7 @@ from inpaintbench.types import (
     Attribute,
     Clip,
     Corruption,
+    Frames,
     Hole,
     Joint,
     Plain,
@@ -49,7 +51,7 @@ class MaskRequest:
     draw: str = ""
     """Names the random stream, besides seed and constants. Empty: equal constants give equal holes, whatever the clip."""
     data: Mapping[str, str] = field(default_factory=dict)
-    """Part of the view that the generator needs -> blob name of the clip's JSON."""
+    """Part of the view that the generator needs -> blob name of the clip's JSON or picture."""
     parent_id: str | None = None
     """Corruption that this one comes on top of: only pixels that it leaves known are taken."""
     parent_hole: str | None = None
@@ -103,9 +105,6 @@ def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corru
     request = MaskRequest(**(fields | {"clip": Clip(**fields["clip"])}))
     clip = request.clip
     drawn = _drawn(request, blobs)
-    hole = _checked(drawn.hole, request, blobs)
-    suffix = video.suffix_for(clip.frames)
-    blob, _ = blobs.put(suffix, partial(video.write_hole, hole=hole, fps=clip.fps))
     made = Corruption(
         corruption_id=request.corruption_id,
         clip_id=clip.clip_id,
@@ -113,19 +112,30 @@ def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corru
         parameters=dict(request.parameters),
         seed=request.seed,
         parent_id=request.parent_id,
-        hole=blob,
-        hole_sha256=hole_sha256(hole),
+        hole=None,
+        hole_sha256=None,
         facts=dict(drawn.facts),
     )
+    if drawn.hole is None:
+        return [_seen(made, _degraded(drawn, request), request, blobs)]
+    hole = _checked(drawn.hole, request, blobs)
+    blob, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_hole, hole=hole, fps=clip.fps))
+    made = replace(made, hole=blob, hole_sha256=hole_sha256(hole))
     return [made if drawn.alpha is None else _painted(made, drawn, request, blobs)]
+
+
+def _degraded(drawn: Drawn, request: MaskRequest) -> Frames:
+    clip = request.clip
+    if drawn.input is None:
+        raise ValueError(f"generator {request.generator!r} gave neither a hole nor an input")
+    if drawn.input.shape != (wanted := (clip.frames, clip.height, clip.width, 3)):
+        raise MaskShapeError(f"input {drawn.input.shape} != clip {clip.clip_id!r} {wanted}")
+    return drawn.input
 
 
 def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
     clip = request.clip
-    data = {part: json.loads(blobs.path(name).read_bytes()) for part, name in request.data.items()}
-    parts: dict[str, Any] = {
-        part: tuple(_FROM_DATA[part](**row) for row in rows) if part in _FROM_DATA else rows for part, rows in data.items()
-    }
+    parts: dict[str, Any] = {part: _part(part, blobs.path(name)) for part, name in request.data.items()}
     if request.parent_hole:
         parts["first_hole"] = video.read_hole(blobs.path(request.parent_hole))
     return generate(
@@ -140,6 +150,13 @@ def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
         fps=clip.fps,
         parts=parts,
     )
+
+
+def _part(part: str, path: Path) -> Any:
+    if video.is_image(path):
+        return video.read_frames(path)
+    data = json.loads(path.read_bytes())
+    return tuple(_FROM_DATA[part](**row) for row in data) if part in _FROM_DATA else data
 
 
 def _checked(hole: Hole, request: MaskRequest, blobs: Blobs) -> Hole:
@@ -161,12 +178,16 @@ def _painted(made: Corruption, drawn: Drawn, request: MaskRequest, blobs: Blobs)
     clip, alpha, colour = request.clip, drawn.alpha, drawn.colour
     if alpha is None or colour is None:
         raise ValueError(f"generator {request.generator!r} gave an opacity without colours")
-    suffix = video.suffix_for(clip.frames)
     truth = video.read_frames(blobs.path(clip.blob))
-    frames = over(truth, alpha, colour)
-    opacity, _ = blobs.put(suffix, partial(video.write_levels, levels=alpha, fps=clip.fps))
-    blob, encoded = blobs.put(suffix, partial(video.write_clip, frames=frames, fps=clip.fps, form=request.input_form))
-    return replace(made, alpha=opacity, input=blob, input_sha256=encoded.rgb_sha256)
+    opacity, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_levels, levels=alpha, fps=clip.fps))
+    return _seen(replace(made, alpha=opacity), over(truth, alpha, colour), request, blobs)
+
+
+def _seen(made: Corruption, frames: Frames, request: MaskRequest, blobs: Blobs) -> Corruption:
+    """The corruption with the frames that methods see."""
+    write = partial(video.write_clip, frames=frames, fps=request.clip.fps, form=request.input_form)
+    blob, encoded = blobs.put(video.suffix_for(request.clip.frames), write)
+    return replace(made, input=blob, input_sha256=encoded.rgb_sha256)
 
 
 def generate(
@@ -185,8 +206,8 @@ def generate(
     """What ``generator`` makes with these constants; the hole is ``bool[frames, height, width]``.
 
     The random stream is keyed by seed, generator, constants and ``draw``, so without ``draw`` equal constants give equal holes
-    whatever the clip, and a mask in reverse is the same mask played backwards. ``where`` holds further constants, paths of this
-    machine, on which no random number depends.
+    whatever the clip. No random number depends on constants that the leaf names in ``same_draw`` (a mask in reverse is the same
+    mask played backwards), nor on those in ``where``, paths of this machine.
 
     Raises:
         UnknownNameError: no such generator.
@@ -194,7 +215,7 @@ def generate(
         Rejected: no hole for this clip.
     """
     leaf = build(generator, {**parameters, **where})
-    drawn = {name: value for name, value in parameters.items() if name != "reverse"}
+    drawn = {name: value for name, value in parameters.items() if name not in getattr(leaf, "same_draw", ())}
     keyed_by = [drawn, draw] if draw else [drawn]
     rng = item_rng(seed, f"masks.{generator}", content_id(*keyed_by))
     given = {part: partial(_same, value) for part, value in parts.items()}
@@ -227,7 +248,7 @@ def hole_sha256(hole: Hole) -> str:
 
 
 def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: str = "measure.masks") -> Outcome:
-    """Measure every rendered hole into the table ``attributes``, subject = corruption id."""
+    """Measure every rendered corruption into the table ``attributes``, subject = corruption id."""
     step = Step(
         name=name,
         version=VERSION,
@@ -247,7 +268,6 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: 
             },
         )
         for row in corruptions
-        if row.hole
     ]
     return executor.run(step, tasks)
 
@@ -255,20 +275,29 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: 
 def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
     """One row for each measurement, ``hole.<measurement>``, and for each fact its generator told, ``mask.<fact>``.
 
+    Without a hole there are only the facts, ``degradation.<fact>``.
+
     Masks with a preset that promises labels get a row for each label that they amount to, ``<label>_level_measured``.
     """
+    subject, told = payload["corruption_id"], payload["facts"]
+    if payload["hole"] is None:
+        return [_row(subject, f"degradation.{name}", _plain(value)) for name, value in told.items()]
     hole = video.read_hole(blobs.path(payload["hole"]))
     found = measure(hole)
     facts = {name: value for name, value in asdict(found).items() if name not in ("frames", "reasons")}
     rows: list[tuple[str, float | str | None, str | None]]
     rows = [(f"hole.{name}", None if value is None else float(value), found.reasons.get(name)) for name, value in facts.items()]
-    rows += [(f"mask.{name}", _plain(value), None) for name, value in payload["facts"].items()]
+    rows += [(f"mask.{name}", _plain(value), None) for name, value in told.items()]
     if payload["preset"]:
         labels = measured_labels(found, width=hole.shape[2], height=hole.shape[1])
         rows += [(f"{name}_level_measured", level, None if level else "not measurable") for name, level in labels.items()]
         if hole.shape == PUBLISHED_SHAPE:
             rows.append(("within_published_intervals", "yes" if within_intervals(found, payload["preset"]) else "no", None))
-    return [Attribute(payload["corruption_id"], name, value, reason, "masks.measure", VERSION) for name, value, reason in rows]
+    return [_row(subject, name, value, reason) for name, value, reason in rows]
+
+
+def _row(subject: str, name: str, value: float | str | None, reason: str | None = None) -> Attribute:
+    return Attribute(subject, name, value, reason, "masks.measure", VERSION)
 
 
 def _plain(value: Any) -> float | str:

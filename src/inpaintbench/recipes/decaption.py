@@ -7,7 +7,7 @@ in one split.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -154,7 +154,7 @@ def export(recipe: DecaptionRecipe, workspace: Workspace, *, target: Path | None
     return stages.export(publication, workspace, target=target)
 
 
-def _ratio_plot(rows: Sequence[Plain]) -> dict[str, bytes]:
+def _ratio_plot(rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
     """The distribution of painted shares, the figure 3 of the challenge's paper."""
     ratios = [row["attributes"]["mask.overlay_fraction"] for row in rows]
     levels = [row["attributes"]["mask.difficulty"] for row in rows]
@@ -167,4 +167,4 @@ def _ratio_plot(rows: Sequence[Plain]) -> dict[str, bytes]:
         groups=[levels[place] for place in order],
         x_scale=100,
     )
-    return {RATIO_PLOT: text.encode()}
+    yield RATIO_PLOT, text.encode()

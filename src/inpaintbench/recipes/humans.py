@@ -5,7 +5,7 @@ Photographs keep their size. Missing pixels are white. All crops of one photogra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -170,6 +170,6 @@ def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = 
     return stages.export(publication, workspace, target=target)
 
 
-def _block_file(rows: Sequence[Plain]) -> dict[str, bytes]:
+def _block_file(rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
     blocks = {f"{row['item_id']}.png": row["attributes"]["mask.block_triples"] for row in rows}
-    return {BLOCKS_FILE: canonical_json(blocks).encode() + b"\n"}
+    yield BLOCKS_FILE, canonical_json(blocks).encode() + b"\n"

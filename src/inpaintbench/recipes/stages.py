@@ -8,7 +8,7 @@ stage of any recipe: ``curate(recipe, sources, executor, workspace)``, ``label(r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -177,8 +177,8 @@ class Publication:
     about: str = ""
     fill: int = 0
     hole_is_given: bool = True
-    extra: Callable[[Sequence[Plain]], Mapping[str, bytes]] | None = None
-    """Further files of the dataset, made from its rows: path -> bytes."""
+    extra: Callable[[Sequence[Plain]], Iterable[tuple[str, bytes]]] | None = None
+    """Further files of the dataset, made from its rows: path and bytes."""
 
 
 def export(publication: Publication, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:

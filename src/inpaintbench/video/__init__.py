@@ -42,6 +42,7 @@ from inpaintbench.video.encoding import (
 from inpaintbench.video.images import (
     IMAGE_SUFFIXES,
     is_image,
+    png_bytes,
     read_image,
     read_image_folder,
     read_index_image,
@@ -62,6 +63,7 @@ __all__ = [
     "decoded_hashes",
     "frames_at",
     "is_image",
+    "png_bytes",
     "probe",
     "read_frames",
     "read_hole",

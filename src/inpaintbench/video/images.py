@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import cv2
@@ -57,6 +58,13 @@ def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
 def write_image(path: Path | str, image: npt.NDArray[np.uint8] | npt.NDArray[np.bool_]) -> None:
     """Write ``uint8[H, W, 3]`` RGB, ``uint8[H, W]`` grey or ``bool[H, W]`` (one bit a pixel) as PNG."""
     Image.fromarray(np.ascontiguousarray(image)).save(path, format="PNG")
+
+
+def png_bytes(image: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> bytes:
+    """``uint8[H, W, 3]`` RGB, ``uint8[H, W]`` or ``uint16[H, W]`` grey as a PNG file in memory."""
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(image)).save(buffer, format="PNG")
+    return buffer.getvalue()
 
 
 # Index images

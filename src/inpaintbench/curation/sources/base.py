@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+PARTS = "parts"
+"""Folder below ``scratch`` for further pictures of something rendered, ``<part of the view>.png``."""
+
 
 @dataclass(frozen=True)
 class Footage:
@@ -45,5 +48,8 @@ class SourceLeaf(Protocol):
         ...
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
-        """Runs in a worker: the path of the footage as a file, written below the folder ``scratch`` if need be."""
+        """Runs in a worker: the path of the footage as a file, written below the folder ``scratch`` if need be.
+
+        Files in ``scratch/PARTS`` are kept along with it, by the names of parts of the view.
+        """
         ...

@@ -17,15 +17,18 @@ class Drawn:
     """A corruption as a generator made it.
 
     A generator that removes pixels gives a hole alone. One that paints over them gives ``alpha`` and ``colour`` too; its hole
-    is then ``alpha > 0``, and the input is the truth under that overlay (``inpaintbench.masks.overlays.blend``).
+    is then ``alpha > 0``, and the input is the truth under that overlay (``inpaintbench.masks.overlays.blend``). One that
+    degrades the whole picture gives ``input`` and no hole: every pixel is to be recovered.
     """
 
-    hole: Hole
+    hole: Hole | None
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What was drawn, for tables and slices: name -> number, text, or JSON-able list. Units in the names."""
     alpha: Alpha | None = None
     colour: Frames | None = None
     """``uint8[T, H, W, 3]`` RGB, not premultiplied; anything where ``alpha`` is 0."""
+    input: Frames | None = None
+    """``uint8[T, H, W, 3]`` RGB, of a generator that degrades everything."""
 
 
 class GeneratorLeaf(Protocol):
@@ -34,12 +37,16 @@ class GeneratorLeaf(Protocol):
     name: str
     version: str
     needs: tuple[str, ...]
-    """Parts of the view that it reads: of ``joints``, ``timed_text``, ``first_hole``, or nothing at all."""
+    """Parts of the view that it reads, such as ``joints``, ``timed_text`` or ``undistorted``, or nothing at all.
+
+    The optional attribute ``same_draw`` names constants that may change while the random numbers stay: they say what is made of
+    them.
+    """
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """A hole ``bool[view.frames, view.height, view.width]``, the same for the same arguments.
+        """A corruption of ``view.frames`` frames of ``view.height`` by ``view.width``, the same for the same arguments.
 
         Raises:
-            Rejected: no hole for this clip; the text says why.
+            Rejected: none for this clip; the text says why.
         """
         ...

@@ -65,6 +65,7 @@ class DevilBlobs:
     name = "devil_blobs"
     version = "1"
     needs: tuple[str, ...] = ()
+    same_draw = ("reverse",)
 
     def __init__(
         self,
