@@ -16,6 +16,7 @@ GENERATORS = Catalogue(
         "outpainting": "inpaintbench.masks.generators.outpainting:Outpainting",
         "joint_blocks": "inpaintbench.masks.generators.joint_blocks:JointBlocks",
         "given_blocks": "inpaintbench.masks.generators.given_blocks:GivenBlocks",
+        "fingerprint_degradation": "inpaintbench.masks.generators.fingerprint_degradation:FingerprintDegradation",
         "saved_masks": "inpaintbench.masks.generators.saved_masks:SavedMasks",
         "subtitles": "inpaintbench.masks.generators.subtitles:Subtitles",
     },

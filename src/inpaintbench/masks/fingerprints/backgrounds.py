@@ -1,0 +1,85 @@
+"""What prints lie on: procedural materials by name, and photographs of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from inpaintbench import video
+from inpaintbench.errors import InputError, MediaError
+from inpaintbench.masks.fingerprints.broken import cracks, leather, saturated_colour
+from inpaintbench.masks.fingerprints.grained import brushed_metal, fabric, paper, wood
+from inpaintbench.masks.fingerprints.planes import Rgb
+
+REFERENCE_SIDE = 400
+"""Longer side in pixels at which the lengths of materials are stated; they grow with the picture, as photographs do."""
+LEAST_UNIT = 0.2
+"""Below it textures would be finer than a pixel."""
+MATERIALS: Mapping[str, Callable[..., Rgb]] = {
+    "paper": paper,
+    "wood": wood,
+    "brushed_metal": brushed_metal,
+    "fabric": fabric,
+    "cracks": cracks,
+    "leather": leather,
+    "saturated_colour": saturated_colour,
+}
+
+
+def draw_material(kind: str, height: int, width: int, *, rng: np.random.Generator) -> Rgb:
+    """A picture ``uint8[height, width, 3]`` of the material ``kind``, one of ``MATERIALS``; no part of it repeats."""
+    return MATERIALS[kind](height, width, unit=max(max(height, width) / REFERENCE_SIDE, LEAST_UNIT), rng=rng)
+
+
+def list_photographs(folder: str) -> tuple[Path, ...]:
+    """The pictures of a folder, by name; folders inside it are not searched.
+
+    Raises:
+        InputError: no such folder, or no pictures in it.
+    """
+    if not Path(folder).is_dir():
+        raise InputError(f"folder of backgrounds {folder!r} is not a folder: give one that holds pictures")
+    paths = tuple(sorted(path for path in Path(folder).iterdir() if path.is_file() and video.is_image(path)))
+    if not paths:
+        endings = ", ".join(video.IMAGE_SUFFIXES)
+        raise InputError(f"folder of backgrounds {folder!r} holds no pictures: put some in it ({endings})")
+    return paths
+
+
+def check_photographs(folder: str) -> None:
+    """Open every picture of a folder of backgrounds.
+
+    Raises:
+        InputError: no folder, no pictures, or one that cannot be read; it is named.
+    """
+    for path in list_photographs(folder):
+        read_photograph(path)
+
+
+def read_photograph(path: Path) -> Rgb:
+    """A picture ``uint8[H, W, 3]``.
+
+    Raises:
+        InputError: it cannot be read; it is named.
+    """
+    try:
+        return video.read_image(path)
+    except MediaError as error:
+        raise InputError(f"background {error}: remove it from its folder or replace it") from error
+
+
+def fit_photograph(picture: Rgb, height: int, width: int, *, smooth: bool, rng: np.random.Generator) -> Rgb:
+    """The largest part of ``picture`` with the shape asked for, at a random place, brought to that size.
+
+    ``smooth`` averages what is made smaller; without it the nearest pixel is taken, as the challenge did.
+    """
+    rows, columns = picture.shape[:2]
+    scale = min(rows / height, columns / width)
+    down, across = (max(1, min(round(one * scale), room)) for one, room in ((height, rows), (width, columns)))
+    top, left = round(float(rng.random()) * (rows - down)), round(float(rng.random()) * (columns - across))
+    part = np.ascontiguousarray(picture[top : top + down, left : left + across])
+    how = cv2.INTER_NEAREST_EXACT if not smooth else cv2.INTER_AREA if scale > 1 else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(part, (width, height), interpolation=how), np.uint8)

@@ -1,0 +1,60 @@
+"""The soft regions that effects are confined to."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter
+
+from inpaintbench.masks.fingerprints.planes import Grey
+
+MARGIN_PIXELS = 25.0
+"""By how much an ellipse may reach beyond the picture, its least half width, and the blur of its rim; at 500 pixels per inch."""
+_STEP = 4
+"""The rim is so soft that a quarter of the resolution shows all of it."""
+Box = tuple[float, float, float, float]
+"""(left, top, right, bottom) of the ellipse."""
+
+
+def published_ellipse(height: int, width: int, *, scale: float, rng: np.random.Generator) -> Image.Image:
+    """A white ellipse on black with a blurred rim, as the 2018 challenge drew it: its top is limited by the *width*.
+
+    So on an upright picture nothing begins in the lowest part. A box that comes out upside down, as on pictures far wider than
+    high, is turned upright.
+    """
+    left, top, right, bottom = _box(height, width, top_below=width, scale=scale, rng=rng)
+    mask = Image.new("L", (width, height), 0)
+    ImageDraw.Draw(mask).ellipse((min(left, right), min(top, bottom), max(left, right), max(top, bottom)), fill=255)
+    return mask.filter(ImageFilter.GaussianBlur(MARGIN_PIXELS * scale))
+
+
+def soft_ellipse(height: int, width: int, *, scale: float, rng: np.random.Generator) -> Grey:
+    """The same with its top anywhere in the height, ``uint8[height, width]``, 255 = full effect."""
+    left, top, right, bottom = _box(height, width, top_below=height, scale=scale, rng=rng)
+    step = max(1.0, _STEP * min(scale, 1.0))
+    rows, columns = math.ceil(height / step), math.ceil(width / step)
+    y = (np.arange(rows, dtype=np.float32) + 0.5) * (height / rows)
+    x = (np.arange(columns, dtype=np.float32) + 0.5) * (width / columns)
+    down = ((2 * y - (top + bottom)) / (bottom - top))[:, None]
+    across = ((2 * x - (left + right)) / (right - left))[None]
+    # How much of each coarse pixel lies inside, by its distance from the ellipse: the equation over its slope.
+    slope = 4 * np.sqrt((down / (bottom - top)) ** 2 + (across / (right - left)) ** 2)
+    inside = np.clip(0.5 + (1 - down**2 - across**2) / np.maximum(slope * step, 1e-6), 0, 1).astype(np.float32)
+    sigma = MARGIN_PIXELS * scale / step
+    soft = cv2.GaussianBlur(inside, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
+    whole = cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(cv2.convertScaleAbs(whole, alpha=255), np.uint8)
+
+
+def _box(height: int, width: int, *, top_below: int, scale: float, rng: np.random.Generator) -> Box:
+    margin = MARGIN_PIXELS * scale
+    left, top = rng.uniform(0, width) - margin, rng.uniform(0, top_below) - margin
+    right, bottom = _between(left + margin, width, rng) + margin, _between(top + margin, height, rng) + margin
+    return left, top, right, bottom
+
+
+def _between(one: float, other: float, rng: np.random.Generator) -> float:
+    """Uniform between two numbers, whichever is larger."""
+    return one + (other - one) * float(rng.random())

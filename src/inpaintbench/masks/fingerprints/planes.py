@@ -1,0 +1,157 @@
+"""Random planes that materials and effects are made of: smooth noise, streaks, cells, relief, and colours along a level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+Plane = npt.NDArray[np.float32]
+"""``float32[H, W]``."""
+Grey = npt.NDArray[np.uint8]
+"""``uint8[H, W]``, 255 = paper, 0 = ink."""
+Rgb = npt.NDArray[np.uint8]
+"""``uint8[H, W, 3]``."""
+Colour = tuple[float, float, float]
+"""RGB, 0..255."""
+
+_CELLS_A_PERIOD = 3.0
+"""Random values along one period: as many as still look the same in all directions once smoothed."""
+_DETAILED_CELL = 20.0
+"""Spacing in pixels of cells below which their borders need no fine detail."""
+_SMOOTHED = 1.0 / (2.0 * math.sqrt(math.pi))
+"""Standard deviation of white noise after a Gaussian of one cell."""
+
+
+def bumps(height: int, width: int, *, period_pixels: float, rng: np.random.Generator, stretch: float = 1.0) -> Plane:
+    """Smooth noise, mean 0 and standard deviation about 1; ``stretch`` times as long to the right as down."""
+    cell = max(period_pixels / _CELLS_A_PERIOD, 1.0)
+    rows, columns = math.ceil(height / cell) + 4, math.ceil(width / (cell * stretch)) + 4
+    grid = rng.standard_normal((rows, columns), dtype=np.float32)
+    if period_pixels > 1:
+        grid = np.asarray(cv2.GaussianBlur(grid, (5, 5), 1.0), np.float32) / np.float32(_SMOOTHED)
+    inside = grid[2 : rows - 2, 2 : columns - 2]
+    if inside.shape == (height, width):
+        return np.ascontiguousarray(inside)
+    return np.asarray(cv2.resize(inside, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
+
+
+def clouds(height: int, width: int, *, period_pixels: float, octaves: int, rng: np.random.Generator, gain: float = 0.5) -> Plane:
+    """Noise with detail at ``octaves`` sizes from ``period_pixels`` down, each ``gain`` as strong; standard deviation about 1."""
+    # Summed where the finest detail still shows, and brought to full size once.
+    cell = max(period_pixels / 2 ** (octaves - 1) / _CELLS_A_PERIOD, 1.0)
+    rows, columns = math.ceil(height / cell), math.ceil(width / cell)
+    total, power = np.zeros((rows, columns), np.float32), 0.0
+    for octave in range(octaves):
+        weight = gain**octave
+        total += np.float32(weight) * bumps(rows, columns, period_pixels=period_pixels / cell / 2**octave, rng=rng)
+        power += weight**2
+    total /= np.float32(math.sqrt(power))
+    if cell == 1:
+        return total
+    return np.asarray(cv2.resize(total, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
+
+
+def grain(height: int, width: int, *, rng: np.random.Generator) -> Plane:
+    """White noise, one value a pixel, uniform, mean 0 and standard deviation 1."""
+    return (rng.random((height, width), dtype=np.float32) - np.float32(0.5)) * np.float32(math.sqrt(12))
+
+
+def coordinates(height: int, width: int, *, degrees: float) -> tuple[Plane, Plane]:
+    """(along, across): pixels from the middle along a direction, ``degrees`` clockwise from the right, and across it."""
+    y = (np.arange(height, dtype=np.float32) - np.float32((height - 1) / 2))[:, None]
+    x = (np.arange(width, dtype=np.float32) - np.float32((width - 1) / 2))[None]
+    cosine, sine = np.float32(math.cos(math.radians(degrees))), np.float32(math.sin(math.radians(degrees)))
+    return x * cosine + y * sine, y * cosine - x * sine
+
+
+def along(plane: Plane, at_x: Plane, at_y: Plane) -> Plane:
+    """``plane`` read at (at_x, at_y), bilinear, mirrored beyond its borders."""
+    return np.asarray(cv2.remap(plane, at_x, at_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101), np.float32)
+
+
+def streaks(height: int, width: int, *, length_pixels: float, degrees: float, rng: np.random.Generator) -> Plane:
+    """One pixel wide noise, smeared over ``length_pixels`` in a direction; standard deviation about 1."""
+    if degrees % 90 == 0:
+        flat = degrees % 180 == 0
+        lying = _lying_streaks(*((height, width) if flat else (width, height)), length_pixels=length_pixels, rng=rng)
+        return lying if flat else np.ascontiguousarray(lying.T)
+    along_it, across_it = coordinates(height, width, degrees=degrees)
+    far_along, far_across = float(along_it.max()) + 2, float(across_it.max()) + 2
+    wide = _lying_streaks(math.ceil(2 * far_across), math.ceil(2 * far_along), length_pixels=length_pixels, rng=rng)
+    return along(wide, along_it + np.float32(far_along), across_it + np.float32(far_across))
+
+
+def _lying_streaks(height: int, width: int, *, length_pixels: float, rng: np.random.Generator) -> Plane:
+    cell = max(length_pixels / _CELLS_A_PERIOD, 1.0)
+    columns = math.ceil(width / cell) + 4
+    grid = np.asarray(cv2.GaussianBlur(rng.standard_normal((height, columns), dtype=np.float32), (5, 1), 1.0), np.float32)
+    smooth = grid[:, 2 : columns - 2] * np.float32(math.sqrt(2.0 * math.sqrt(math.pi)))
+    return np.asarray(cv2.resize(smooth, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
+
+
+def cells(height: int, width: int, *, spacing_pixels: float, bend_pixels: float, rng: np.random.Generator) -> tuple[Any, Plane]:
+    """Numbers of the cells of a random mosaic, ``int32[H, W]``, and the pixels from each place to its cell's border.
+
+    The borders are those of the nearest of scattered points, bent by noise of up to about ``bend_pixels``. Source: Worley,
+    "A cellular texture basis function", SIGGRAPH 1996.
+    """
+    margin = math.ceil(0.75 * spacing_pixels + bend_pixels)
+    rows, columns = height + 2 * margin, width + 2 * margin
+    counts = math.ceil(rows / spacing_pixels), math.ceil(columns / spacing_pixels)
+    spots = (np.moveaxis(np.indices(counts), 0, -1) + rng.random((*counts, 2))) * spacing_pixels
+    at = np.minimum(spots.reshape(-1, 2).astype(np.int64), (rows - 1, columns - 1))
+    room = np.full((rows, columns), 255, np.uint8)
+    room[at[:, 0], at[:, 1]] = 0
+    _, numbers = cv2.distanceTransformWithLabels(room, cv2.DIST_L2, cv2.DIST_MASK_5, labelType=cv2.DIST_LABEL_PIXEL)
+    octaves = 3 if spacing_pixels >= _DETAILED_CELL else 2
+    bend_x, bend_y = (
+        clouds(height, width, period_pixels=1.5 * spacing_pixels, octaves=octaves, rng=rng) * np.float32(bend_pixels / 2)
+        for _ in range(2)
+    )
+    at_x = np.arange(width, dtype=np.float32)[None] + np.float32(margin) + bend_x
+    at_y = np.arange(height, dtype=np.float32)[:, None] + np.float32(margin) + bend_y
+    bent = cv2.remap(numbers.astype(np.float32), at_x, at_y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE).astype(np.int32)
+    return bent, border_distance(bent)
+
+
+def border_distance(numbers: Any) -> Plane:
+    """Pixels from each place to the nearest where another number begins."""
+    inside = np.full(numbers.shape, 255, np.uint8)
+    inside[:, 1:][numbers[:, 1:] != numbers[:, :-1]] = 0
+    inside[1:][numbers[1:] != numbers[:-1]] = 0
+    if inside.all():
+        return np.full(numbers.shape, float(sum(numbers.shape)), np.float32)
+    return np.asarray(cv2.distanceTransform(inside, cv2.DIST_L2, cv2.DIST_MASK_5), np.float32)
+
+
+def relief(surface: Plane, *, light_degrees: float) -> Plane:
+    """How much brighter a surface of that height is for light from a direction: its slope towards it, per pixel."""
+    slope_x = np.asarray(cv2.Sobel(surface, cv2.CV_32F, 1, 0, ksize=3, scale=1 / 8), np.float32)
+    slope_y = np.asarray(cv2.Sobel(surface, cv2.CV_32F, 0, 1, ksize=3, scale=1 / 8), np.float32)
+    cosine, sine = math.cos(math.radians(light_degrees)), math.sin(math.radians(light_degrees))
+    return -slope_x * np.float32(cosine) - slope_y * np.float32(sine)
+
+
+def softened(plane: Plane, *, sigma_pixels: float) -> Plane:
+    """A Gaussian over the plane; the plane itself below a tenth of a pixel."""
+    if sigma_pixels < 0.1:
+        return plane
+    return np.asarray(cv2.GaussianBlur(plane, (0, 0), sigma_pixels), np.float32)
+
+
+def coloured(level: Plane, colours: Sequence[Colour]) -> Plane:
+    """``float32[H, W, 3]``: the colours in turn as ``level`` goes from 0 to 1, and their ends beyond it."""
+    steps = np.linspace(0, 1, len(colours))
+    table = np.stack([np.interp(np.linspace(0, 1, 256), steps, [one[i] for one in colours]) for i in range(3)], axis=-1)
+    index = cv2.convertScaleAbs(np.maximum(level, 0), alpha=255)
+    return np.asarray(cv2.LUT(cv2.merge([index, index, index]), table.astype(np.float32)[None]), np.float32)
+
+
+def levels(picture: Plane) -> Rgb:
+    """Rounded and clipped to 0..255."""
+    return np.asarray(cv2.convertScaleAbs(np.maximum(picture, 0)), np.uint8)

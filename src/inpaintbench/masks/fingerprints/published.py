@@ -1,0 +1,101 @@
+"""The degradations of the 2018 denoising challenge as they were published, in Pillow, with the defaults Pillow had then.
+
+Source: "ChaLearn Looking at People: inpainting and denoising challenges" (2021), track 3, and its public kit's constants. At
+strength 1 and 500 pixels per inch the numbers are the challenge's. ``as-published`` keeps its oddities: regions begin within
+the width even downwards, white lines go only down and right, a brighter black stays black, resampling takes the nearest pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter
+
+from inpaintbench.masks.fingerprints.ellipses import published_ellipse
+from inpaintbench.masks.fingerprints.planes import Grey, Rgb
+
+MOST_LINES = 20
+Facts = dict[str, Any]
+
+
+def draw_lines(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
+    """0 to 20 white lines of 1 to 5 pixels over ``uint8[H, W]``, and their number."""
+    drawn = Image.fromarray(picture)
+    pen, (width, height) = ImageDraw.Draw(drawn), drawn.size
+    count = round(strength * int(rng.integers(0, MOST_LINES, endpoint=True)))
+    for _ in range(count):
+        x, y = rng.uniform(0, width), rng.uniform(0, width)
+        end = x + (width - x) * rng.random(), y + (height - y) * rng.random()
+        pen.line(((x, y), end), fill=255, width=max(1, int(rng.uniform(0, 6) * scale)))
+    return np.array(drawn), {"count": count}
+
+
+def blur(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
+    """A Gaussian of radius 0 to 3 in a region."""
+    radius = strength * rng.uniform(0, 3) * scale
+    original, region = _opened(picture, scale, rng)
+    return _mixed(original.filter(ImageFilter.GaussianBlur(radius)), original, region), {"radius_pixels": radius}
+
+
+def brightness(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
+    """Grey levels times 1 to 4 in a region, as far as they are dark."""
+    factor = 1 + strength * rng.uniform(0, 3)
+    original, region = _opened(picture, scale, rng)
+    return _mixed(ImageEnhance.Brightness(original).enhance(factor), original, _dark(region, original)), {"factor": factor}
+
+
+def contrast(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
+    """Distances from the mean grey divided by 1 to 5 in a region, as far as it is dark."""
+    divisor = 1 + strength * rng.uniform(0, 4)
+    original, region = _opened(picture, scale, rng)
+    return _mixed(ImageEnhance.Contrast(original).enhance(1 / divisor), original, _dark(region, original)), {"divisor": divisor}
+
+
+def resolution(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
+    """Made 1 to 4 times smaller and back in a region, taking the nearest pixel."""
+    divisor = 1 + strength * rng.uniform(0, 3)
+    original, region = _opened(picture, scale, rng)
+    small = original.resize(
+        (max(1, int(original.width / divisor)), max(1, int(original.height / divisor))), Image.Resampling.NEAREST
+    )
+    return _mixed(small.resize(original.size, Image.Resampling.NEAREST), original, region), {"divisor": divisor}
+
+
+def rotation(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
+    """Turned by up to 10 degrees about the middle of the picture in a region, taking the nearest pixel."""
+    degrees = strength * rng.uniform(-10, 10)
+    original, region = _opened(picture, scale, rng)
+    turned = original.rotate(degrees, Image.Resampling.NEAREST, fillcolor=255)
+    return _mixed(turned, original, region), {"degrees": degrees}
+
+
+def composite(picture: Grey, background: Rgb) -> Rgb:
+    """The print on a background, ``uint8[H, W, 3]``: white lets it through, black hides it, grey is grey."""
+    print_ = Image.fromarray(picture)
+    return np.array(Image.composite(Image.fromarray(background), print_.convert("RGB"), print_))
+
+
+Effect = Callable[..., tuple[Grey, Facts]]
+EFFECTS: Mapping[str, Effect] = {
+    "blur": blur,
+    "brightness": brightness,
+    "contrast": contrast,
+    "resolution": resolution,
+    "rotation": rotation,
+}
+"""Applied once each, in random order, each in its own region."""
+
+
+def _opened(picture: Grey, scale: float, rng: np.random.Generator) -> tuple[Image.Image, Image.Image]:
+    return Image.fromarray(picture), published_ellipse(*picture.shape, scale=scale, rng=rng)
+
+
+def _mixed(changed: Image.Image, original: Image.Image, region: Image.Image) -> Grey:
+    return np.array(Image.composite(changed, original, region))
+
+
+def _dark(region: Image.Image, original: Image.Image) -> Image.Image:
+    """The region as far as the picture is dark: ridges fade, valleys stay."""
+    return ImageChops.multiply(region, ImageChops.invert(original))

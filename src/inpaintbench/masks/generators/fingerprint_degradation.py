@@ -1,0 +1,203 @@
+"""Fingerprints as a scene leaves them: worn, smeared and faded, on a surface of any kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, get_args
+
+import cv2
+import numpy as np
+from PIL import Image
+
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.fingerprints.elastic import elastic_field, warp
+from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Print
+from inpaintbench.masks.fingerprints import backgrounds as surfaces
+from inpaintbench.masks.fingerprints import corrected, published
+from inpaintbench.masks.fingerprints.blocks import lay_blocks
+from inpaintbench.masks.fingerprints.planes import Grey, Rgb
+from inpaintbench.masks.generators.arguments import choice
+from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.types import item_rng
+from inpaintbench.view import ItemView
+
+__all__ = ["BACKGROUNDS", "EFFECTS", "MOST_STRENGTH", "FingerprintDegradation", "Recipe"]
+
+Recipe = Literal["corrected", "as-published"]
+EFFECTS = {"as-published": ("lines", *published.EFFECTS), "corrected": ("lines", *corrected.EFFECTS, "blocks")}
+"""Of each recipe: ``lines`` first, the others in random order, ``blocks`` over everything."""
+BACKGROUNDS = ("procedural", "photographs", "white", "none")
+MOST_STRENGTH = 4.0
+Facts = dict[str, Any]
+Done = tuple[Grey, list[Facts]]
+
+
+class FingerprintDegradation:
+    """A print with worn lines and, in soft regions, blur, fading, low contrast, low resolution, rotation; on a background.
+
+    Source: "ChaLearn Looking at People: inpainting and denoising challenges" (2021), track 3. ``as-published`` is its recipe
+    with its oddities (``masks.fingerprints.published``); ``corrected`` is the same idea without them, with dry and wet skin and
+    opaque blocks besides (``masks.fingerprints.corrected``). Lengths are those at 500 pixels per inch and grow with the
+    print's. The effects are laid on the undistorted print and bent with it by its elastic field, so every ridge of the input
+    lies where it does in the truth. Without effects ``corrected`` on white, and either recipe on ``none``, gives the truth
+    itself. Each effect has its own random stream: neither strength nor the other effects change what is drawn for it.
+
+    Facts: ``recipe``, ``strength``, ``background`` (its kind), ``background_file`` (of photographs), ``order`` of the effects,
+    ``effects`` (name and parameters of each, in that order), ``lines`` and ``blocks`` (how many), ``jpeg_quality`` where there
+    is one, and ``strength_rms``: how far the input's grey levels (ITU-R 601) are from the truth's, root of the mean square, 0..1.
+    """
+
+    name = "fingerprint_degradation"
+    version = "1"
+    needs = ("undistorted", "print")
+    same_draw = ("recipe", "strength", "effects", "jpeg_quality")
+
+    def __init__(
+        self,
+        *,
+        recipe: Recipe = "corrected",
+        strength: float = 1.0,
+        effects: Sequence[str] | None = None,
+        backgrounds: str | Sequence[str] = "procedural",
+        jpeg_quality: int | None = None,
+        folder: str | None = None,
+    ) -> None:
+        """What is done to a print.
+
+        Args:
+            recipe: ``corrected`` or ``as-published``.
+            strength: scales every effect, 0 (none) to 4; at 1 ``as-published`` is the challenge's.
+            effects: those that are used, of ``EFFECTS[recipe]``; None for all.
+            backgrounds: ``procedural`` for any of ``masks.fingerprints.backgrounds.MATERIALS``, a list of those that may be
+                drawn, ``photographs`` of ``folder``, ``white``, or ``none`` for the grey print as it is.
+            jpeg_quality: 1 to 100 for a picture that went through JPEG, as the challenge's inputs did (75); None: it did not.
+            folder: with pictures for ``photographs``.
+
+        Raises:
+            InputError: a number out of range, an effect that the recipe does not have, or a folder without pictures.
+            UnknownNameError: a choice that is not listed here.
+        """
+        self.recipe = choice("recipe of degradation", recipe, get_args(Recipe))
+        self.strength = _strength(strength)
+        self.effects = _effects(recipe, effects)
+        self.kinds = _kinds(backgrounds)
+        if (self.kinds == ("photographs",)) != (folder is not None):
+            raise InputError(
+                f"backgrounds is {backgrounds!r} and folder is {folder!r}: photographs need both "
+                "backgrounds 'photographs' and their folder, and nothing else takes a folder"
+            )
+        if jpeg_quality is not None and (isinstance(jpeg_quality, bool) or jpeg_quality not in range(1, 101)):
+            raise InputError(f"jpeg_quality is {jpeg_quality!r}, give a whole number from 1 to 100, or None for no JPEG")
+        self.jpeg_quality = jpeg_quality
+        self.photographs = surfaces.list_photographs(folder) if folder is not None else ()
+
+    def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
+        """The degraded print as ``input``, ``uint8[1, H, W, 3]``; no hole.
+
+        Raises:
+            Rejected: more than one frame.
+            InputError: a photograph that cannot be read; it is named.
+        """
+        if view.frames != 1:
+            raise Rejected(f"the clip has {view.frames} frames, but a print is one picture")
+        undistorted = np.ascontiguousarray(view.undistorted[0, :, :, 0])
+        print_ = Print.of_plain(view.print)
+        stream = partial(item_rng, int(rng.integers(2**63)), item_id="")
+        worn, done = self._worn(undistorted, print_.finger.pixels_per_inch / REFERENCE_PIXELS_PER_INCH, stream)
+        elastic = print_.elastic
+        field = elastic_field(view.height, view.width, seed=elastic.seed, strength=elastic.strength, reach=elastic.reach)
+        truth, bent = warp(undistorted, field), warp(worn, field)
+        picture, laid = self._laid(bent, stream)
+        if "blocks" in self.effects:
+            picture, about = lay_blocks(picture, strength=self.strength, rng=stream("blocks"))
+            done.append({"name": "blocks", **about})
+        if self.jpeg_quality is not None:
+            picture = _through_jpeg(picture, self.jpeg_quality)
+            laid["jpeg_quality"] = self.jpeg_quality
+        return Drawn(None, self._facts(done, laid, _distance(picture, truth)), input=picture[None])
+
+    def _worn(self, picture: Grey, scale: float, stream: Callable[[str], np.random.Generator]) -> Done:
+        """The print after everything that befalls its ink, and what that was."""
+        known = published.EFFECTS if self.recipe == "as-published" else corrected.EFFECTS
+        lines = published.draw_lines if self.recipe == "as-published" else corrected.draw_lines
+        shuffled = [list(known)[i] for i in stream("order").permutation(len(known))]
+        steps = [("lines", lines)] * ("lines" in self.effects) + [(one, known[one]) for one in shuffled if one in self.effects]
+        done: list[Facts] = []
+        for name, effect in steps:
+            picture, about = effect(picture, strength=self.strength, scale=scale, rng=stream(name))
+            done.append({"name": name, **about})
+        return picture, done
+
+    def _laid(self, picture: Grey, stream: Callable[[str], np.random.Generator]) -> tuple[Rgb, Facts]:
+        """The print on its background, ``uint8[H, W, 3]``, and what that is."""
+        kind, rng = self.kinds[int(stream("background kind").integers(len(self.kinds)))], stream("background")
+        if kind == "none":
+            return np.repeat(picture[..., None], 3, axis=2), {"background": kind}
+        facts, (height, width) = {"background": kind}, picture.shape
+        if kind == "photographs":
+            path = self.photographs[int(rng.integers(len(self.photographs)))]
+            facts["background_file"] = path.name
+            smooth = self.recipe == "corrected"
+            surface = surfaces.fit_photograph(surfaces.read_photograph(path), height, width, smooth=smooth, rng=rng)
+        elif kind == "white":
+            surface = np.full((height, width, 3), 255, np.uint8)
+        else:
+            surface = surfaces.draw_material(kind, height, width, rng=rng)
+        lay = published.composite if self.recipe == "as-published" else corrected.composite
+        return lay(picture, surface), facts
+
+    def _facts(self, done: list[Facts], laid: Facts, strength_rms: float) -> Facts:
+        counts = {one["name"]: one["count"] for one in done if one["name"] in ("lines", "blocks")}
+        return {
+            "recipe": self.recipe,
+            "strength": self.strength,
+            **laid,
+            "order": [one["name"] for one in done],
+            "effects": done,
+            "lines": counts.get("lines", 0),
+            "blocks": counts.get("blocks", 0),
+            "strength_rms": strength_rms,
+        }
+
+
+def _strength(strength: float) -> float:
+    number = isinstance(strength, int | float) and not isinstance(strength, bool)
+    if not (number and 0 <= strength <= MOST_STRENGTH):
+        raise InputError(f"strength is {strength!r}, give a number from 0 (no effect) to {MOST_STRENGTH:g}; 1 is the challenge's")
+    return float(strength)
+
+
+def _effects(recipe: str, effects: Sequence[str] | None) -> tuple[str, ...]:
+    """The effects asked for, each once, in the recipe's order."""
+    if effects is None:
+        return EFFECTS[recipe]
+    if isinstance(effects, str):
+        raise InputError(f"effects is {effects!r}, give a list of names, such as ['lines', 'blur']")
+    for name in effects:
+        if name in EFFECTS["corrected"] and name not in EFFECTS[recipe]:
+            raise InputError(f"effect {name!r} is not one of recipe {recipe!r}: leave it out, or use recipe 'corrected'")
+        choice("effect", name, EFFECTS[recipe])
+    return tuple(name for name in EFFECTS[recipe] if name in effects)
+
+
+def _kinds(backgrounds: str | Sequence[str]) -> tuple[str, ...]:
+    """The kinds of background that may be drawn."""
+    if isinstance(backgrounds, str):
+        choice("backgrounds", backgrounds, (*BACKGROUNDS, *surfaces.MATERIALS))
+        return tuple(surfaces.MATERIALS) if backgrounds == "procedural" else (backgrounds,)
+    if not backgrounds:
+        raise InputError(f"backgrounds is {backgrounds!r}, name at least one of {', '.join(surfaces.MATERIALS)}, or say 'none'")
+    return tuple(choice("background", kind, surfaces.MATERIALS) for kind in backgrounds)
+
+
+def _through_jpeg(picture: Rgb, quality: int) -> Rgb:
+    _, encoded = cv2.imencode(".jpg", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR_RGB), np.uint8)
+
+
+def _distance(picture: Rgb, truth: Grey) -> float:
+    """Root of the mean squared difference of grey levels, 0..1."""
+    grey = np.asarray(Image.fromarray(picture).convert("L"), np.float32)
+    return math.sqrt(float(np.mean((grey - truth) ** 2))) / 255
