@@ -14,12 +14,13 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build import parse_size
 from inpaintbench.cli.console import WORKERS, Workers, constant
 from inpaintbench.errors import InputError
-from inpaintbench.masks.gallery import write_gallery
+from inpaintbench.masks.gallery import quantity_of, write_gallery
+from inpaintbench.masks.gallery.markup import count as counted
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
-from inpaintbench.recipes.preview import backdrops, check, guessed, panels
+from inpaintbench.recipes.preview import PRINT_SIZE, SIZE, backdrops, check, guessed, on_photographs, panels, shows_prints
 from inpaintbench.recipes.settings import corrupt, recall
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
@@ -68,6 +69,7 @@ def render(
     for index in range(first, first + count):
         parameters = {"preset": preset, "behaviour": behaviour, "index": index, "reverse": False}
         hole = generate("devil_blobs", parameters, seed=seed, frames=frames, height=height, width=width).hole
+        assert hole is not None, "blobs are holes"
         name = f"{preset}_{index:05d}.mp4"
         made = out / f".{name}.tmp.mp4"
         video.write_hole(made, hole, fps=30.0)
@@ -98,32 +100,39 @@ def preview(
         typer.Option(metavar="NAME=VALUE;VALUE", help="A constant with a panel for each value: area=[0,0.2];[0.2,0.4]."),
     ] = None,
     count: Annotated[int, typer.Option(min=1, max=200, help="Masks of each setting.")] = 8,
-    size: Annotated[str, typer.Option(metavar="WxH", help="Size of the pictures.")] = "256x256",
+    size: Annotated[
+        str | None, typer.Option(metavar="WxH", help="Size of the pictures.", show_default=f"{SIZE}, prints {PRINT_SIZE}")
+    ] = None,
     frames: Annotated[int, typer.Option(min=1, max=250, help="Length; above 1 over films.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the masks.")] = 0,
-    images: Annotated[Path | None, typer.Option(help="Folder of pictures to show them over; stills only.")] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of pictures to show them over, stills only; of prints the backgrounds.")
+    ] = None,
 ) -> None:
-    """Write one HTML contact sheet of a generator's masks with their measured attributes."""
+    """Write one HTML contact sheet of a generator's masks or degradations with their measured attributes."""
     leaf = GENERATORS.get(generator)
-    settings = settings_of(constants or (), vary or ())
+    settings, where = settings_of(constants or (), vary or ()), dict[str, Any]()
+    if images is not None and shows_prints(generator):
+        settings, where = on_photographs(settings, images)
     for chosen in settings:
-        check(generator, chosen)  # what cannot be built is told before any picture is made
+        check(generator, chosen, where=where)  # what cannot be built is told before any picture is made
     if out.is_dir():
         raise InputError(f"{str(out)!r} is a folder; name the HTML file to write")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
-    width, height = parse_size(size)
+    width, height = parse_size(size or (PRINT_SIZE if shows_prints(generator) else SIZE))
     if "timed_text" in leaf.needs and frames == 1:
         frames = TEXT_FRAMES
     shown = backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)
-    made = panels(generator, settings, shown, count=count, seed=seed)
+    made = panels(generator, settings, shown, count=count, seed=seed, where=where)
     if warning := guessed(made):
         console.err.print(f"warning: {warning}", markup=False)
-    title = f"Masks of {generator}"
+    noun = quantity_of(made).noun
+    title = f"{noun.capitalize()}s of {generator}"
     page = write_gallery(out, title=title, panels=made, generator=generator, version=leaf.version, seed=seed)
-    console.out.print(f"{sum(len(panel.tiles) for panel in made)} masks: {page}", markup=False)
+    console.out.print(f"{counted(sum(len(panel.tiles) for panel in made), noun)}: {page}", markup=False)
 
 
 def settings_of(constants: Sequence[str], vary: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,14 +1,15 @@
-"""Any mask generator over pictures or films that come with the program, for looking at."""
+"""Any mask generator over pictures, films or prints that come with the program, for looking at."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,26 @@ from inpaintbench.curation.sources import SOURCES, embedded
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.timed_text import invented_timed_text
 from inpaintbench.errors import InputError, MediaError, Rejected
+from inpaintbench.fingerprints.elastic import REACH_SHARE, STRENGTH_SHARE
+from inpaintbench.fingerprints.fingers import draw_finger
+from inpaintbench.fingerprints.impressions import draw_impression, printed
+from inpaintbench.fingerprints.master import master
+from inpaintbench.fingerprints.records import CLASSES, Elastic, Print
 from inpaintbench.masks import render
 from inpaintbench.masks.gallery import Panel, Tile
 from inpaintbench.masks.gallery.markup import value_text
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS
 from inpaintbench.masks.overlays.blend import over
-from inpaintbench.types import Frames, Joint, Plain, TextEvent, item_rng
+from inpaintbench.types import Frames, Joint, Plain, item_rng
 
 FPS = 25.0
+SIZE, PRINT_SIZE = "256x256", "275x400"
+"""Of pictures, and of prints, where nobody asks for another."""
+NOWHERE: Plain = MappingProxyType({})
 _LONGEST_VALUE = 40
+_MOST_PRINTS = 24
+_SEEDS = 2**31
 EXAMPLES: Mapping[tuple[str, str], str] = {
     ("devil_blobs", "preset"): f"one of {', '.join(PRESETS)}",
     ("saved_masks", "folder"): "where the masks lie, such as masks/DAVIS",
@@ -43,13 +54,22 @@ class Backdrop:
 
     name: str
     truth: Frames
-    joints: tuple[Joint, ...] = ()
-    timed_text: tuple[TextEvent, ...] = ()
     parts: Mapping[str, Any] = field(default_factory=dict)
+    """Of the view, for generators that need them: ``joints``, ``timed_text``, ``undistorted``, ``print``."""
 
 
-def check(generator: str, constants: Plain) -> None:
-    """Raise unless the generator can be built with these constants.
+def shows_prints(generator: str) -> bool:
+    """Whether a generator is shown over prints: it needs to know one."""
+    return not {"undistorted", "print"}.isdisjoint(GENERATORS.get(generator).needs)
+
+
+def on_photographs(settings: Sequence[Plain], folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The settings of a generator that lays prints on the user's photographs, and the constant that says where those lie."""
+    return [{"backgrounds": "photographs", **constants} for constants in settings], {"folder": str(folder)}
+
+
+def check(generator: str, constants: Plain, *, where: Plain = NOWHERE) -> None:
+    """Raise unless the generator can be built with these constants, and ``where``.
 
     Raises:
         UnknownNameError: no such generator.
@@ -65,7 +85,7 @@ def check(generator: str, constants: Plain) -> None:
             choices = EXAMPLES.get((generator, name))
             raise InputError(f"{generator} needs a {name}: --set {name}=...{f' ({choices})' if choices else ''}")
     try:
-        render.build(generator, constants)
+        render.build(generator, {**constants, **where})
     except InputError as error:
         raise InputError(_with_options(error)) from error
 
@@ -81,26 +101,29 @@ def guessed(made: Sequence[Panel]) -> str | None:
     return f"whether white or black is the hole was guessed for {len(found)} of {len(tiles)} masks ({told}); state it: {options}"
 
 
-def panels(generator: str, settings: Sequence[Plain], backdrops: Sequence[Backdrop], *, count: int, seed: int) -> list[Panel]:
-    """One panel a setting, each with ``count`` masks over the backdrops in turn.
+def panels(
+    generator: str, settings: Sequence[Plain], backdrops: Sequence[Backdrop], *, count: int, seed: int, where: Plain = NOWHERE
+) -> list[Panel]:
+    """One panel a setting, each with ``count`` masks over the backdrops in turn; ``where`` is as in ``render``.
 
     Raises:
         UnknownNameError: no such generator.
         InputError: constants that the generator does not take.
     """
     shared = {name for name in settings[0] if all(constants.get(name) == settings[0][name] for constants in settings)}
-    return [
-        _panel(generator, constants, backdrops, count=count, seed=seed, shared=shared if len(settings) > 1 else set())
-        for constants in settings
-    ]
+    made = []
+    for constants in settings:
+        tile = partial(_tile, generator, constants, where=where, seed=seed)
+        numbered = [(number, backdrops[number % len(backdrops)]) for number in range(count)]
+        made.append(_panel(constants, numbered, tile, shared=shared if len(settings) > 1 else set()))
+    return made
 
 
-def _panel(generator: str, constants: Plain, backdrops: Sequence[Backdrop], *, count: int, seed: int, shared: set[str]) -> Panel:
+def _panel(constants: Plain, numbered: Sequence[tuple[int, Backdrop]], tile: Callable[..., Tile], *, shared: set[str]) -> Panel:
     tiles, refused = [], []
-    for number in range(count):
-        backdrop = backdrops[number % len(backdrops)]
+    for number, backdrop in numbered:
         try:
-            tiles.append(_tile(generator, constants, backdrop, number=number, seed=seed))
+            tiles.append(tile(backdrop, number=number))
         except Rejected as error:
             refused.append((backdrop.name, _with_options(error)))
     area = constants.get("area")
@@ -129,26 +152,30 @@ def _with_options(error: Exception) -> str:
     return re.sub(r"`(\w+)(=\w+)?`", lambda found: f"--set {found[1]}{found[2] or '=...'}", str(error))
 
 
-def _tile(generator: str, constants: Plain, backdrop: Backdrop, *, number: int, seed: int) -> Tile:
-    needs = GENERATORS.get(generator).needs
-    parts = {name: getattr(backdrop, name) for name in ("joints", "timed_text") if name in needs}
+def _tile(generator: str, constants: Plain, backdrop: Backdrop, *, where: Plain, number: int, seed: int) -> Tile:
     frames, height, width = backdrop.truth.shape[:3]
+    draw, parts = str(number), backdrop.parts
     drawn = render.generate(
-        generator, constants, seed=seed, frames=frames, height=height, width=width, fps=FPS, draw=str(number), parts=parts
+        generator, constants, where=where, seed=seed, frames=frames, height=height, width=width, fps=FPS, draw=draw, parts=parts
     )
     seen = None if drawn.alpha is None or drawn.colour is None else over(backdrop.truth, drawn.alpha, drawn.colour)
-    return Tile(backdrop.truth, drawn, caption=backdrop.name, joints=backdrop.joints, input=seen)
+    return Tile(backdrop.truth, drawn, caption=backdrop.name, joints=backdrop.parts.get("joints", ()), input=seen)
 
 
 def backdrops(
     generator: str, *, width: int, height: int, frames: int, count: int, seed: int, images: Path | None = None
 ) -> list[Backdrop]:
-    """What suits a generator: people for joints, films for text, photographs (or the user's pictures) for the others.
+    """What suits a generator: people for joints, films for text, prints, photographs (or the user's pictures) for the others.
 
     Raises:
-        InputError: no pictures in ``images``, a size that no embedded photograph has, or ``images`` where pictures do not do.
+        InputError: no pictures in ``images``, a size that no embedded photograph has or that is too small for a print,
+            ``images`` where pictures do not do, or several frames of prints.
     """
     needs = GENERATORS.get(generator).needs
+    if shows_prints(generator):
+        if frames > 1:
+            raise InputError(f"{generator} degrades prints, which are still pictures: leave --frames {frames} out")
+        return [_print(number, width, height, seed) for number in range(min(count, _MOST_PRINTS))]
     if images is not None and (unfit := _why_no_pictures(needs, frames)):
         raise InputError(f"--images cannot be used: {unfit.format(generator=generator, frames=frames)}")
     if "joints" in needs:
@@ -159,7 +186,8 @@ def backdrops(
     if "timed_text" in needs:
         seconds = len(pictures[0].truth) / FPS
         draw = partial(item_rng, seed, "preview text")
-        return [Backdrop(p.name, p.truth, timed_text=invented_timed_text(seconds, draw(str(k)))) for k, p in enumerate(pictures)]
+        texts = [{"timed_text": invented_timed_text(seconds, draw(str(number)))} for number in range(len(pictures))]
+        return [replace(picture, parts=parts) for picture, parts in zip(pictures, texts, strict=True)]
     return pictures
 
 
@@ -176,7 +204,19 @@ def _people(count: int, seed: int) -> Iterator[Backdrop]:
     with tempfile.TemporaryDirectory(prefix="inpaintbench-") as scratch:
         for piece in leaf.footage():
             truth = video.read_frames(leaf.obtain(piece.payload, scratch))
-            yield Backdrop(piece.name, truth, joints=tuple(Joint(**joint) for joint in piece.data["joints"]))
+            yield Backdrop(piece.name, truth, {"joints": tuple(Joint(**joint) for joint in piece.data["joints"])})
+
+
+def _print(number: int, width: int, height: int, seed: int) -> Backdrop:
+    """A print at 500 pixels per inch, of each class in turn."""
+    rng = item_rng(seed, "preview print", str(number))
+    ridges, pressed, warped = (int(one) for one in rng.integers(_SEEDS, size=3))
+    kind, side = CLASSES[number % len(CLASSES)], max(width, height)
+    finger = draw_finger(rng, finger_class=kind, width=width, height=height, seed=ridges)
+    impression = draw_impression(rng, finger=finger, number=0, seed=pressed)
+    record = Print(finger, impression, Elastic(warped, strength=STRENGTH_SHARE * side, reach=REACH_SHARE * side))
+    undistorted, truth = (np.repeat(one[None, ..., None], 3, axis=3) for one in printed(master(finger), record))
+    return Backdrop(kind.replace("_", " "), truth, {"undistorted": undistorted, "print": asdict(record)})
 
 
 def _pictures(images: Path | None, cover: Cover, count: int) -> Iterator[Backdrop]:

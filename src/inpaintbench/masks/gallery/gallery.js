@@ -1,7 +1,7 @@
 "use strict";
 // Keys, and frames of clips under the pointer. Views, joints and playing are switched by the style alone.
 (() => {
-  const views = { 1: "view-input", 2: "view-outline", 3: "view-hole" };
+  const views = [...document.querySelectorAll("input[name=view]")].map((view) => view.id);
   const switches = { j: "joints", " ": "play" };
 
   function press(id) {
@@ -12,7 +12,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    const id = views[event.key] ?? switches[event.key.toLowerCase()];
+    const id = views[event.key - 1] ?? switches[event.key.toLowerCase()];
     const busy = event.key === " " && event.target.closest("button, input, a");
     if (id && !busy && press(id)) event.preventDefault();
   });

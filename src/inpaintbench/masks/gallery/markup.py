@@ -9,6 +9,8 @@ from html import escape
 from typing import Any
 
 _LONGEST_CHIP = 36
+_LONGEST_WORDS = 76
+"""Of a list of words or a record, which may run over lines."""
 _LONGEST_TITLE = 600
 
 
@@ -35,7 +37,7 @@ def bounds_text(low: float, high: float) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A parameter or fact as short text: numbers with at most 4 digits, long lists by their length."""
+    """A parameter or fact as short text: numbers with at most 4 digits, words as many as fit, other lists by their length."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, float):
@@ -45,7 +47,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return _list_text(list(value))
     if isinstance(value, Mapping):
-        return "1 entry" if len(value) == 1 else f"{len(value)} entries"
+        return _record_text(value)
     return str(value)
 
 
@@ -55,9 +57,38 @@ def _list_text(values: list[Any]) -> str:
     if any(isinstance(one, list | tuple | Mapping) for one in values):
         return count(len(values), "value")
     words = ", ".join(value_text(one) for one in values)
-    if not all(isinstance(one, str) for one in values):
-        words = f"[{words}]"
-    return words if len(words) <= _LONGEST_CHIP else count(len(values), "value")
+    if all(isinstance(one, str) for one in values):
+        return words if len(words) <= _LONGEST_WORDS else _first_words(values)
+    return f"[{words}]" if len(words) + 2 <= _LONGEST_CHIP else count(len(values), "value")
+
+
+def _first_words(words: list[str]) -> str:
+    fitting = 0
+    while len(", ".join(words[: fitting + 1])) <= _LONGEST_WORDS:
+        fitting += 1
+    return f"{', '.join(words[:fitting])} and {len(words) - fitting} more" if fitting else count(len(words), "value")
+
+
+def _record_text(record: Mapping[str, Any]) -> str:
+    words = ", ".join(f"{name} {value_text(value)}" for name, value in record.items())
+    if len(words) <= _LONGEST_WORDS:
+        return words or "none"
+    return "1 entry" if len(record) == 1 else f"{len(record)} entries"
+
+
+def spread(facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Facts that a chip can say, and one more for each record in lists of named records, which a chip could only count."""
+    lists = {name: value for name, value in facts.items() if _are_named(value)}
+    plain = {name: value for name, value in facts.items() if name not in lists}
+    records = [(f"{name}/{one['name']}", one) for name, values in lists.items() for one in values]
+    return plain, {name: {key: value for key, value in one.items() if key != "name"} for name, one in records}
+
+
+def _are_named(values: Any) -> bool:
+    if not (isinstance(values, list | tuple) and values):
+        return False
+    names = [one.get("name") if isinstance(one, Mapping) else None for one in values]
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
 def chips(values: Mapping[str, Any], *, label: str) -> str:
@@ -80,7 +111,8 @@ def folded_chips(values: Mapping[str, Any], *, label: str, most: int) -> str:
 
 def _chip(name: str, value: Any) -> str:
     short = value_text(value)
-    words = short if len(short) <= _LONGEST_CHIP else short[: _LONGEST_CHIP - 1] + "…"
+    longest = _LONGEST_WORDS if isinstance(value, list | tuple | Mapping) else _LONGEST_CHIP
+    words = short if len(short) <= longest else short[: longest - 1] + "…"
     full = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
     title = f' title="{escape(f"{name} = {full}"[:_LONGEST_TITLE])}"'
     return f"<li{title}><span>{breakable(name)}</span> {escape(words)}</li>"

@@ -23,8 +23,9 @@ from inpaintbench.masks.gallery.markup import (
 )
 from inpaintbench.masks.gallery.panels import Panel, TileMeasurements, in_short
 from inpaintbench.masks.gallery.pictures import Pictures
-from inpaintbench.masks.gallery.plots import area_histogram, range_bar, scale_end
-from inpaintbench.masks.gallery.tile_page import repeats_area, tile_figure
+from inpaintbench.masks.gallery.plots import histogram, range_bar, scale_end
+from inpaintbench.masks.gallery.quantities import Quantity, View
+from inpaintbench.masks.gallery.tile_page import tile_figure
 
 _MOST_COLUMNS = 6
 _REFUSALS_SHOWN = 4
@@ -41,16 +42,18 @@ class Shown:
     pictures: Sequence[Pictures]
     number: int
     """From 1; part of the anchors ``panel-1`` and ``mask-1-1``."""
+    quantity: Quantity
+    """Of the whole page."""
 
     @property
-    def areas(self) -> list[float]:
-        """Mean area of each tile, shares of the frame."""
-        return [one.area for one in self.measured]
+    def values(self) -> list[float]:
+        """Mean over frames of each tile, shares 0..1."""
+        return [one.value for one in self.measured]
 
     @property
     def anchors(self) -> list[str]:
         """Of the tiles."""
-        return [f"mask-{self.number}-{index}" for index in range(1, len(self.measured) + 1)]
+        return [f"{self.quantity.noun}-{self.number}-{index}" for index in range(1, len(self.measured) + 1)]
 
     @property
     def outside(self) -> int | None:
@@ -58,7 +61,7 @@ class Shown:
         if self.panel.area_bounds is None:
             return None
         low, high = self.panel.area_bounds
-        return sum(not low < area <= high for area in self.areas)
+        return sum(not low < value <= high for value in self.values)
 
 
 def render(shown: Sequence[Shown], *, title: str, generator: str, version: str, seed: int | None) -> str:
@@ -66,12 +69,15 @@ def render(shown: Sequence[Shown], *, title: str, generator: str, version: str, 
     panels = [one.panel for one in shown]
     shared = common([panel.parameters for panel in panels])
     names = _picture_names(shown)
-    end = scale_end([area for one in shown for area in one.areas], [panel.area_bounds for panel in panels])
+    end = scale_end([value for one in shown for value in one.values], [panel.area_bounds for panel in panels])
     tiles = [tile for panel in panels for tile in panel.tiles]
-    painted = any(tile.drawn.alpha is not None for tile in tiles)  # an outline would hide what was painted
+    quantity = shown[0].quantity
+    # An outline would hide what was painted.
+    first = "input" if any(tile.drawn.hole is None or tile.drawn.alpha is not None for tile in tiles) else "outline"
     parts = {
-        "input_first": " checked" if painted else "",
-        "outline_first": "" if painted else " checked",
+        "views": "".join(_view(view, key, checked=view.name == first) for key, view in enumerate(quantity.views, 1)),
+        "noun": escape(quantity.noun),
+        "explanation": quantity.explanation,
         "title": escape(title),
         "subtitle": _subtitle(shown, generator=generator, version=version, seed=seed),
         "shared": chips(shared, label="Parameters of all panels"),
@@ -95,11 +101,17 @@ def _subtitle(shown: Sequence[Shown], *, generator: str, version: str, seed: int
     facts = [
         f"<strong>{escape(generator)}</strong> version {escape(version)}",
         *([] if seed is None else [f"seed {seed}"]),
-        f"{count(len(shapes), 'mask')} in {count(len(shown), 'panel')}",
+        f"{count(len(shapes), shown[0].quantity.noun)} in {count(len(shown), 'panel')}",
         ", ".join(sizes[:3]) + (f" and {count(len(sizes) - 3, 'more size')}" if len(sizes) > 3 else ""),
         "still images" if lengths == [1] else length,
     ]
     return " · ".join(facts)
+
+
+def _view(view: View, key: int, *, checked: bool) -> str:
+    control = f'<input type="radio" name="view" id="view-{view.name}" value="{view.name}"{" checked" if checked else ""}>'
+    label = f"{escape(view.label)} <kbd>{key}</kbd>"
+    return f'<label title="{escape(view.title)} ({key})">{control}<span>{label}</span></label>'
 
 
 def _switch(name: str, label: str, key: str, *, checked: bool = False) -> str:
@@ -108,14 +120,16 @@ def _switch(name: str, label: str, key: str, *, checked: bool = False) -> str:
 
 
 def _overview(shown: Sequence[Shown], shared: Mapping[str, Any], *, end: float) -> str:
-    """One row a panel, so that a person sees what a parameter does to the size and parts of the masks."""
+    """One row a panel, so that a person sees what a parameter does to what is measured."""
+    quantity = shown[0].quantity
     columns = list(dict.fromkeys(name for one in shown for name in one.panel.parameters if name not in shared))[:_MOST_COLUMNS]
     heads = "".join(f"<th>{breakable(name)}</th>" for name in columns)
-    axis = f'<th class="axis"><span>area, 0 to {end * 100:g} %</span></th>'
+    axis = f'<th class="axis"><span>{quantity.name}, 0 to {end * 100:g} %</span></th>'
+    parts = '<th class="n">parts</th>' if quantity.has_parts else ""
     rows = "\n".join(_row(one, columns, end=end) for one in shown)
     return (
         '<div class="scroll" tabindex="0" role="group" aria-label="All panels"><table class="overview"><thead><tr><th>Panel</th>'
-        f'{heads}<th class="n">n</th><th class="n">mean area</th>{axis}<th class="n">parts</th></tr></thead>'
+        f'{heads}<th class="n">n</th><th class="n">mean {quantity.name}</th>{axis}{parts}</tr></thead>'
         f"<tbody>\n{rows}\n</tbody></table></div>"
     )
 
@@ -124,12 +138,17 @@ def _row(one: Shown, columns: Sequence[str], *, end: float) -> str:
     given = one.panel.parameters
     cells = "".join(f"<td>{escape(value_text(given[name])) if name in given else '–'}</td>" for name in columns)
     name = f'<th scope="row"><a href="#panel-{one.number}">{breakable(one.panel.title)}</a></th>'
-    if not one.areas:
-        return f'<tr>{name}{cells}<td class="n">0</td><td class="n">–</td><td></td><td class="n">–</td></tr>'
-    parts = statistics.fmean(measured.components for measured in one.measured)
-    bar = range_bar(one.areas, bounds=one.panel.area_bounds, end=end)
-    numbers = f'<td class="n">{len(one.areas)}</td><td class="n strong">{percent(statistics.fmean(one.areas))}</td>'
-    return f'<tr>{name}{cells}{numbers}<td>{bar}</td><td class="n">{parts:.1f}</td></tr>'
+    parts = f'<td class="n">{_mean_parts(one)}</td>' if one.quantity.has_parts else ""
+    if not one.values:
+        return f'<tr>{name}{cells}<td class="n">0</td><td class="n">–</td><td></td>{parts}</tr>'
+    bar = range_bar(one.values, bounds=one.panel.area_bounds, end=end)
+    numbers = f'<td class="n">{len(one.values)}</td><td class="n strong">{percent(statistics.fmean(one.values))}</td>'
+    return f"<tr>{name}{cells}{numbers}<td>{bar}</td>{parts}</tr>"
+
+
+def _mean_parts(one: Shown) -> str:
+    found = [measured.components for measured in one.measured if measured.components is not None]
+    return f"{statistics.fmean(found):.1f}" if found else "–"
 
 
 def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *, end: float) -> str:
@@ -144,52 +163,56 @@ def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *,
         f'<section class="panel" id="panel-{one.number}" aria-labelledby="title-{one.number}"><div class="about">'
         f'<h2 id="title-{one.number}"><a href="#panel-{one.number}">{breakable(one.panel.title)}</a></h2>'
         f"{chips(own, label='Parameters of this panel')}{_numbers(one, end=end)}"
-        f"{_in_every_mask(facts)}{_refusals(one.panel.refusals)}</div>"
+        f"{_in_every_tile(one, facts)}{_refusals(one)}</div>"
         f'<div class="tiles">\n{figures}\n</div></section>'
     )
 
 
 def _facts_of_all(one: Shown) -> dict[str, Any]:
-    """What the generator says alike of every mask of a panel, of two at least, and neither parameters nor measurements do."""
+    """What the generator says alike of every tile of a panel, of two at least, and neither parameters nor measurements do."""
     if len(one.measured) < 2:
         return {}
     alike = common([tile.drawn.facts for tile in one.panel.tiles])
     given = {name: value_text(value) for name, value in one.panel.parameters.items()}
     told = {name: value for name, value in alike.items() if given.get(name) != value_text(value)}
-    return {name: value for name, value in told.items() if not all(repeats_area(name, value, area) for area in one.areas)}
+    repeated = {name for name, value in told.items() if all(one.quantity.repeats(name, value, mean) for mean in one.values)}
+    return {name: value for name, value in told.items() if name not in repeated}
 
 
-def _in_every_mask(facts: Mapping[str, Any]) -> str:
+def _in_every_tile(one: Shown, facts: Mapping[str, Any]) -> str:
     if not facts:
         return ""
-    return f'<p class="note">in every mask</p>{folded_chips(facts, label="In every mask", most=_CHIPS_SHOWN)}'
+    noun = one.quantity.noun
+    return f'<p class="note">in every {noun}</p>{folded_chips(facts, label=f"In every {noun}", most=_CHIPS_SHOWN)}'
 
 
 def _numbers(one: Shown, *, end: float) -> str:
-    areas, bounds = one.areas, one.panel.area_bounds
-    if not areas:
-        return '<p class="note">No mask to show.</p>'
-    pairs = [("mean", percent(statistics.fmean(areas))), ("min", percent(min(areas))), ("max", percent(max(areas)))]
-    cells = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in [*pairs, ("n", str(len(areas)))])
-    title = f"Areas of {count(len(areas), 'mask')}: each dot leads to its mask"
-    plot = area_histogram(areas, bounds=bounds, end=end, links=one.anchors, title=title)
-    return f'<dl class="numbers" aria-label="Area">{cells}</dl>{plot}{_verdict(one)}'
+    values, noun, name = one.values, one.quantity.noun, one.quantity.name
+    if not values:
+        return f'<p class="note">No {noun} to show.</p>'
+    pairs = [("mean", percent(statistics.fmean(values))), ("min", percent(min(values))), ("max", percent(max(values)))]
+    cells = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in [*pairs, ("n", str(len(values)))])
+    title = f"{name.capitalize()}s of {count(len(values), noun)}: each dot leads to its {noun}"
+    plot = histogram(values, bounds=one.panel.area_bounds, end=end, links=one.anchors, title=title, axis=name)
+    return f'<dl class="numbers" aria-label="{name.capitalize()}">{cells}</dl>{plot}{_verdict(one)}'
 
 
 def _verdict(one: Shown) -> str:
-    """Whether the masks are in the bin that was asked for."""
+    """Whether the tiles are in the bin that was asked for."""
     if one.panel.area_bounds is None:
         return ""
     bounds = bounds_text(*one.panel.area_bounds)
     if one.outside:
-        return f'<p class="note warn">{one.outside} of {count(len(one.areas), "mask")} outside the bin {bounds}</p>'
+        return f'<p class="note warn">{one.outside} of {count(len(one.values), one.quantity.noun)} outside the bin {bounds}</p>'
     return f'<p class="note"><i class="key bin-key"></i>all inside the bin {bounds}</p>'
 
 
-def _refusals(refusals: Sequence[str]) -> str:
+def _refusals(one: Shown) -> str:
+    refusals = one.panel.refusals
     if not refusals:
         return ""
-    return f'<p class="note warn">{count(len(refusals), "mask")} refused: {escape(in_short(refusals, most=_REFUSALS_SHOWN))}</p>'
+    told = escape(in_short(refusals, most=_REFUSALS_SHOWN))
+    return f'<p class="note warn">{count(len(refusals), one.quantity.noun)} refused: {told}</p>'
 
 
 def _layers(one: Pictures) -> list[tuple[bytes | None, str, bool]]:

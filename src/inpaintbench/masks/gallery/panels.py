@@ -1,4 +1,4 @@
-"""What the gallery shows: panels of one parameter setting each, tiles of one mask each, and what is measured on a tile."""
+"""What the gallery shows: panels of one setting each, tiles of one corruption each, and what is measured on a tile."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench import regions
 from inpaintbench.errors import InputError
+from inpaintbench.masks.gallery.quantities import AREA, CHANGE, Quantity
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.types import Frames, Joint, Plain
+from inpaintbench.types import Frames, Hole, Joint, Plain
 
 _REASONS_TOLD = 2
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One mask over one picture or clip."""
+    """One mask over one picture or clip, or one degradation of it."""
 
     truth: Frames
     drawn: Drawn
@@ -27,12 +29,18 @@ class Tile:
     """What tells this tile from its neighbours: a number, a name of the picture."""
     joints: tuple[Joint, ...] = ()
     input: Frames | None = None
-    """What a method sees, where it is more than the truth with its hole in black; an overlay is painted without being asked."""
+    """What a method sees, where it is more than the truth with its hole in black; an overlay is painted and the input of a
+    degradation taken without being asked."""
+
+    @property
+    def given_input(self) -> Frames | None:
+        """What a method sees, where somebody gave it."""
+        return self.drawn.input if self.input is None else self.input
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One setting of the generator's parameters and masks that it makes."""
+    """One setting of the generator's parameters and what it makes."""
 
     title: str
     parameters: Plain
@@ -40,53 +48,82 @@ class Panel:
     area_bounds: tuple[float, float] | None = None
     """Of the bin that was asked for, shares of the frame: a mask is inside when low < area <= high."""
     refusals: tuple[str, ...] = ()
-    """Why the generator made no mask, one text for each that is missing."""
+    """Why the generator made nothing, one text for each tile that is missing."""
 
 
 @dataclass(frozen=True)
 class TileMeasurements:
-    """What a mask amounts to. Shares are of the frame, 0..1."""
+    """What a corruption amounts to. Shares are 0..1."""
 
-    area: float
-    """Mean over frames of the share of hole pixels."""
-    least_area: float
-    most_area: float
-    areas: tuple[float, ...] = field(repr=False)
+    quantity: Quantity
+    """What ``values`` are."""
+    values: tuple[float, ...] = field(repr=False)
     """Of each frame."""
-    largest_frame: int
-    """The first frame with the largest hole."""
-    components: int
-    """Connected parts of the hole in that frame, 8 neighbours."""
-    union: float
-    """Share of pixels that are hole in at least one frame."""
-    opacity: float | None
+    components: int | None = None
+    """Connected parts of the hole in the frame with the largest one, 8 neighbours; None without a hole."""
+    union: float | None = None
+    """Share of pixels that are hole in at least one frame; None without a hole."""
+    opacity: float | None = None
     """Mean opacity of an overlay inside the hole; None without an overlay or a hole."""
+
+    @property
+    def value(self) -> float:
+        """Mean over frames."""
+        return float(np.mean(self.values))
+
+    @property
+    def strongest_frame(self) -> int:
+        """The first frame with the largest value."""
+        return int(np.argmax(self.values))
+
+
+def quantity_of(panels: Sequence[Panel]) -> Quantity:
+    """What is measured on the tiles of all panels: the area of holes, or the change where a generator degrades everything.
+
+    Raises:
+        InputError: some tiles have a hole and others have none.
+    """
+    without_hole = {tile.drawn.hole is None for panel in panels for tile in panel.tiles}
+    if len(without_hole) > 1:
+        raise InputError("masks and degradations of whole pictures cannot be shown on one page: write a page for each")
+    return CHANGE if without_hole == {True} else AREA
 
 
 def measure_tile(tile: Tile) -> TileMeasurements:
-    """Size and parts of the hole of a tile."""
-    hole = tile.drawn.hole
+    """Size and parts of the hole of a tile, or by how much its input differs from its truth."""
+    hole, alpha, seen = tile.drawn.hole, tile.drawn.alpha, tile.given_input
+    if hole is None:
+        changes = [] if seen is None else [change(*frames) for frames in zip(tile.truth, seen, strict=True)]
+        return TileMeasurements(CHANGE, tuple(changes))
     areas = regions.hole_fraction(hole)
-    largest = int(areas.argmax())
-    parts, _ = cv2.connectedComponents(np.ascontiguousarray(hole[largest]).view(np.uint8), connectivity=8)
-    alpha = tile.drawn.alpha
     return TileMeasurements(
-        area=float(areas.mean()),
-        least_area=float(areas.min()),
-        most_area=float(areas.max()),
-        areas=tuple(float(area) for area in areas),
-        largest_frame=largest,
-        components=parts - 1,
+        AREA,
+        tuple(areas.tolist()),
+        components=_components(hole[int(areas.argmax())]),
         union=float(hole.any(axis=0).mean()),
         opacity=None if alpha is None or not hole.any() else float(alpha[hole].mean() / 255),
     )
+
+
+def change(truth: npt.NDArray[np.uint8], seen: npt.NDArray[np.uint8]) -> float:
+    """Root mean square difference of two frames ``uint8[H, W, 3]``, 0..1; of their greys where the truth is grey."""
+    grey = bool((truth == truth[..., :1]).all())
+    wanted, given = (cv2.cvtColor(np.ascontiguousarray(one), cv2.COLOR_RGB2GRAY) if grey else one for one in (truth, seen))
+    difference = wanted.astype(np.float64) - given
+    return float(np.sqrt(np.mean(difference**2)) / 255)
+
+
+def _components(hole: npt.NDArray[np.bool_]) -> int:
+    labels, _ = cv2.connectedComponents(np.ascontiguousarray(hole).view(np.uint8), connectivity=8)
+    return int(labels) - 1
 
 
 def check_panels(panels: Sequence[Panel]) -> None:
     """Raise unless there is something to show and every array fits its tile.
 
     Raises:
-        InputError: no tile at all, an input of another shape than its truth, colours missing, a bin without width.
+        InputError: no tile at all, tiles with and without a hole, an input of another shape than its truth, colours missing, a
+            bin without width.
         MaskShapeError: a hole does not fit its truth.
     """
     if not any(panel.tiles for panel in panels):
@@ -96,6 +133,7 @@ def check_panels(panels: Sequence[Panel]) -> None:
             if refusals
             else "a gallery needs at least one mask to show"
         )
+    quantity_of(panels)
     for panel in panels:
         _check_bounds(panel)
         for index, tile in enumerate(panel.tiles, 1):
@@ -119,17 +157,25 @@ def _check_bounds(panel: Panel) -> None:
 
 
 def _check_tile(tile: Tile, *, subject: str) -> None:
-    truth, drawn = tile.truth, tile.drawn
+    truth, hole, seen = tile.truth, tile.drawn.hole, tile.given_input
     if truth.ndim != 4 or truth.shape[3] != 3 or truth.dtype != np.uint8 or 0 in truth.shape:
         raise InputError(f"the truth of {subject} is {truth.dtype}{truth.shape}, not frames uint8[T, H, W, 3]")
-    frames, height, width = truth.shape[:3]
-    regions.check_shape(drawn.hole, frames=frames, height=height, width=width, subject=subject)
-    if tile.input is not None and tile.input.shape != truth.shape:
-        raise InputError(f"the input of {subject} has shape {tile.input.shape}, its truth {truth.shape}")
-    if drawn.alpha is None:
+    if seen is not None and (seen.shape != truth.shape or seen.dtype != truth.dtype):
+        raise InputError(f"the input of {subject} is {seen.dtype}{seen.shape}, its truth {truth.dtype}{truth.shape}")
+    if hole is not None:
+        frames, height, width = truth.shape[:3]
+        regions.check_shape(hole, frames=frames, height=height, width=width, subject=subject)
+        _check_overlay(tile, hole, subject=subject)
+    elif seen is None:
+        raise InputError(f"{subject} has neither a hole nor an input: there is nothing to show")
+
+
+def _check_overlay(tile: Tile, hole: Hole, *, subject: str) -> None:
+    alpha, colour = tile.drawn.alpha, tile.drawn.colour
+    if alpha is None:
         return
-    if drawn.alpha.shape != drawn.hole.shape:
-        raise InputError(f"the opacity of {subject} has shape {drawn.alpha.shape}, its hole {drawn.hole.shape}")
-    if drawn.colour is None or drawn.colour.shape != truth.shape:
-        shape = None if drawn.colour is None else drawn.colour.shape
-        raise InputError(f"the overlay of {subject} needs colours of shape {truth.shape}, not {shape}")
+    if alpha.shape != hole.shape:
+        raise InputError(f"the opacity of {subject} has shape {alpha.shape}, its hole {hole.shape}")
+    if colour is None or colour.shape != tile.truth.shape:
+        shape = None if colour is None else colour.shape
+        raise InputError(f"the overlay of {subject} needs colours of shape {tile.truth.shape}, not {shape}")

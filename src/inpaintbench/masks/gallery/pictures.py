@@ -16,12 +16,12 @@ import numpy.typing as npt
 from PIL import Image
 
 from inpaintbench.masks.gallery.panels import Tile
-from inpaintbench.types import Frames
+from inpaintbench.types import Frames, Hole
 
 Levels = npt.NDArray[np.uint8]
 
 FRAMES_SHOWN = 6
-"""Of a clip, evenly spaced, the one with the largest hole among them."""
+"""Of a clip, evenly spaced, the one with the largest hole or change among them."""
 PAGE_BYTES = 4_000_000
 """Aim for all pictures together; written as text they take a third more. Quality, then size, falls until it is met."""
 
@@ -35,7 +35,7 @@ class Form:
     quality: int
 
 
-FORMS = (Form(288, 82), Form(256, 66), Form(256, 45), Form(192, 45))
+FORMS = (Form(400, 82), Form(288, 82), Form(256, 66), Form(256, 45), Form(192, 45))
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,21 @@ class Pictures:
     """Numbers of the frames."""
     truth: bytes
     """WebP."""
-    hole: bytes
-    """PNG, white where the hole is and transparent elsewhere; half transparent where an overlay is."""
-    outline: bytes
-    """PNG, white along the outer side of the hole's border, transparent elsewhere."""
+    hole: bytes | None
+    """PNG, white where the hole is and transparent elsewhere; half transparent where an overlay is. None without a hole."""
+    outline: bytes | None
+    """PNG, white along the outer side of the hole's border, transparent elsewhere. None without a hole."""
     input: bytes | None
     """WebP; None where the input is the truth with its hole in black."""
     over_time: bytes | None
-    """WebP of how often each pixel is hole, dark to bright; None for a still image."""
+    """WebP of how often each pixel is hole, dark to bright; None for a still image and without a hole."""
 
 
-def draw_all(tiles: Sequence[Tile], largest_frames: Sequence[int]) -> list[Pictures]:
+def draw_all(tiles: Sequence[Tile], strongest_frames: Sequence[int]) -> list[Pictures]:
     """The pictures of all tiles, in the best form in which the distinct ones fit into ``PAGE_BYTES``, or else the smallest."""
     drawn: list[Pictures] = []
     for form in FORMS:
-        drawn = [draw(tile, largest, form) for tile, largest in zip(tiles, largest_frames, strict=True)]
+        drawn = [draw(tile, strongest, form) for tile, strongest in zip(tiles, strongest_frames, strict=True)]
         if sum(len(data) for data in _distinct(drawn)) <= PAGE_BYTES:
             break
     return drawn
@@ -71,35 +71,33 @@ def _distinct(drawn: Sequence[Pictures]) -> set[bytes]:
     return {data for row in layers for data in row if data is not None}
 
 
-def draw(tile: Tile, largest_frame: int, form: Form) -> Pictures:
-    """The pictures of ``tile`` with ``largest_frame`` among the frames shown."""
-    shown = frames_to_show(len(tile.truth), largest_frame)
+def draw(tile: Tile, strongest_frame: int, form: Form) -> Pictures:
+    """The pictures of ``tile`` with ``strongest_frame`` among the frames shown."""
+    shown = frames_to_show(len(tile.truth), strongest_frame)
     size = _fit(tile.truth.shape[2], tile.truth.shape[1], form.side)
     chosen = list(shown)
-    hole = tile.drawn.hole[chosen].view(np.uint8) * np.uint8(255)
-    alpha = hole if tile.drawn.alpha is None else tile.drawn.alpha[chosen]
-    seen = _input(tile, chosen)
+    hole, seen = tile.drawn.hole, _input(tile, chosen)
     return Pictures(
         shown=shown,
         truth=_webp(_shrink(tile.truth[chosen], size), form.quality),
-        hole=_mask_png(_shrink(alpha, size)),
-        outline=_mask_png(np.stack([_outline(frame) for frame in _shrink(hole, size)])),
+        hole=None if hole is None else _mask_png(_shrink(_opacity(tile, hole)[chosen], size)),
+        outline=None if hole is None else _mask_png(_outline(_shrink(_levels(hole[chosen]), size))),
         input=None if seen is None else _webp(_shrink(seen, size), form.quality),
-        over_time=_over_time(tile, size, form.quality) if len(tile.truth) > 1 else None,
+        over_time=None if hole is None or len(hole) == 1 else _over_time(hole, size, form.quality),
     )
 
 
-def frames_to_show(frames: int, largest_frame: int) -> tuple[int, ...]:
-    """At most ``FRAMES_SHOWN`` frames from first to last, the nearest of them moved to ``largest_frame``."""
+def frames_to_show(frames: int, strongest_frame: int) -> tuple[int, ...]:
+    """At most ``FRAMES_SHOWN`` frames from first to last, the nearest of them moved to ``strongest_frame``."""
     evenly = np.unique(np.linspace(0, frames - 1, FRAMES_SHOWN).round().astype(int)).tolist()
-    nearest = min(range(len(evenly)), key=lambda index: abs(evenly[index] - largest_frame))
-    evenly[nearest] = largest_frame
+    nearest = min(range(len(evenly)), key=lambda index: abs(evenly[index] - strongest_frame))
+    evenly[nearest] = strongest_frame
     return tuple(evenly)
 
 
 def _input(tile: Tile, chosen: list[int]) -> Frames | None:
-    if tile.input is not None:
-        return tile.input[chosen]
+    if tile.given_input is not None:
+        return tile.given_input[chosen]
     alpha, colour = tile.drawn.alpha, tile.drawn.colour
     if alpha is None or colour is None:
         return None
@@ -121,10 +119,18 @@ def _shrink(frames: Levels, size: tuple[int, int]) -> Levels:
     return np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]).astype(np.uint8, copy=False)
 
 
+def _levels(hole: Hole) -> Levels:
+    return hole.view(np.uint8) * np.uint8(255)
+
+
+def _opacity(tile: Tile, hole: Hole) -> Levels:
+    return _levels(hole) if tile.drawn.alpha is None else tile.drawn.alpha
+
+
 def _outline(hole: Levels) -> Levels:
     """A line of two pixels around what is hole by half or more; along the frame's edge nothing is outside."""
     solid = (hole >= 128).astype(np.uint8)
-    grown = cv2.dilate(solid, np.ones((5, 5), np.uint8)).astype(np.uint8, copy=False)
+    grown = np.stack([cv2.dilate(frame, np.ones((5, 5), np.uint8)) for frame in solid]).astype(np.uint8, copy=False)
     return (grown & ~solid) * np.uint8(255)
 
 
@@ -145,7 +151,7 @@ def _webp(frames: Frames, quality: int) -> bytes:
     return buffer.getvalue()
 
 
-def _over_time(tile: Tile, size: tuple[int, int], quality: int) -> bytes:
-    share = (tile.drawn.hole.mean(axis=0) * 255).round().astype(np.uint8)
+def _over_time(hole: Hole, size: tuple[int, int], quality: int) -> bytes:
+    share = (hole.mean(axis=0) * 255).round().astype(np.uint8)
     coloured = cv2.applyColorMap(_shrink(share[None], size)[0], cv2.COLORMAP_INFERNO)
     return _webp(coloured[None, ..., ::-1], quality)

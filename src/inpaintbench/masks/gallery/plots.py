@@ -14,17 +14,17 @@ _BINS = 20
 _SCALES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 
-def scale_end(areas: Sequence[float], bounds: Sequence[tuple[float, float] | None]) -> float:
-    """Where the area axis of all panels ends: a round share that no area or bound passes."""
-    most = max([0.0, *areas, *(pair[1] for pair in bounds if pair)])
+def scale_end(values: Sequence[float], bounds: Sequence[tuple[float, float] | None]) -> float:
+    """Where the axis of all panels ends: a round share that no value or bound passes."""
+    most = max([0.0, *values, *(pair[1] for pair in bounds if pair)])
     return next((end for end in _SCALES if most <= end + 1e-12), 1.0)
 
 
-def area_histogram(
-    areas: Sequence[float], *, bounds: tuple[float, float] | None, end: float, links: Sequence[str], title: str
+def histogram(
+    values: Sequence[float], *, bounds: tuple[float, float] | None, end: float, links: Sequence[str], title: str, axis: str
 ) -> str:
-    """Counts of areas (shares) in 20 steps from 0 to ``end``, the bin shaded, the mean marked, a dot that leads to each tile."""
-    counts = histogram_counts(areas, end=end)
+    """Counts of shares in 20 steps from 0 to ``end``, the bin shaded, the mean marked, a dot that leads to each tile."""
+    counts = histogram_counts(values, end=end)
     step = _WIDTH / _BINS
     tallest = max([1, *counts])
     bars = "".join(
@@ -34,30 +34,30 @@ def area_histogram(
         if n
     )
     dots = "".join(
-        f'<a href="#{escape(link)}"><circle class="dot" cx="{_x(area, end):.2f}" cy="{_RUG}" r="3"><title>{percent(area)}</title>'
-        "</circle></a>"
-        for area, link in zip(areas, links, strict=True)
+        f'<a href="#{escape(link)}"><circle class="dot" cx="{_x(value, end):.2f}" cy="{_RUG}" r="3">'
+        f"<title>{percent(value)}</title></circle></a>"
+        for value, link in zip(values, links, strict=True)
     )
     return (
         f'<svg class="histogram" viewBox="-4 0 {_WIDTH + 8} {_HEIGHT}" role="group" aria-label="{escape(title)}">'
-        f"{_bin(bounds, end)}<line class='base' x1='0' x2='{_WIDTH}' y1='{_BASE}' y2='{_BASE}'/>{bars}{_mean(areas, end)}{dots}"
-        f'<text x="0" y="{_TEXT}">0</text><text x="{_WIDTH / 2}" y="{_TEXT}" text-anchor="middle">area</text>'
+        f"{_bin(bounds, end)}<line class='base' x1='0' x2='{_WIDTH}' y1='{_BASE}' y2='{_BASE}'/>{bars}{_mean(values, end)}{dots}"
+        f'<text x="0" y="{_TEXT}">0</text><text x="{_WIDTH / 2}" y="{_TEXT}" text-anchor="middle">{escape(axis)}</text>'
         f'<text x="{_WIDTH}" y="{_TEXT}" text-anchor="end">{_tick(end)}</text></svg>'
     )
 
 
-def histogram_counts(areas: Sequence[float], *, end: float) -> list[int]:
-    """How many areas lie in each of 20 equal steps from 0 to ``end``; the last step holds its upper end."""
+def histogram_counts(values: Sequence[float], *, end: float) -> list[int]:
+    """How many values lie in each of 20 equal steps from 0 to ``end``; the last step holds its upper end."""
     counts = [0] * _BINS
-    for area in areas:
+    for value in values:
         # 0.3 / 0.4 * 20 is a hair below 15.
-        counts[min(_BINS - 1, math.floor(area / end * _BINS + 1e-9))] += 1
+        counts[min(_BINS - 1, math.floor(value / end * _BINS + 1e-9))] += 1
     return counts
 
 
-def range_bar(areas: Sequence[float], *, bounds: tuple[float, float] | None, end: float) -> str:
-    """From the smallest to the largest area with a dot at the mean, over the shaded bin; as wide as its cell."""
-    low, high, mean = min(areas), max(areas), sum(areas) / len(areas)
+def range_bar(values: Sequence[float], *, bounds: tuple[float, float] | None, end: float) -> str:
+    """From the smallest to the largest value with a dot at the mean, over the shaded bin; as wide as its cell."""
+    low, high, mean = min(values), max(values), sum(values) / len(values)
     shade = "" if bounds is None else f'<s style="left:{_at(bounds[0], end)};width:{_at(bounds[1] - bounds[0], end)}"></s>'
     label = f"mean {percent(mean)}, {percent_range(low, high)}"
     return (
@@ -66,12 +66,12 @@ def range_bar(areas: Sequence[float], *, bounds: tuple[float, float] | None, end
     )
 
 
-def area_line(areas: Sequence[float]) -> str:
-    """The area of each frame over time, from 0 to the largest."""
-    most = max(areas) or 1.0
-    last = max(1, len(areas) - 1)
-    points = " ".join(f"{100 * index / last:.1f},{17 - 15 * area / most:.2f}" for index, area in enumerate(areas))
-    label = f"area over {len(areas)} frames, {percent_range(min(areas), max(areas))}"
+def line_over_frames(values: Sequence[float], *, name: str) -> str:
+    """The value of each frame over time, from 0 to the largest."""
+    most = max(values) or 1.0
+    last = max(1, len(values) - 1)
+    points = " ".join(f"{100 * index / last:.1f},{17 - 15 * value / most:.2f}" for index, value in enumerate(values))
+    label = f"{escape(name)} over {len(values)} frames, {percent_range(min(values), max(values))}"
     return (
         f'<svg class="over-frames" viewBox="0 0 100 18" preserveAspectRatio="none" role="img" aria-label="{label}">'
         f'<title>{label}</title><polyline points="{points}"/></svg>'
@@ -102,9 +102,9 @@ def _bin(bounds: tuple[float, float] | None, end: float) -> str:
     return f'<rect class="bin" x="{left:.2f}" width="{right - left:.2f}" y="0" height="{_BASE}"><title>{title}</title></rect>'
 
 
-def _mean(areas: Sequence[float], end: float) -> str:
-    if not areas:
+def _mean(values: Sequence[float], end: float) -> str:
+    if not values:
         return ""
-    mean = sum(areas) / len(areas)
+    mean = sum(values) / len(values)
     x = _x(mean, end)
     return f'<line class="mean" x1="{x:.2f}" x2="{x:.2f}" y1="0" y2="{_BASE}"><title>mean {percent(mean)}</title></line>'

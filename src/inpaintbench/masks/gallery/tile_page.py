@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from inpaintbench.masks.gallery.markup import count, folded_chips, percent, percent_range, value_text
+from inpaintbench.masks.gallery.markup import count, folded_chips, percent, percent_range, spread, value_text
 from inpaintbench.masks.gallery.panels import Tile, TileMeasurements
 from inpaintbench.masks.gallery.pictures import Pictures
-from inpaintbench.masks.gallery.plots import area_line
+from inpaintbench.masks.gallery.plots import line_over_frames
 from inpaintbench.types import Joint, Plain
 
 _BONES = (
@@ -17,8 +17,6 @@ _BONES = (
     ("upper_neck", "head_top"), ("wrist", "elbow"), ("elbow", "shoulder"), ("shoulder", "upper_neck"),
 )  # fmt: skip
 _CHIPS_SHOWN = 6
-_SAME_AREA = 5e-5
-"""Shares nearer than this are printed alike."""
 
 
 def tile_figure(
@@ -33,39 +31,42 @@ def tile_figure(
 ) -> str:
     """The figure of a tile; ``names`` gives the class that shows an encoded picture.
 
-    Facts that only repeat what the panel says (``known``) or the measured area are left out, so that one that differs is seen.
+    Facts that only repeat what the panel says (``known``) or what was measured are left out, so that one that differs is seen.
     """
     frames, height, width = tile.truth.shape[:3]
-    rest = pictures.shown.index(measured.largest_frame)
+    rest = pictures.shown.index(measured.strongest_frame)
     layers = _layers(pictures, names)
     style = f"--shape:{width}/{height};--n:{len(pictures.shown)};--at:{_place(rest, pictures):.4f}"
     kinds = " ".join(["tile", *(["clip"] if frames > 1 else []), *(["own-input"] if pictures.input else [])])
-    told = _extra(tile, measured) | _news(tile, measured, known)
+    facts, records = spread(_extra(tile, measured) | _news(tile, measured, known))
+    told = folded_chips(facts | records, label="What the generator says", most=min(len(facts), _CHIPS_SHOWN))
     caption = f'<span class="caption" title="{escape(tile.caption)}">{escape(tile.caption)}</span>' if tile.caption else ""
-    label = escape(f"Mask {number}{', ' + tile.caption if tile.caption else ''}: {_words(measured)}")
+    named = ", ".join([f"{measured.quantity.noun.capitalize()} {number}", *([tile.caption] if tile.caption else [])])
+    label = escape(f"{named}: {_words(measured)}")
     return (
         f'<figure class="{kinds}" id="{anchor}" style="{style}">'
         f'<div class="picture" role="img" aria-label="{label}">{layers}{_joints(tile.joints, width, height)}</div>'
         f"{_frames(tile, measured, pictures, names, layers) if frames > 1 else ''}"
         f'<figcaption><div class="label"><a class="number" href="#{anchor}">{number}</a>'
-        f"<b>{percent(measured.area)}</b><span>{_parts(measured)}</span>{caption}</div>"
-        f"{folded_chips(told, label='What the generator says', most=_CHIPS_SHOWN)}</figcaption></figure>"
+        f"<b>{percent(measured.value)}</b>{''.join(f'<span>{part}</span>' for part in _parts(measured))}{caption}</div>"
+        f"{told}</figcaption></figure>"
     )
 
 
 def _words(measured: TileMeasurements) -> str:
-    return f"area {percent(measured.area)}, {_parts(measured)}"
+    return ", ".join([f"{measured.quantity.name} {percent(measured.value)}", *_parts(measured)])
 
 
-def _parts(measured: TileMeasurements) -> str:
-    return count(measured.components, "part")
+def _parts(measured: TileMeasurements) -> list[str]:
+    return [] if measured.components is None else [count(measured.components, "part")]
 
 
 def _extra(tile: Tile, measured: TileMeasurements) -> dict[str, str]:
     """Measured on clips and on overlays only."""
     found = {}
     if len(tile.truth) > 1:
-        found["area over time"] = percent_range(measured.least_area, measured.most_area)
+        found[f"{measured.quantity.name} over time"] = percent_range(min(measured.values), max(measured.values))
+    if len(tile.truth) > 1 and measured.union is not None:
         found["ever a hole"] = percent(measured.union)
     if measured.opacity is not None:
         found["mean opacity"] = percent(measured.opacity)
@@ -77,13 +78,9 @@ def _news(tile: Tile, measured: TileMeasurements, known: Plain) -> dict[str, Any
     return {
         name: value
         for name, value in tile.drawn.facts.items()
-        if not (name in known and value_text(known[name]) == value_text(value)) and not repeats_area(name, value, measured.area)
+        if not (name in known and value_text(known[name]) == value_text(value))
+        and not measured.quantity.repeats(name, value, measured.value)
     }
-
-
-def repeats_area(name: str, value: Any, area: float) -> bool:
-    """Whether a fact only says again what was measured."""
-    return name == "area_fraction" and isinstance(value, float) and abs(value - area) < _SAME_AREA
 
 
 def _layers(pictures: Pictures, names: Mapping[bytes, str]) -> str:
@@ -99,17 +96,18 @@ def _frames(tile: Tile, measured: TileMeasurements, pictures: Pictures, names: M
     """Small pictures of the shown frames, which a pointer or a press brings into the large one, and of all holes together."""
     buttons = "".join(
         f'<button type="button" class="thumb" style="--at:{_place(index, pictures):.4f}" aria-label="Frame {frame}"'
-        f' title="Frame {frame}: {percent(measured.areas[frame])}">{layers}</button>'
+        f' title="Frame {frame}: {percent(measured.values[frame])}">{layers}</button>'
         for index, frame in enumerate(pictures.shown)
     )
-    together = ""
+    together, seen = "", f"frames {', '.join(map(str, pictures.shown))} of {len(tile.truth)}"
     if pictures.over_time is not None:
         title = "How often each pixel is hole: black never, yellow always"
         together = (
             f'<span class="thumb together {names[pictures.over_time]}" role="img" aria-label="{title}" title="{title}"></span>'
         )
-    seen = f"frames {', '.join(map(str, pictures.shown))} of {len(tile.truth)}, and the holes of all frames together"
-    return f'<div class="frames" role="group" aria-label="{seen}">{buttons}{together}</div>{area_line(measured.areas)}'
+        seen = f"{seen}, and the holes of all frames together"
+    line = line_over_frames(measured.values, name=measured.quantity.name)
+    return f'<div class="frames" role="group" aria-label="{seen}">{buttons}{together}</div>{line}'
 
 
 def _joints(joints: Sequence[Joint], width: int, height: int) -> str:

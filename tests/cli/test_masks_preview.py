@@ -1,0 +1,64 @@
+"""`masks preview` of a generator that degrades prints, in this process with a generator of the test's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from inpaintbench.catalogue import Catalogue
+from inpaintbench.cli.masks import app
+from inpaintbench.masks.generators.base import Drawn
+
+
+class Faded:
+    """Halves the darkness of prints."""
+
+    name, version, needs = "faded", "1", ("undistorted", "print")
+
+    def __init__(self, *, backgrounds: str = "none", folder: str | None = None) -> None:
+        self.facts = {"on": f"{backgrounds} of {folder and Path(folder).name}"}
+
+    def generate(self, view: Any, rng: np.random.Generator) -> Drawn:
+        return Drawn(None, self.facts, input=128 + view.undistorted // 2)
+
+
+@pytest.fixture(autouse=True)
+def faded(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Catalogue.get
+    monkeypatch.setattr(Catalogue, "get", lambda self, name: Faded if name == "faded" else known(self, name))
+
+
+def preview(*arguments: str) -> Result:
+    done = CliRunner().invoke(app, ["preview", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done
+
+
+def test_degradations_are_counted_and_prints_have_their_own_size(tmp_path: Path) -> None:
+    preview("faded", "--count", "1", "--out", str(tmp_path / "one.html"))
+    page = (tmp_path / "one.html").read_text()
+    assert "Degradations of faded" in page
+    assert "1 degradation in 1 panel · 275×400 · still images" in page
+    done = preview("faded", "--count", "2", "--size", "150x180", "--out", str(tmp_path / "two.html"))
+    assert "2 degradations:" in done.output
+    page = (tmp_path / "two.html").read_text()
+    assert "· 150×180 ·" in page
+    assert page.count('id="degradation-1-') == 2
+    assert "none of None" in page
+
+
+def test_images_are_the_backgrounds_of_prints(tmp_path: Path) -> None:
+    preview("faded", "--count", "1", "--size", "150x180", "--images", str(tmp_path / "mine"), "--out", str(tmp_path / "x.html"))
+    assert "photos of mine" in (tmp_path / "x.html").read_text()
+
+
+def test_masks_are_still_masks(tmp_path: Path) -> None:
+    done = preview("patches", "--count", "1", "--out", str(tmp_path / "x.html"))
+    assert "1 mask:" in done.output
+    page = (tmp_path / "x.html").read_text()
+    assert "Masks of patches" in page
+    assert "1 mask in 1 panel · 256×256 · still images" in page
