@@ -50,6 +50,17 @@ def test_the_published_rule_takes_infinite_for_the_largest_finite() -> None:
     assert (found.n, found.n_infinite, found.n_clusters) == (3, 1, 3)
 
 
+def test_kept_infinite_values_make_the_mean_infinite() -> None:
+    found = summarise([10.0, None, math.inf, 20.0], clusters=["a", "a", "b", "c"], infinite="keep")
+    assert (found.mean, found.n, found.n_infinite, found.n_missing, found.n_clusters) == (math.inf, 3, 1, 1, 3)
+    assert (found.standard_error, found.interval_low, found.interval_high) == (None, None, None)
+    assert found.reason == "no interval: the mean is infinite"
+    values, clusters = [10.0, None, 20.0], ["a", "a", "b"]
+    assert summarise(values, clusters=clusters, infinite="keep") == summarise(values, clusters=clusters)
+    assert summarise([None], clusters=["a"], infinite="keep").reason == "no item has a value"
+    assert mean_of([], infinite="keep") is None
+
+
 @pytest.mark.parametrize("infinite", ["count", "largest_finite"])
 def test_nothing_finite_has_no_mean_but_a_reason(infinite: str) -> None:
     endless = summarise([math.inf, math.inf], clusters=["a", "b"], infinite=infinite)  # type: ignore[arg-type]

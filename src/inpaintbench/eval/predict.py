@@ -121,7 +121,7 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
     frames = run(leaf, view)
     hole = view.hole if view.has("hole") else frozen.truth_and_hole(payload["root"], row)[1]
-    change = _largest_change(frames, view.input, hole)
+    change = _largest_change(frames, view.input, hole) if frames.shape == view.input.shape else 0
     kept = frames if parameters["keep_full_frames"] else on_black(frames, hole)
     suffix = video.suffix_for(row["frames"])
     blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=kept, fps=row["fps"]))
@@ -141,7 +141,7 @@ def run(leaf: Any, view: ItemView) -> Frames:
     """One method on one item: symmetric padding to the method's divisor around it, and a check of what comes back.
 
     Raises:
-        InputError: frames of another shape or type than the input's.
+        InputError: frames of another shape or type than the input's, unless the method may give another size.
     """
     padding = Padding.of(view.height, view.width, getattr(leaf, "divisor", 1))
     padded_input = padding.pad(view.input)
@@ -158,7 +158,8 @@ def run(leaf: Any, view: ItemView) -> Frames:
         parts=parts,
     )
     frames = leaf.inpaint(padded.declaring(leaf.name, (*leaf.needs, *getattr(leaf, "uses", ()))))
-    if frames.shape != padded_input.shape or frames.dtype != np.uint8:
+    fits = frames.shape == padded_input.shape or getattr(leaf, "any_size", False)
+    if not fits or frames.dtype != np.uint8:
         raise InputError(f"method {leaf.name!r} gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
     cropped: Frames = padding.crop(frames)
     return cropped

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from inpaintbench import frozen, video
 from inpaintbench.errors import InpaintBenchError, InputError, MediaError
+from inpaintbench.eval.grey import grey_view
 from inpaintbench.eval.metrics.base import Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
@@ -38,7 +42,7 @@ def score(
         root: its folder.
         method: label of the method.
         predictions: of this method.
-        failures: item id -> why there is no prediction; scored as None with that reason.
+        failures: item id -> why there is no prediction; scored as the protocol says (as None, or the worst), with that reason.
         protocol: name of the protocol.
         metrics: some of the protocol's metrics; all by default. Those that compare frames in time are left out for pictures.
         time_limit_seconds: for one item.
@@ -85,11 +89,9 @@ def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]
     """All metrics and regions of one item."""
     protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
     row = payload["row"]
-    failure = payload.get("failure")
-    view = None
+    view, failure = None, payload.get("failure")
     if failure is None:
-        path = blobs.path(payload["blob"])
-        view = frozen.scoring_view(payload["root"], row, prediction=lambda: _prediction(path, row))
+        view, failure = _readable(payload, protocol=protocol, blobs=blobs)
     return [
         Score(
             method=parameters["method"],
@@ -103,7 +105,7 @@ def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]
             details=dict(found.details),
         )
         for metric in protocol.build_metrics(parameters["metrics"])
-        for region, found in _measured(metric, view, failure).items()
+        for region, found in _measured(metric, view, failure, protocol=protocol).items()
     ]
 
 
@@ -117,7 +119,7 @@ def _unscored(refused: Rejection, step: Step, metrics: Sequence[str] | None) -> 
             region=region,
             protocol=protocol.name,
             fingerprint=protocol.fingerprint,
-            value=None,
+            value=protocol.missing.get(metric.name),
             reason=refused.reason,
         )
         for metric in protocol.build_metrics(metrics)
@@ -125,18 +127,44 @@ def _unscored(refused: Rejection, step: Step, metrics: Sequence[str] | None) -> 
     ]
 
 
-def _prediction(path: Path, row: Plain) -> Frames:
+def _readable(payload: Plain, *, protocol: Protocol, blobs: Blobs) -> tuple[ItemView | None, str | None]:
+    """The item with its prediction in the colours of the protocol, or why there is none."""
+    path, row = blobs.path(payload["blob"]), payload["row"]
+    view = frozen.scoring_view(payload["root"], row, prediction=lambda: _prediction(path, row, resize=protocol.resize))
+    try:
+        view.prediction  # noqa: B018 - decodes it, so that a damaged one counts as missing
+    except InpaintBenchError as error:
+        return None, str(error)
+    return (grey_view(view) if protocol.colours == "grey" else view), None
+
+
+def _prediction(path: Path, row: Plain, *, resize: str) -> Frames:
     frames = video.read_frames(path)
+    if resize == "nearest":
+        frames = nearest(frames, height=row["height"], width=row["width"])
     wanted = (row["frames"], row["height"], row["width"], 3)
     if frames.shape != wanted:
         raise MediaError(f"prediction {frames.shape} of item {row['item_id']} != clip {wanted}")
     return frames
 
 
-def _measured(metric: Metric, view: ItemView | None, failure: str | None) -> dict[str, Measurement]:
+def nearest(frames: Frames, *, height: int, width: int) -> Frames:
+    """``uint8[T, H, W, 3]`` brought to a size by the pixel whose area holds the centre of each new one, as Pillow does."""
+    rows, columns = _nearest(frames.shape[1], height), _nearest(frames.shape[2], width)
+    return frames if frames.shape[1:3] == (height, width) else frames[:, rows[:, None], columns]
+
+
+def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
+    # Added up step by step as Pillow does: where a centre falls between two pixels, rounding decides.
+    steps = np.full(wanted, given / wanted)
+    steps[0] /= 2
+    return np.minimum(np.cumsum(steps).astype(np.intp), given - 1)
+
+
+def _measured(metric: Metric, view: ItemView | None, failure: str | None, *, protocol: Protocol) -> dict[str, Measurement]:
     if view is None:
-        return {region: Measurement(None, failure) for region in metric.regions}
+        return {region: Measurement(protocol.missing.get(metric.name), failure) for region in metric.regions}
     try:
         return metric.measure(view.declaring(metric.name, metric.needs))
-    except InpaintBenchError as error:  # nothing to measure, or a prediction that does not decode
+    except InpaintBenchError as error:  # nothing to measure
         return {region: Measurement(None, str(error)) for region in metric.regions}

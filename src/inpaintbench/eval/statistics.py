@@ -17,8 +17,9 @@ import numpy.typing as npt
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
 
-InfiniteRule = Literal["largest_finite", "count"]
-"""What an infinite value counts as: the largest finite of the values beside it, or nothing, but counted."""
+InfiniteRule = Literal["largest_finite", "count", "keep"]
+"""What an infinite value counts as: the largest finite of the values beside it, nothing, but counted, or itself, so that one
+makes the mean infinite."""
 
 Values = npt.NDArray[np.float64]
 
@@ -38,19 +39,20 @@ class Summary(NamedTuple):
     """The mean of the values of many items and how sure it is."""
 
     mean: float | None
-    """None when no item has a finite value."""
+    """None when no item has a finite value; infinite only under the rule ``"keep"``."""
     n: int
     """Items in the mean."""
     n_infinite: int
-    """Items with an infinite value, in the mean only under the rule ``"largest_finite"``."""
+    """Items with an infinite value, in the mean unless the rule is ``"count"``."""
     n_missing: int
     """Items without a value."""
     n_clusters: int
     """Sources of the items in the mean."""
     standard_error: float | None
-    """Of the mean over items, ddof 1; None for fewer than two."""
+    """Of the mean over items, ddof 1; None for fewer than two and for an infinite mean."""
     interval_low: float | None
-    """Percentile bootstrap over sources; None where there are fewer than two. With a handful of sources it is too narrow."""
+    """Percentile bootstrap over sources; None where there are fewer than two and for an infinite mean. With a handful of sources
+    it is too narrow."""
     interval_high: float | None
     reason: str | None
     """Why there is no mean or no interval; None when there are both."""
@@ -64,7 +66,7 @@ def check_infinite_rule(rule: InfiniteRule) -> InfiniteRule:
 
 
 def settle_infinite(values: Sequence[float], *, infinite: InfiniteRule) -> list[float]:
-    """``values`` without infinite ones, left out or replaced by the largest finite; empty when none is finite.
+    """``values`` with infinite ones left out or replaced by the largest finite, and empty when none is finite; or all of them.
 
     Replacing is how DEVIL, CVPR 2022, prints its tables.
 
@@ -74,6 +76,8 @@ def settle_infinite(values: Sequence[float], *, infinite: InfiniteRule) -> list[
     for value in values:
         if math.isnan(value) or value == -math.inf:
             raise ValueError(f"a value is {value}; where there is nothing to measure the value is None")
+    if infinite == "keep":
+        return list(values)
     finite = [value for value in values if math.isfinite(value)]
     if infinite == "largest_finite" and finite:
         return [min(value, max(finite)) for value in values]
@@ -104,24 +108,32 @@ def summarise(
     """
     measured = [(value, source) for value, source in zip(values, clusters, strict=True) if value is not None]
     infinite_count = sum(math.isinf(value) for value, _ in measured)
-    kept = [pair for pair in measured if infinite == "largest_finite" or math.isfinite(pair[0])]
+    kept = [pair for pair in measured if infinite != "count" or math.isfinite(pair[0])]
     settled = settle_infinite([value for value, _ in kept], infinite=infinite)
     sources = [source for _, source in kept] if settled else []
-    low, high = _bootstrap(settled, sources, interval=interval)
+    mean = mean_of(settled, infinite=infinite)
+    endless = mean is not None and math.isinf(mean)
+    low, high = (None, None) if endless else _bootstrap(settled, sources, interval=interval)
     return Summary(
-        mean=mean_of(settled),
+        mean=mean,
         n=len(settled),
         n_infinite=infinite_count,
         n_missing=len(values) - len(measured),
         n_clusters=len(set(sources)),
-        standard_error=float(np.std(sorted(settled), ddof=1)) / math.sqrt(len(settled)) if len(settled) > 1 else None,
+        standard_error=None if endless else _standard_error(settled),
         interval_low=low,
         interval_high=high,
-        reason=_reason(len(settled), n_clusters=len(set(sources)), n_infinite=infinite_count),
+        reason=_reason(len(settled), n_clusters=len(set(sources)), n_infinite=infinite_count, endless=endless),
     )
 
 
-def _reason(n: int, *, n_clusters: int, n_infinite: int) -> str | None:
+def _standard_error(values: Sequence[float]) -> float | None:
+    return float(np.std(sorted(values), ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
+
+
+def _reason(n: int, *, n_clusters: int, n_infinite: int, endless: bool) -> str | None:
+    if endless:
+        return "no interval: the mean is infinite"
     if n == 0:
         return f"all {n_infinite} values are infinite" if n_infinite else "no item has a value"
     return "no interval: all items come from one source" if n_clusters == 1 else None

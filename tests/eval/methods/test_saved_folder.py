@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from tests.eval.methods.contract import inpaint, wandering_hole, world
 
 from inpaintbench import video
@@ -12,6 +13,7 @@ from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.saved_folder import SavedFolder
 from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
 
 
 def save_images(folder: Path, frames: Frames) -> None:
@@ -54,6 +56,38 @@ def test_reads_a_still_image(tmp_path: Path) -> None:
     save_images(tmp_path / "item", world()[:1])
     found = inpaint(SavedFolder(folder=str(tmp_path)), np.zeros_like(world()[:1]), wandering_hole()[:1])
     np.testing.assert_array_equal(found, world()[:1])
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".jpeg", ".bmp", ".png"])
+def test_reads_a_still_image_of_any_kind_as_pillow_does(tmp_path: Path, suffix: str) -> None:
+    Image.fromarray(world()[0]).save(tmp_path / f"item{suffix}")
+    found = inpaint(SavedFolder(folder=str(tmp_path)), np.zeros_like(world()[:1]), wandering_hole()[:1])
+    np.testing.assert_array_equal(found[0], np.asarray(Image.open(tmp_path / f"item{suffix}").convert("RGB")))
+    assert SavedFolder(folder=str(tmp_path)).content("item")
+
+
+def test_a_grey_image_has_three_equal_channels(tmp_path: Path) -> None:
+    Image.fromarray(world()[0, ..., 1]).save(tmp_path / "item.bmp")
+    found = inpaint(SavedFolder(folder=str(tmp_path)), np.zeros_like(world()[:1]), wandering_hole()[:1])
+    np.testing.assert_array_equal(found[0], np.repeat(world()[0, ..., 1:2], 3, axis=2))
+
+
+def test_what_loses_nothing_comes_before_what_does(tmp_path: Path) -> None:
+    for suffix, level in ((".jpg", 10), (".bmp", 20), (".png", 30)):
+        Image.new("L", (64, 48), level).save(tmp_path / f"item{suffix}")
+    found = inpaint(SavedFolder(folder=str(tmp_path)), np.zeros_like(world()[:1]), wandering_hole()[:1])
+    assert (found == 30).all()
+
+
+def test_another_size_is_passed_on_where_whole_frames_are_judged(tmp_path: Path) -> None:
+    video.write_image(tmp_path / "item.png", world()[0, :20, :30])
+    view = ItemView.of_arrays(item_id="item", input=world()[:1])
+    method = SavedFolder(folder=str(tmp_path))
+    assert method.inpaint(view.declaring(method.name, (*method.needs, *method.uses))).shape == (1, 20, 30, 3)
+    save_images(tmp_path / "clip", world()[:2])
+    clip = ItemView.of_arrays(item_id="clip", input=world()[:1])
+    with pytest.raises(NotMeasurable, match="prediction 'clip' is"):
+        method.inpaint(clip.declaring(method.name, (*method.needs, *method.uses)))
 
 
 def test_a_missing_item_is_a_reason(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 
 import pytest
 from pydantic import ValidationError
@@ -10,6 +11,7 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.mse import Mse
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.statistics import Interval
+from inpaintbench.types import canonical_json
 
 
 def protocol(**changes: object) -> Protocol:
@@ -44,6 +46,10 @@ def test_a_metric_it_does_not_hold_is_an_error_with_a_suggestion() -> None:
         {"regions": ("frame",)},
         {"band_radius_pixels": 9},
         {"interval": Interval(seed=1)},
+        {"colours": "grey"},
+        {"resize": "nearest"},
+        {"missing": {"psnr": 0.0}},
+        {"missing": {"mse": math.inf}},
     ],
 )
 def test_any_changed_constant_changes_the_fingerprint(changes: dict[str, object]) -> None:
@@ -91,3 +97,25 @@ def test_a_forgotten_or_unknown_constant_fails_where_the_metric_is_built() -> No
         protocol(metrics={"psnr": {"infinite": "count"}}).build_metrics()
     with pytest.raises(TypeError, match="peak"):
         protocol(metrics={"mse": {"peak": 1.0}}).build_metrics()
+
+
+def test_a_score_for_missing_predictions_is_of_its_metrics_and_a_number() -> None:
+    with pytest.raises(UnknownNameError, match="metric of protocol 'mine': 'pnsr', did you mean 'psnr'"):
+        protocol(missing={"pnsr": 0.0})
+    with pytest.raises(ValidationError, match="cannot score NaN in 'psnr'; leave 'psnr' out"):
+        protocol(missing={"psnr": math.nan})
+
+
+def test_infinite_values_stay_where_a_missing_prediction_scores_infinity() -> None:
+    assert (protocol().infinite_rule("psnr"), protocol().infinite_rule("mse")) == ("count", "count")
+    assert protocol(missing={"mse": math.inf}).infinite_rule("mse") == "keep"
+    assert protocol(missing={"mse": 1.0}).infinite_rule("mse") == "count"
+    largest = {"psnr": {"data_range": 1.0, "infinite": "largest_finite"}}
+    assert protocol(metrics=largest).infinite_rule("psnr") == "largest_finite"
+
+
+def test_infinity_is_text_in_json_and_a_number_in_python() -> None:
+    made = protocol(missing={"mse": math.inf, "psnr": 0.0})
+    assert '"missing":{"mse":"inf","psnr":0.0}' in canonical_json(made.model_dump(mode="json"))
+    assert Protocol.model_validate(made.model_dump(mode="json")) == made
+    assert made.missing["mse"] == math.inf

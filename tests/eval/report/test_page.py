@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 
 import plotly.graph_objects as go
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
+from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 from inpaintbench.eval.report import notes, overview
 from inpaintbench.eval.report.labels import PALETTE, method_colours, metric_title
 from inpaintbench.eval.report.markup import json_script, number, percent, with_unit
@@ -18,6 +20,7 @@ from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
 from inpaintbench.eval.report.rank_table import rank_tables
 from inpaintbench.eval.report.score_table import failure_table, score_tables
 from inpaintbench.eval.report.tables import Quantity, Results
+from inpaintbench.types import Score
 
 PSNR = Quantity("psnr", "hole")
 NASTY = '<script>alert("x")</script>&'
@@ -203,3 +206,27 @@ def test_numbers_are_printed_with_signs_people_read() -> None:
     assert (with_unit(25.0, "psnr"), with_unit(math.inf, "psnr"), with_unit(None, "psnr")) == ("25.00 dB", "∞", "–")
     assert percent(-0.314) == "−31%"
     assert percent(0.042) == "+4.2%"
+
+
+def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_is_counted() -> None:
+    made = [
+        Score(method, item, metric, "frame", FINGERPRINT.name, FINGERPRINT.fingerprint, value, None)
+        for method, bad in (("whole", 0.5), ("gaps", 0.1))
+        for item in ("a1", "b1")
+        for metric, value in (("mse", bad), ("psnr", 10.0), ("ssim", 0.5))
+    ]
+    lost = {"mse": math.inf, "psnr": 0.0, "ssim": 0.0}
+    made = [
+        replace(one, value=lost[one.metric], reason="no prediction") if (one.method, one.item_id) == ("gaps", "b1") else one
+        for one in made
+    ]
+    results = Results(dataset({"s": ["a1", "b1"], "t": ["a1"]}), made, protocol=FINGERPRINT)
+    html = score_tables(results, shown_in={})
+    assert "∞" in row_of(html, "s")
+    assert re.findall(r"<b>(.*?)</b>", row_of(html, "s"))[0] == "0.500000"
+    assert "no prediction" in failure_table(results)
+    cards = overview.finding_cards(results, default=Quantity("mse", "frame"))
+    assert "3 of 4" in cards
+    assert "1 score missing" in cards
+    json.dumps(difficulty_figure(results, Quantity("mse", "frame")), allow_nan=False)
+    assert "one of them makes the mean infinite" in render(results, [], [], title="As published", inline=True)

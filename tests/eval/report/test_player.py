@@ -247,3 +247,23 @@ def test_the_page_plays_by_itself_once_in_view_and_follows_the_dark_theme(browse
     assert int(red) < 40
     tab.page.locator("#exhibit-0 .tiles").scroll_into_view_if_needed()
     tab.page.wait_for_function("() => Number(document.querySelector('.clock').dataset.frame) >= 2")
+
+
+def test_a_still_picture_without_a_hole_has_no_player_and_no_outline(browser: Any, tmp_path: Path) -> None:
+    rows = scores(VALUES, region="frame")
+    media = FlatMedia(frames=1, with_hole=False)
+    made = write_report(
+        tmp_path / "stills", title="Stills", dataset=dataset(SLICES, frames=1), scores=rows, protocol=CORRECTED, media=media
+    )
+    tab = Tab(browser, made)
+    tab.page.locator("#gallery").scroll_into_view_if_needed()
+    tab.wait_for(0)
+    for absent in (".scrub", ".transport", "[data-switch=outline]", "[data-switch=speed]"):
+        assert not tab.page.locator(absent).is_visible()
+    for present in ("[data-switch=error]", "[data-switch=close]", "[data-switch=truth]"):
+        assert tab.page.locator(present).is_visible()
+    assert "per second" not in tab.page.locator(".facts:visible").inner_text()
+    before = tab.page.locator(SHOWN).first.evaluate("canvas => canvas.toDataURL()")
+    tab.page.locator("[data-switch=close]").click()
+    assert tab.page.locator(SHOWN).first.evaluate("canvas => canvas.toDataURL()") != before
+    assert not tab.complaints

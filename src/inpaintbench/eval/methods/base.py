@@ -12,7 +12,7 @@ import numpy as np
 
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames, Hole
-from inpaintbench.view import ItemView
+from inpaintbench.view import ItemView, composite
 
 
 class Method(Protocol):
@@ -25,6 +25,8 @@ class Method(Protocol):
     """Parts of the view: at most ``input`` and ``hole``, never the truth.
 
     A method that can do without the hole, where a benchmark hides it, names it in the optional attribute ``uses`` instead.
+    One that passes on what others made, whose frames may be of another size where whole frames are judged, says so by the
+    optional attribute ``any_size = True``.
     """
     divisor: Divisor
     """What the sides of the frames it is given are multiples of."""
@@ -55,3 +57,8 @@ def fill_each_frame(frames: Frames, hole: Hole, *, algorithm: int, radius_pixels
         missing = np.ascontiguousarray(hole[index]).view(np.uint8)
         filled[index] = cv2.inpaint(np.ascontiguousarray(frames[index]), missing, radius_pixels, algorithm)
     return filled
+
+
+def where_judged(view: ItemView, frames: Frames) -> Frames:
+    """``frames`` in the hole and the input elsewhere; all of them where no hole is given: whole frames are judged then."""
+    return composite(view.input, view.hole, frames) if view.has("hole") else frames

@@ -10,9 +10,15 @@ from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+_SUFFIXES = (".mp4", ".mkv", ".png", ".jpg", ".jpeg", ".bmp")
+
 
 class SavedFolder:
-    """Reads ``<folder>/<item id>.mp4``, ``.mkv``, ``.png`` or ``<item id>/*.png`` (sorted by name), the first that exists.
+    """Reads ``<folder>/<item id>.mp4``, ``.mkv``, ``.png``, ``.jpg``, ``.jpeg``, ``.bmp`` or ``<item id>/*.png`` (sorted by
+    name), the first that exists.
+
+    Frames of another size than the item's are refused where a hole is given. Where whole frames are judged they are passed on:
+    the protocol says what becomes of them.
 
     Args:
         folder: where the predictions lie.
@@ -22,8 +28,10 @@ class SavedFolder:
     """
 
     name = "saved_folder"
-    version = "1"
+    version = "2"
     needs: tuple[str, ...] = ("input",)
+    uses: tuple[str, ...] = ("hole",)
+    any_size = True
     divisor: Divisor = 1
 
     def __init__(self, *, folder: str) -> None:
@@ -35,7 +43,7 @@ class SavedFolder:
         """``uint8[T, H, W, 3]`` as stored.
 
         Raises:
-            NotMeasurable: no prediction of this item, one that cannot be read, or one of another shape.
+            NotMeasurable: no prediction of this item, one that cannot be read, or one of another shape beside a hole.
         """
         path = self._find(view.item_id)
         if path is None:
@@ -45,7 +53,7 @@ class SavedFolder:
         except (MediaError, ValueError) as error:
             raise NotMeasurable(f"prediction {path.name!r} cannot be read: {error}") from error
         wanted = (view.frames, view.height, view.width, 3)
-        if frames.shape != wanted:
+        if frames.shape != wanted and (view.has("hole") or len(frames) != view.frames):
             raise NotMeasurable(f"prediction {path.name!r} is {frames.shape}, item {view.item_id!r} is {wanted} (T, H, W, 3)")
         return frames
 
@@ -59,7 +67,7 @@ class SavedFolder:
         return repr(facts)
 
     def _find(self, item_id: str) -> Path | None:
-        candidates = [self.folder / f"{item_id}{suffix}" for suffix in (".mp4", ".mkv", ".png")]
+        candidates = [self.folder / f"{item_id}{suffix}" for suffix in _SUFFIXES]
         files = [path for path in candidates if path.is_file()]
         folder = self.folder / item_id
         return files[0] if files else folder if folder.is_dir() else None

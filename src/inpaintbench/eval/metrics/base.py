@@ -30,7 +30,7 @@ class Measurement:
     value: float | None
     """May be infinite, never NaN; None where there is nothing to measure."""
     reason: str | None = None
-    """Why ``value`` is None, one sentence; None when there is a value."""
+    """Why ``value`` is None or that of a missing prediction, one sentence; None when there is a measured value."""
     details: Plain = field(default_factory=dict)
     """Counts behind the value, e.g. ``{"frames": 90, "infinite_frames": 2}``."""
 
@@ -63,7 +63,7 @@ class Metric(Protocol):
         ...
 
     def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The value of many items, each with equal weight; finite, or None where there is none."""
+        """The value of many items, each with equal weight; None where there is none, infinite only under the rule "keep"."""
         ...
 
 
@@ -84,8 +84,8 @@ def region_pixels(hole: npt.NDArray[np.bool_], region: str, *, band_radius_pixel
 def mean_over_clip(values: Sequence[float], *, parts: str, missing: str, infinite: InfiniteRule = "count") -> Measurement:
     """The mean of the values of a clip's ``parts`` ("frames" or "pairs"), counted in the details, the infinite ones apart.
 
-    An infinite part makes the whole clip infinite under ``"largest_finite"``; under ``"count"`` it is left out of the mean, and
-    the clip is infinite only when all its parts are. Without values the measurement is None and ``missing`` its reason.
+    An infinite part makes the whole clip infinite, but under ``"count"`` it is left out of the mean, and the clip is infinite
+    only when all its parts are. Without values the measurement is None and ``missing`` its reason.
     """
     if not values:
         return Measurement(None, missing)

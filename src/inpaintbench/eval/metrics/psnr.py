@@ -22,7 +22,8 @@ class Psnr:
         band_radius_pixels: reach of the boundary band on both sides of the hole's border.
         data_range: the peak; 1 for intensities in 0..1.
         infinite: ``"largest_finite"`` (one infinite frame makes the item infinite, and an infinite item counts as the largest
-            finite one in ``reduce``) or ``"count"`` (infinite frames and items are left out of their means and counted).
+            finite one in ``reduce``), ``"count"`` (infinite frames and items are left out of their means and counted) or
+            ``"keep"`` (one infinite frame or item makes its mean infinite).
     """
 
     name = "psnr"

@@ -1,11 +1,20 @@
 """Protocols: each names every constant that a score depends on."""
 
 from inpaintbench.catalogue import Catalogue
+from inpaintbench.types import Dataset
 
 PROTOCOLS = Catalogue(
     "protocol",
     {
         "devil/as-published": "inpaintbench.eval.protocols.devil:AS_PUBLISHED",
         "devil/corrected": "inpaintbench.eval.protocols.devil:CORRECTED",
+        "fingerprint/as-published": "inpaintbench.eval.protocols.fingerprint:AS_PUBLISHED",
+        "fingerprint/corrected": "inpaintbench.eval.protocols.fingerprint:CORRECTED",
     },
 )
+_USUAL = {"fingerprint": "fingerprint/corrected"}
+
+
+def usual(dataset: Dataset) -> str:
+    """The protocol that a benchmark is scored under unless another is asked for: the corrected one of its recipe."""
+    return _USUAL.get(str(dataset.recipe.get("recipe")), "devil/corrected")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PositiveInt, field_validator
+from pydantic import BaseModel, ConfigDict, PositiveInt, field_serializer, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
-from inpaintbench.eval.statistics import BOOTSTRAP_95, Interval
+from inpaintbench.eval.statistics import BOOTSTRAP_95, InfiniteRule, Interval, check_infinite_rule
 from inpaintbench.types import canonical_json
 
 Constant = bool | int | float | str
@@ -35,10 +36,13 @@ class Protocol(BaseModel):
     composite: Literal[True] = True
     """Known pixels come from the truth before anything is measured."""
     polarity: Literal["true_is_hole"] = "true_is_hole"
-    colours: Literal["rgb_full_range"] = "rgb_full_range"
-    """Three channels of 0..255, measured as 0..1."""
-    resize: Literal["none"] = "none"
-    """Frames are measured at the size of the published truth; padding for a method is cropped off before."""
+    colours: Literal["rgb_full_range", "grey"] = "rgb_full_range"
+    """Three channels of 0..255, or their ITU-R 601 luma in whole levels (Pillow's mode L); measured as 0..1."""
+    resize: Literal["none", "nearest"] = "none"
+    """Frames are measured at the size of the published truth; padding for a method is cropped off before. A prediction of
+    another size is not measured, or is brought to that size by the nearest pixel."""
+    missing: Mapping[str, float] = {}
+    """Metric -> what a missing or unreadable prediction scores; a metric that is not named here has no value then."""
     averaging: Literal["frames_then_items"] = "frames_then_items"
     interval: Interval = BOOTSTRAP_95
 
@@ -47,12 +51,38 @@ class Protocol(BaseModel):
     def _known_regions(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return check_regions(names)
 
+    @model_validator(mode="after")
+    def _missing_scores_of_its_metrics(self) -> Protocol:
+        for name, value in self.missing.items():
+            if name not in self.metrics:
+                raise UnknownNameError(unknown_name(f"metric of protocol {self.name!r}:", name, self.metrics))
+            if math.isnan(value):
+                raise ValueError(f"a missing prediction cannot score NaN in {name!r}; leave {name!r} out for no value")
+        return self
+
+    @field_serializer("missing", when_used="json")
+    def _infinity_as_text(self, missing: Mapping[str, float]) -> dict[str, float | str]:
+        return {name: value if math.isfinite(value) else str(value) for name, value in missing.items()}
+
     @property
     def fingerprint(self) -> str:
-        """12 hex digits that change with any constant and with the version of any metric, but not with the protocol's name."""
+        """12 hex digits that change with any constant and with the version of any metric, but not with the protocol's name.
+
+        A protocol that says nothing of missing predictions has the digits that it had before protocols could.
+        """
         versions = {name: METRICS.get(name).version for name in self.metrics}
-        constants = canonical_json([self.model_dump(mode="json", exclude={"name"}), versions])
+        unsaid = {"name"} if self.missing else {"name", "missing"}
+        constants = canonical_json([self.model_dump(mode="json", exclude=unsaid), versions])
         return hashlib.sha256(constants.encode()).hexdigest()[:12]
+
+    def infinite_rule(self, metric: str) -> InfiniteRule:
+        """What becomes of infinite values of ``metric`` in means over items.
+
+        Where a missing prediction scores infinity they stay, so that nobody gains by leaving an item out.
+        """
+        if math.isinf(self.missing.get(metric, 0.0)):
+            return "keep"
+        return check_infinite_rule(str(self.metrics[metric].get("infinite", "count")))  # type: ignore[arg-type]
 
     def build_metrics(self, names: Sequence[str] | None = None) -> list[Metric]:
         """The metrics ``names``, or all of the protocol's, ready to measure all its regions.

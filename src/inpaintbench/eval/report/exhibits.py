@@ -87,8 +87,9 @@ def _facts(row: Plain, exhibit: Exhibit) -> list[str]:
         f"item <code>{breakable(str(row['item_id']))}</code>",
         f"source <code>{breakable(str(row['source_id']))}</code>",
         f"{row['width']}×{row['height']}",
-        f"{count(int(row['frames']), 'frame')} at {float(row['fps']):g} per second",
     ]
+    if row["frames"] > 1:
+        facts.append(f"{count(int(row['frames']), 'frame')} at {float(row['fps']):g} per second")
     if exhibit.hole_fraction is not None:
         facts.append(f"hole {exhibit.hole_fraction:.1%} of the picture")
     return facts

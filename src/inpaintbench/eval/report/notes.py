@@ -15,6 +15,7 @@ from inpaintbench.types import canonical_json
 
 _INFINITE = {
     "count": "left out of means and counted beside them",
+    "keep": "kept: one of them makes the mean infinite",
     "largest_finite": "taken as the largest finite value among the same items",
 }
 

@@ -85,13 +85,12 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
 
 def _coverage(results: Results, quantity: Quantity) -> Finding:
     values = [results.value(method, item_id, quantity) for method in results.methods for item_id in results.sources]
-    there = [value for value in values if value is not None]
-    infinite = sum(value == float("inf") for value in there)
-    missing = len(values) - len(there)
+    infinite = sum(value == float("inf") for value in values)
+    missing = sum(quantity in failure.quantities for failure in results.failures())
     gaps = f'<a href="#failures">{count(missing, "score")} missing</a>' if missing else "none missing"
     what = escape(f"{metric_label(quantity.metric)} in the {region_label(quantity.region)}")
     detail = f"{what}: {gaps}" + (f", {infinite} infinite" if infinite else "")
-    return Finding("Measured", f"{len(there):,} of {len(values):,}", detail)
+    return Finding("Measured", f"{len(values) - missing:,} of {len(values):,}", detail)
 
 
 def subtitle(results: Results) -> str:
@@ -117,7 +116,8 @@ def warnings(results: Results) -> str:
     failed = len({(failure.method, failure.item_id) for failure in results.failures()})
     if failed:
         pairs = "pair" if failed == 1 else "pairs"
-        left_out.append(f'<li><b>{failed} {pairs}</b> of method and item lack scores: <a href="#failures">reasons</a></li>')
+        what = f"<b>{failed} {pairs}</b> of method and item lack predictions or scores"
+        left_out.append(f'<li>{what}: <a href="#failures">reasons</a></li>')
     return f'<ul class="warnings">{"".join(left_out)}</ul>' if left_out else ""
 
 

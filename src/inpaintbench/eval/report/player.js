@@ -135,8 +135,8 @@
     // What part of a tile is shown: all of it, or a window that follows the hole.
     view() {
       const { tile_width: width, tile_height: height, centres } = this.layout;
-      if (!state.close || !centres.length) return { x: 0, y: 0, width, height };
-      const [across, down] = centres[this.frame];
+      if (!state.close) return { x: 0, y: 0, width, height };
+      const [across, down] = centres[this.frame] ?? [0.5, 0.5]; // without a hole, the middle of the picture
       const size = { width: width / CLOSE_UP, height: height / CLOSE_UP };
       const clamp = (middle, span, part) => Math.max(0, Math.min(middle * span - part / 2, span - part));
       return { x: clamp(across, width, size.width), y: clamp(down, height, size.height), ...size };
@@ -228,6 +228,8 @@
     controls.classList.toggle("playing", playing);
     playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
     playButton.disabled = frames < 2;
+    controls.classList.toggle("still", frames < 2);
+    controls.classList.toggle("no-hole", !current.layout.channels.includes("outline"));
   }
 
   function open(id, slice) {

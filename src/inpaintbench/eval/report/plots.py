@@ -5,6 +5,7 @@ They are written out by hand: building them through ``plotly.graph_objects`` tak
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -48,12 +49,17 @@ def _level(one: Slice) -> str:
     return split_level(one.name)[1] or slice_label(one.name)
 
 
+def _drawable(mean: float | None) -> float | None:
+    """Nothing stands where a mean is infinite."""
+    return mean if mean is not None and math.isfinite(mean) else None
+
+
 def _mean_bars(results: Results, quantity: Quantity, slices: Sequence[Slice], places: Sequence[float]) -> Trace:
     summaries = [results.difficulty(one, quantity) for one in slices]
     return {
         "type": "bar",
         "x": places,
-        "y": [summary.mean for summary in summaries],
+        "y": [_drawable(summary.mean) for summary in summaries],
         "width": 0.92,
         "error_y": {
             "type": "data",
@@ -75,7 +81,7 @@ def _dots(results: Results, quantity: Quantity, slices: Sequence[Slice], places:
         {
             "type": "scatter",
             "x": [place + step * (index - middle) for place in places],
-            "y": [results.summary(one, method, quantity).mean for one in slices],
+            "y": [_drawable(results.summary(one, method, quantity).mean) for one in slices],
             "mode": "markers",
             "marker": {"color": colour, "size": 9, "line": {"width": 1.25}},
             "name": escape(method),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
@@ -68,7 +69,8 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
 
 
 def _scale(summaries: list[Summary]) -> _Scale:
-    ends = [end for one in summaries for end in (one.mean, one.interval_low, one.interval_high) if end is not None]
+    found = [end for one in summaries for end in (one.mean, one.interval_low, one.interval_high) if end is not None]
+    ends = [end for end in found if math.isfinite(end)]
     return _Scale(min(ends), max(ends)) if ends else _Scale(0, 0)
 
 
@@ -127,7 +129,7 @@ def _interval(summary: Summary, decimals: int) -> str:
 
 
 def _whisker(summary: Summary, scale: _Scale) -> str:
-    if summary.mean is None:
+    if summary.mean is None or not math.isfinite(summary.mean):
         return ""
     line = ""
     if summary.interval_low is not None and summary.interval_high is not None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.statistics import InfiniteRule, Summary, check_infinite_rule, rank, relative_improvement, summarise
+from inpaintbench.eval.statistics import InfiniteRule, Summary, rank, relative_improvement, summarise
 from inpaintbench.types import Dataset, Score, Slice
 
 ALL_ITEMS = "all items"
@@ -92,8 +92,7 @@ class Results:
 
     def infinite_rule(self, metric: str) -> InfiniteRule:
         """What the protocol does with infinite values of ``metric``."""
-        rule = str(self.protocol.metrics[metric].get("infinite", "count"))
-        return check_infinite_rule(rule)  # type: ignore[arg-type]
+        return self.protocol.infinite_rule(metric)
 
     def summary(self, one: Slice, method: str, quantity: Quantity) -> Summary:
         """Mean and interval of a method over the items of a slice; sources are what the interval resamples."""
@@ -136,7 +135,7 @@ class Results:
         return relative_improvement(low, high, higher_is_better=quantity.higher_is_better)
 
     def failures(self) -> list[Failure]:
-        """Every missing score with its reason, in the order of methods and items; also scores that were never made."""
+        """Every missing prediction and score with its reason, in the order of methods and items; also scores never made."""
         return [failure for method in self.methods for item_id in self.sources for failure in self._failures(method, item_id)]
 
     def reason(self, method: str, item_id: str) -> str | None:
@@ -147,7 +146,7 @@ class Results:
         by_reason: dict[str, list[Quantity]] = {}
         for quantity in self.quantities:
             score = self._scores.get((method, item_id, quantity))
-            if score is None or score.value is None:
+            if score is None or score.value is None or score.reason:  # what a protocol scores though it is missing, too
                 reason = "not scored" if score is None else score.reason or "no reason given"
                 by_reason.setdefault(reason, []).append(quantity)
         return [Failure(method, item_id, reason, tuple(quantities)) for reason, quantities in by_reason.items()]

@@ -1,0 +1,40 @@
+"""The two protocols of fingerprint denoising, ChaLearn LAP track 3, WCCI 2018: as the released code scores, and corrected."""
+
+from __future__ import annotations
+
+import math
+
+from inpaintbench.eval.protocols.base import Protocol
+
+_BAND_RADIUS_PIXELS = 8
+"""Nothing is measured there: every pixel of a degraded print is to be recovered, so there is no border of a hole."""
+
+AS_PUBLISHED = Protocol(
+    name="fingerprint/as-published",
+    regions=("frame",),
+    band_radius_pixels=_BAND_RADIUS_PIXELS,
+    colours="grey",
+    resize="nearest",
+    metrics={
+        "mse": {},
+        "psnr": {"data_range": 1.0, "infinite": "keep"},
+        # The library's guess for float images, for which it takes -1..1.
+        "ssim": {"data_range": 2.0, "window_pixels": 7, "k1": 0.01, "k2": 0.03, "ddof": 1},
+    },
+    missing={"mse": math.inf, "psnr": 0.0, "ssim": 0.0},
+)
+"""Reproduces the numbers of the released code: grey levels of the whole picture, SSIM with a range of 2, predictions of another
+size brought to the truth's by the nearest pixel, and the worst scores for predictions that are missing or cannot be read."""
+
+CORRECTED = Protocol(
+    name="fingerprint/corrected",
+    regions=("frame",),
+    band_radius_pixels=_BAND_RADIUS_PIXELS,
+    colours="grey",
+    metrics={
+        "mse": {},
+        "psnr": {"data_range": 1.0, "infinite": "count"},
+        "ssim": {"data_range": 1.0, "window_pixels": 7, "k1": 0.01, "k2": 0.03, "ddof": 1},
+    },
+)
+"""SSIM with the range that intensities have, infinite values counted apart, and no number where there is no prediction."""
