@@ -1,6 +1,6 @@
 """Draw the contact sheets of the documentation: HTML pages in docs/build, pictures of them in docs/pictures.
 
-Made from freely licensed photographs alone, which come with scikit-image. Needs Chromium.
+Made from freely licensed photographs, which come with scikit-image, and from synthetic fingerprints. Needs Chromium.
 """
 
 from __future__ import annotations
@@ -8,11 +8,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
+
+from inpaintbench.curation.sources.fingerprints import FingerprintSource
+from inpaintbench.fingerprints.impressions import printed
+from inpaintbench.fingerprints.master import master
+from inpaintbench.masks.generators.fingerprint_degradation import FingerprintDegradation
+from inpaintbench.view import ItemView
 
 DOCS = Path(__file__).parent.parent / "docs"
 SHEETS = {
@@ -25,8 +34,13 @@ SHEETS = {
 WIDTH, TALLEST = 1280, 1400
 
 
+FINGERPRINTS, COLUMNS, SHRUNK = 36, 12, (138, 200)
+"""How many prints a grid shows, in how many columns, and how large."""
+
+
 def main() -> None:
-    """Write every sheet and its picture."""
+    """Write every sheet and its picture, and the grids of prints."""
+    grids()
     build = DOCS / "build"
     build.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
@@ -43,6 +57,28 @@ def main() -> None:
             shot = Image.open(BytesIO(page.screenshot(clip=clip, full_page=True))).convert("RGB")
             shot.quantize(256, dither=Image.Dither.NONE).save(DOCS / "pictures" / f"{name}.png", optimize=True)
         browser.close()
+
+
+def grids() -> None:
+    """36 prints, and 36 as they are degraded, side by side in pictures of their own."""
+    source = FingerprintSource(fingers=FINGERPRINTS, law="uniform")
+    leaf = FingerprintDegradation()
+    truths, inputs = [], []
+    for number in range(FINGERPRINTS):
+        fields = source.print_of(number, 0)
+        undistorted, truth = (np.repeat(one[None, ..., None], 3, axis=3) for one in printed(master(fields.finger), fields))
+        parts = {"undistorted": undistorted, "print": asdict(fields)}
+        height, width = truth.shape[1:3]
+        view = ItemView(
+            item_id="", frames=1, height=height, width=width, fps=1.0, parts={k: partial(parts.get, k) for k in parts}
+        )
+        truths.append(truth[0])
+        inputs.append(leaf.generate(view, np.random.default_rng(number)).input[0])
+    for name, pictures in (("fingerprints", truths), ("degradations", inputs)):
+        shown = [np.asarray(Image.fromarray(one).resize(SHRUNK, Image.Resampling.LANCZOS)) for one in pictures]
+        rows = [np.hstack(shown[start : start + COLUMNS]) for start in range(0, FINGERPRINTS, COLUMNS)]
+        grid = Image.fromarray(np.vstack(rows))
+        grid.quantize(256, dither=Image.Dither.NONE).save(DOCS / "pictures" / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

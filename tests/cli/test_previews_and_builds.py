@@ -25,8 +25,9 @@ def test_every_generator_can_be_looked_at(generator: str, tmp_path: Path) -> Non
     done = program("masks", "preview", generator, "--count", "2", "--size", "96x96", "--out", str(tmp_path / "sheet.html"))
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "sheet.html").read_text()
-    assert f"Masks of {generator}" in page
-    assert page.count('id="mask-1-') == 2
+    what = "Degradations" if generator == "fingerprint_degradation" else "Masks"
+    assert f"{what} of {generator}" in page
+    assert page.count(f'id="{what.lower()[:-1]}-1-') == 2
 
 
 def test_generators_that_must_be_told_something_can_be_looked_at(tmp_path: Path) -> None:
@@ -173,3 +174,63 @@ def test_items_made_with_other_options_are_not_published(tmp_path: Path) -> None
     done = program("export", "freeze", out)
     assert done.returncode == 1
     assert "were made with other options; run `inpaintbench masks pair` first" in done.stderr
+
+
+def test_fingerprints_are_built_scored_by_their_own_protocol_and_reported(tmp_path: Path) -> None:
+    out, run = tmp_path / "w", tmp_path / "run"
+    done = program("build", "fingerprint", "--fingers", "3", "--law", "whorl=1,arch=2", "--orientations", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    folder = str(out / "exports" / "fingerprint")
+    assert program("export", "verify", folder).returncode == 0
+    assert program("eval", "predict", folder, "--run", str(run), "--method", "blank", "--method", "median").returncode == 0
+    scored = program("eval", "score", folder, "--run", str(run))
+    assert "18 scores under fingerprint/corrected, 0 without a value" in scored.stdout, scored.stderr
+    reported = program("eval", "report", folder, "--run", str(run))
+    assert reported.returncode == 0, reported.stderr
+    shown = program("eval", "predict", folder, "--run", str(run), "--method", "telea", "--oracle-mask")
+    assert shown.returncode == 1
+    assert "has no holes to show" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--fingers", "0"], "0 fingers: there must be at least one"),
+        (["--fingers", "2", "--impressions", "0"], "0 impressions of each finger: there must be at least one"),
+        (
+            ["--fingers", "2", "--law", "fair"],
+            "there is no class law 'fair': choose natural, uniform, or a weight for each class",
+        ),
+        (["--fingers", "2", "--law", "arch=0"], "the class law gives no class a weight above 0"),
+        (["--fingers", "2", "--law", "arc=1"], "the class law names 'arc', which is no finger class"),
+        (["--fingers", "2", "--size", "40x60"], "a fingerprint of 40x60 pixels is too small for the ridge filter"),
+        (["--fingers", "2", "--ppi", "72"], "72"),
+        (["--fingers", "2", "--background", "marble"], "unknown background"),
+        (["--fingers", "2", "--strength", "9"], "strength is 9.0, give a number from 0 (no effect) to 4"),
+        (["--fingers", "2", "--photographs", "nowhere"], "'nowhere' is not a folder"),
+        (["--fingers", "2", "--photographs", "."], "holds no pictures"),
+        (["--fingers", "2", "--photographs", ".", "--background", "wood"], "give either --background or --photographs"),
+        (["--demo", "--fingers", "2"], "give either --fingers N or --demo"),
+        ([], "give either --fingers N or --demo"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_choices_for_fingerprints_are_one_sentence(
+    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = program("build", "fingerprint", "--out", "w", *arguments)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_broken_photograph_is_named_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "photographs").mkdir()
+    (tmp_path / "photographs" / "torn.jpg").write_bytes(b"\xff\xd8\xff torn")
+    arguments = ("--fingers", "2", "--photographs", str(tmp_path / "photographs"), "--out", str(tmp_path / "w"))
+    done = program("build", "fingerprint", *arguments)
+    assert done.returncode == 1
+    assert "torn.jpg" in done.stderr
+    assert not (tmp_path / "w").exists()

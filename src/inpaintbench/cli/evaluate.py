@@ -17,7 +17,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.predict import MethodSpec, build, labelled
 from inpaintbench.eval.predict import predict as predict_method
-from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.score import score as score_method
 from inpaintbench.executors.base import Rejection
@@ -41,7 +41,9 @@ Commands = Annotated[
     list[str] | None,
     typer.Option("--command", metavar="LABEL=PROGRAM", help="Any program; it gets an input folder and an output folder."),
 ]
-ProtocolName = Annotated[str, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.")]
+ProtocolName = Annotated[
+    str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+]
 
 
 def method_specs(
@@ -170,7 +172,10 @@ def predict(
     specs = method_specs(method or (), saved or (), command or (), program=program)
     for spec in specs:
         build(spec)  # what cannot run is told before anything runs
-    loaded, workspace = frozen.load(dataset), Workspace(run)
+    loaded = frozen.load(dataset)
+    if oracle_mask and not any(map(frozen.has_hole, loaded.items)):
+        raise InputError(f"{loaded.name!r} has no holes to show: its pictures are degraded everywhere; leave out --oracle-mask")
+    workspace = Workspace(run)
     _bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         _predict(executor, loaded, dataset, specs, full=keep_full_frames, seconds=time_limit, oracle_mask=oracle_mask)
@@ -193,14 +198,16 @@ def predict(
 def score(
     dataset: InDataset,
     run: Run,
-    protocol: ProtocolName = "devil/corrected",
+    protocol: ProtocolName = None,
     metric: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(METRICS)}. May be given again.")] = None,
     workers: Workers = WORKERS,
     retry_rejected: RetryRejected = False,
 ) -> None:
     """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone."""
+    loaded = frozen.load(dataset)
+    protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
-    loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
+    workspace = Workspace(run, create=False)
     _bind(workspace, dataset)
     with console.running(workspace, workers=workers, retry_rejected=retry_rejected) as executor:
         _score(executor, loaded, dataset, _predicted(workspace), protocol, metric)
@@ -210,12 +217,12 @@ def score(
 
 
 @app.command()
-def report(dataset: InDataset, run: Run, protocol: ProtocolName = "devil/corrected") -> None:
+def report(dataset: InDataset, run: Run, protocol: ProtocolName = None) -> None:
     """Write the HTML report of a run, with CSV and JSON beside it."""
     loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
     _bind(workspace, dataset)
     with workspace.locked():
-        page = _report(workspace, loaded, dataset, protocol, None)
+        page = _report(workspace, loaded, dataset, protocol or usual(loaded), None)
     console.out.print(f"Report: {page.resolve()}", markup=False)
 
 

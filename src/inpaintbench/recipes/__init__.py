@@ -10,6 +10,7 @@ RECIPES = Catalogue(
         "devil": "inpaintbench.recipes.devil:DevilRecipe",
         "reinpaint": "inpaintbench.recipes.reinpaint:ReinpaintRecipe",
         "humans": "inpaintbench.recipes.humans:HumansRecipe",
+        "fingerprint": "inpaintbench.recipes.fingerprint:FingerprintRecipe",
         "decaption": "inpaintbench.recipes.decaption:DecaptionRecipe",
     },
 )

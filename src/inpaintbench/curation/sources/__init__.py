@@ -8,6 +8,7 @@ SOURCES = Catalogue(
         "embedded": "inpaintbench.curation.sources.embedded:EmbeddedSources",
         "embedded_photographs": "inpaintbench.curation.sources.embedded_photographs:EmbeddedPhotographs",
         "drawn_people": "inpaintbench.curation.sources.drawn_people:DrawnPeople",
+        "fingerprints": "inpaintbench.curation.sources.fingerprints:FingerprintSource",
         "people": "inpaintbench.curation.sources.people:PeopleSource",
         "folder": "inpaintbench.curation.sources.folder:FolderSource",
     },

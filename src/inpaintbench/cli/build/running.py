@@ -1,0 +1,125 @@
+"""What the `build` commands share: options, a checked recipe, a run from sources to dataset, and what came of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import BaseModel, ValidationError
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import console
+from inpaintbench.cli.console import WORKERS
+from inpaintbench.curation.footage import display_name
+from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.export.freeze import check_target
+from inpaintbench.export.layout import by_split, splits
+from inpaintbench.recipes.settings import build, check
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Attribute, Dataset
+from inpaintbench.workspace import Workspace
+
+Behaviour = Annotated[str, typer.Option(help="corrected, or as-published (repeats the released code's choices).")]
+Seed = Annotated[int, typer.Option(help="Of every random choice of the corrected behaviour.")]
+Out = Annotated[Path, typer.Option(help="Workspace to make or go on with.")]
+Demo = Annotated[bool, typer.Option("--demo", help="Small, from material that comes with the program; needs no network.")]
+
+BEHAVIOURS = ("corrected", "as-published")
+Recipe = TypeVar("Recipe", bound=BaseModel)
+
+
+def parse_size(size: str) -> tuple[int, int]:
+    """``832x480`` -> (832, 480)."""
+    if not re.fullmatch(r"[0-9]{2,4}x[0-9]{2,4}", size) or min(map(int, size.split("x"))) < 16:
+        raise InputError(f"size {size!r} is not WxH with sides of 16 to 9999, such as 832x480")
+    width, height = map(int, size.split("x"))
+    return width, height
+
+
+def make_recipe(kind: type[Recipe], chosen: Mapping[str, Any]) -> Recipe:
+    """A recipe with these choices; one clear sentence when one makes no sense."""
+    try:
+        return kind(**chosen)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where, given = ".".join(str(part) for part in first["loc"]), first["input"]
+        if first["type"] == "literal_error":
+            choices = re.findall("'([^']*)'", str(first["ctx"]["expected"]))
+            raise InputError(unknown_name(where, str(given), choices)) from error
+        reason = first["msg"].removeprefix("Value error, ")
+        raise InputError(f"{where}: {reason} (got {given!r})" if where else reason) from error
+
+
+def one_of(sources: object, demo: bool, option: str) -> None:
+    """Raise ``InputError`` unless there are either sources or a demo."""
+    if bool(sources) == demo:
+        raise InputError(f"give either {option} or --demo")
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a build runs."""
+
+    workers: int = WORKERS
+    max_failures: int | None = None
+    retry_rejected: bool = False
+
+    def on(self, workspace: Workspace) -> AbstractContextManager[LocalExecutor]:
+        """An executor on ``workspace``."""
+        return console.running(
+            workspace, workers=self.workers, max_failures=self.max_failures, retry_rejected=self.retry_rejected
+        )
+
+
+def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
+    """Build in the workspace ``out``, and say what came of it."""
+    # What can be wrong with the arguments is told before any work, and before there is a folder.
+    check_target(out / "exports" / recipe.kind)
+    given = {name: path for name, path in corrupting.items() if path}
+    check(recipe, sources, **given)
+    workspace = Workspace(out)
+    with running.on(workspace) as executor:
+        folder, dataset = build(recipe, sources, executor, workspace, **given)
+    summarise(workspace, dataset)
+    told(folder, dataset)
+
+
+def told(folder: Path, dataset: Dataset) -> None:
+    """Say where the dataset is, and how it is loaded and checked."""
+    split = next(iter(by_split(dataset.slices[0].item_ids, splits(dataset.items))))
+    console.out.print(f"Dataset: {folder}", markup=False)
+    console.out.print(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")', markup=False)
+    console.out.print(f"Check it: inpaintbench export verify {folder}", markup=False)
+
+
+def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
+    """Slices with their numbers, and how many files gave nothing."""
+    rows = [(part.name, len(part.item_ids), _short(len(part.item_ids), per_slice)) for part in dataset.slices]
+    rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
+    console.print_table("Slices", ["slice", "items", "remark"], rows)
+    doubts = [row for row in workspace.table("attributes", Attribute, step="mask_levels") if row.name == "label_doubts"]
+    if dataset.recipe["recipe"] == "devil":
+        unsure = sum(row.value != "none" for row in doubts)
+        where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
+        text = f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}"
+        console.out.print(text, markup=False)
+    guessed = sum(row["attributes"].get("mask.polarity_guessed") == "yes" for row in dataset.items)
+    if guessed:
+        text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
+        console.err.print(f"{text}; state it with --saved polarity=white_is_hole", markup=False)
+    refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
+    for row in refused[:10]:
+        console.out.print(f"refused by {row.step}: {display_name(row.name)}: {row.reason}", markup=False)
+    if len(refused) > 10:
+        console.out.print(f"and {len(refused) - 10} more: inpaintbench curation rejected {workspace.path}", markup=False)
+
+
+def _short(found: int, wanted: int | None) -> str:
+    return "" if wanted is None or found >= wanted else f"{found} of {wanted} pairs wanted"

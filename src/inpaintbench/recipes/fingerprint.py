@@ -1,0 +1,220 @@
+"""ChaLearn 2018, track 3: synthetic fingerprints, degraded as a whole, to be cleaned without being told what was done to them.
+
+Truth and input share the elastic field of their impression. All impressions of one finger stay in one split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from inpaintbench import video
+from inpaintbench.curation import print_geometry, split
+from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Executor
+from inpaintbench.export import slices
+from inpaintbench.fingerprints.geometry import orientation_in_truth
+from inpaintbench.fingerprints.records import CLASSES, Print
+from inpaintbench.masks import render
+from inpaintbench.masks.fingerprints.backgrounds import check_photographs, list_photographs
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.stages import SourceSpec, check_sources, require
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, content_id
+from inpaintbench.workspace import Workspace, file_sha256
+
+GENERATOR = "fingerprint_degradation"
+MOISTURE_LEVELS = ("dry", "normal", "wet")
+MOISTURE_EDGE = 1 / 3
+"""Moisture below minus this is dry, above it wet."""
+PHOTOGRAPHS = "photographs"
+"""The background that is a folder of the user's."""
+ORIENTATIONS = "orientations"
+ANGLES = 2**16
+"""Steps of half a turn in the pictures of orientation."""
+
+
+class FingerprintRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "fingerprint"
+
+    name: str = "Fingerprint denoising"
+    seed: int = 0
+    behaviour: Literal["corrected", "as-published"] = "corrected"
+    """``as-published`` degrades by the challenge's recipe, bug for bug, over prints like the challenge's."""
+    fingers: int = 600
+    impressions: int = 1
+    """Of each finger."""
+    law: str | Mapping[str, float] = "natural"
+    """How often each class of finger occurs: ``natural``, ``uniform``, or class -> weight."""
+    width: int = 275
+    height: int = 400
+    pixels_per_inch: float = 500.0
+    elastic: float = 1.0
+    """Of the field that truth and input share; 1 as published, 0 none."""
+    strength: float = 1.0
+    """Multiplies every effect of the degradation."""
+    backgrounds: str | tuple[str, ...] = "procedural"
+    """Kinds of procedural background, ``white``, ``none``, or ``photographs`` for a folder of the user's."""
+    splits: Mapping[str, float] = {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11}
+    """As published: 75,600, 8,400 and 8,400 of 92,400."""
+    strength_edges: tuple[float, ...] = (0.0, 0.3, 0.4, 1.0)
+    """Of the slices by root mean square change, in shares of white."""
+    orientation_fields: bool = False
+    """Publish the true ridge orientation of every print."""
+
+    @model_validator(mode="after")
+    def _drawable(self) -> FingerprintRecipe:
+        # What the leaves refuse is told before any work; a folder of photographs is looked at by ``check``.
+        check_sources([self.source])
+        if self.backgrounds != PHOTOGRAPHS:
+            render.build(GENERATOR, self.constants)
+        return self
+
+    @property
+    def source(self) -> SourceSpec:
+        """The prints that this recipe is about."""
+        shared = ("fingers", "impressions", "law", "width", "height", "pixels_per_inch", "elastic", "seed")
+        style = "challenge" if self.behaviour == "as-published" else "natural"
+        return SourceSpec("fingerprints", {name: getattr(self, name) for name in shared} | {"style": style})
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Of the degradation."""
+        kinds = self.backgrounds if isinstance(self.backgrounds, str) else list(self.backgrounds)
+        return {"recipe": self.behaviour, "strength": self.strength, "backgrounds": kinds}
+
+
+def check(recipe: FingerprintRecipe, *, photographs: Path | None = None) -> None:
+    """Raise ``InputError`` when photographs are wanted and not there, or are none."""
+    if recipe.backgrounds == PHOTOGRAPHS:
+        if photographs is None:
+            raise InputError("this recipe lays prints on photographs; say where they lie: --photographs FOLDER")
+        check_photographs(str(photographs))
+
+
+def _content(photographs: Path) -> str:
+    """Changes whenever a photograph of the folder does."""
+    return content_id([(path.name, file_sha256(path)) for path in list_photographs(str(photographs))])
+
+
+def curate(
+    recipe: FingerprintRecipe,  # noqa: ARG001 - stage signature
+    sources: Sequence[SourceSpec],
+    executor: Executor,
+    workspace: Workspace,
+) -> None:
+    """Grow the fingers and print them."""
+    cutting = stages.Cutting(splitter={"name": "windows", "length": 1, "shortest": 1}, normalizer={"name": "as_is"})
+    stages.curate(cutting, sources, executor, workspace)
+
+
+def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -> None:  # noqa: ARG001 - stage signature
+    """Where cores and deltas lie once every distortion is done."""
+    known = stages.facts_of(workspace, ["known"])
+    prints = {source: str(row.blob) for (source, name), row in known.items() if name == "print"}
+    print_geometry.measure(executor, workspace.table("clips", Clip), prints)
+
+
+def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace, *, photographs: Path | None = None) -> None:
+    """Degrade every print once; ``photographs`` is the folder of backgrounds of a recipe that uses those."""
+    clips = stages.by_name(workspace, workspace.table("clips", Clip))
+    require(clips, "clips", "build fingerprint")
+    known = stages.facts_of(workspace, ["known"])
+    sources = {row.source_id: row for row in workspace.table("sources", Source)}
+    check(recipe, photographs=photographs)
+    folder, where = ("", {}) if photographs is None else (_content(photographs), {"folder": str(photographs)})
+    requests = [
+        render.MaskRequest(
+            clip,
+            GENERATOR,
+            recipe.constants,
+            recipe.seed,
+            draw=clip.clip_id + folder,  # other photographs make other pictures
+            data={"undistorted": sources[clip.source_id].parts["undistorted"], "print": str(known[clip.source_id, "print"].blob)},
+            where=where,
+            name=sources[clip.source_id].uri,
+        )
+        for clip in clips
+    ]
+    made = render.render(executor, requests).records
+    render.measure_all(executor, made)
+    _write_items(recipe, workspace, made, {clip.clip_id: clip.source_id for clip in clips}, known)
+
+
+def _write_items(
+    recipe: FingerprintRecipe,
+    workspace: Workspace,
+    made: Sequence[Corruption],
+    source_of: Mapping[str, str],
+    known: Mapping[tuple[str, str], Attribute],
+) -> None:
+    groups = {row.clip_id: str(known[source_of[row.clip_id], "split_group"].value) for row in made}
+    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    items = {
+        row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id])
+        for row in made
+    }
+    facts = {items[row.corruption_id].item_id: (row, source_of[row.clip_id]) for row in made}
+    found, left_out = _slices(recipe, facts, known)
+    stages.write_items(
+        workspace, list(items.values()), [slices.everything(list(facts)), *found], left_out,
+        empty="not one print could be degraded; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def _slices(
+    recipe: FingerprintRecipe, facts: Mapping[str, tuple[Corruption, str]], known: Mapping[tuple[str, str], Attribute]
+) -> tuple[list[Slice], dict[str, str]]:
+    classes = {item: (str(known[source, "finger_class"].value),) for item, (_, source) in facts.items()}
+    moisture = {item: (moisture_level(float(known[source, "moisture"].value or 0)),) for item, (_, source) in facts.items()}
+    strength = {item: float(row.facts["strength_rms"]) for item, (row, _) in facts.items()}
+    backgrounds = {item: (str(row.facts["background"]),) for item, (row, _) in facts.items()}
+    parts = [
+        slices.by_value(classes, "finger class", name="class", wanted=CLASSES),
+        slices.by_bin(strength, "degradation strength", name="strength", edges=recipe.strength_edges, percent=True),
+        slices.by_value(moisture, "moisture", name="moisture", wanted=MOISTURE_LEVELS),
+        slices.by_value(backgrounds, "background", name="background"),
+    ]
+    return [part for found, _ in parts for part in found], {name: why for _, missing in parts for name, why in missing.items()}
+
+
+def moisture_level(moisture: float) -> str:
+    """One of ``MOISTURE_LEVELS`` for -1 dry .. 1 wet."""
+    return MOISTURE_LEVELS[int(moisture > -MOISTURE_EDGE) + int(moisture > MOISTURE_EDGE)]
+
+
+def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/fingerprint``."""
+    publication = stages.Publication(
+        recipe,
+        attribute_steps=("known", f"measure.{print_geometry.NAME}", "measure.masks"),
+        leaves={"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": [GENERATOR]},
+        about=_about(recipe),
+        hole_is_given=False,
+        extra=_orientations if recipe.orientation_fields else None,
+    )
+    return stages.export(publication, workspace, target=target)
+
+
+def _about(recipe: FingerprintRecipe) -> str:
+    angles = (
+        f" `{ORIENTATIONS}/CLIP.png` holds the true direction of the ridges at every pixel of the truth: counter-clockwise from"
+        f" the horizontal, {ANGLES:,} steps for half a turn, 16 bits."
+    )
+    return (
+        "Fingerprints of nobody: `truth` is an impression of a grown finger, `input` the same print degraded and laid over a"
+        " background. In `attributes`, `print` is everything that determines the print, and `cores` and `deltas` say where its"
+        f" singular points lie in the truth, [x, y] in pixels.{angles if recipe.orientation_fields else ''}"
+    )
+
+
+def _orientations(rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
+    for clip_id, fields in {row["clip_id"]: row["attributes"]["print"] for row in rows}.items():
+        steps = np.rint(orientation_in_truth(Print.of_plain(fields)) * (ANGLES / np.pi)).astype(np.int64) % ANGLES
+        yield f"{ORIENTATIONS}/{clip_id}.png", video.png_bytes(steps.astype(np.uint16))
