@@ -53,7 +53,7 @@ def test_degradations_are_counted_and_prints_have_their_own_size(tmp_path: Path)
 
 def test_images_are_the_backgrounds_of_prints(tmp_path: Path) -> None:
     preview("faded", "--count", "1", "--size", "150x180", "--images", str(tmp_path / "mine"), "--out", str(tmp_path / "x.html"))
-    assert "photos of mine" in (tmp_path / "x.html").read_text()
+    assert "photographs of mine" in (tmp_path / "x.html").read_text()
 
 
 def test_masks_are_still_masks(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_degradations_are_drawn_over_prints_in_turn() -> None:
 
 def test_photographs_are_told_apart_from_other_constants() -> None:
     settings, where = on_photographs([{"share": 0.2}, {"backgrounds": "wood"}], Path("mine"))
-    assert settings == [{"backgrounds": "photos", "share": 0.2}, {"backgrounds": "wood"}]
+    assert settings == [{"backgrounds": "photographs", "share": 0.2}, {"backgrounds": "wood"}]
     shown = prints(1)
     (here,), (there,) = (panels("washed", settings[:1], shown, count=1, seed=0, where={"folder": one}) for one in ("mine", "his"))
     assert where == {"folder": "mine"}
