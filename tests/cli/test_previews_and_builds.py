@@ -207,6 +207,7 @@ def test_fingerprints_are_built_scored_by_their_own_protocol_and_reported(tmp_pa
         (["--fingers", "2", "--ppi", "72"], "72"),
         (["--fingers", "2", "--background", "marble"], "unknown background"),
         (["--fingers", "2", "--strength", "9"], "strength is 9.0, give a number from 0 (no effect) to 4"),
+        (["--fingers", "2", "--jpeg", "0"], "jpeg_quality is 0, give a whole number from 1 to 100"),
         (["--fingers", "2", "--photographs", "nowhere"], "'nowhere' is not a folder"),
         (["--fingers", "2", "--photographs", "."], "holds no pictures"),
         (["--fingers", "2", "--photographs", ".", "--background", "wood"], "give either --background or --photographs"),

@@ -140,6 +140,7 @@ def test_as_published_prints_are_like_the_challenge(tmp_path: Path) -> None:
     squares = [np.mean((frozen.truth_and_hole(folder, row)[0] / 255) ** 2) for row in dataset.items]
     assert np.mean(squares) == pytest.approx(0.728, abs=0.03)
     assert dataset.left_out.keys() >= {"moisture-dry", "moisture-wet"}
+    assert {row["attributes"]["degradation.jpeg_quality"] for row in dataset.items} == {75}
 
 
 def test_photographs_are_backgrounds_and_other_photographs_make_other_inputs(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ GENERATOR = "fingerprint_degradation"
 MOISTURE_LEVELS = ("dry", "normal", "wet")
 MOISTURE_EDGE = 1 / 3
 """Moisture below minus this is dry, above it wet."""
+PUBLISHED_JPEG_QUALITY = 75
 PHOTOGRAPHS = "photographs"
 """The background that is a folder of the user's."""
 ORIENTATIONS = "orientations"
@@ -61,6 +62,8 @@ class FingerprintRecipe(BaseModel):
     """Multiplies every effect of the degradation."""
     backgrounds: str | tuple[str, ...] = "procedural"
     """Kinds of procedural background, ``white``, ``none``, or ``photographs`` for a folder of the user's."""
+    jpeg_quality: int | None = None
+    """Of the JPEG that the input has been through; None: 75 for ``as-published``, as the challenge's seem to be, else no JPEG."""
     splits: Mapping[str, float] = {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11}
     """As published: 75,600, 8,400 and 8,400 of 92,400."""
     strength_edges: tuple[float, ...] = (0.0, 0.3, 0.4, 1.0)
@@ -87,7 +90,9 @@ class FingerprintRecipe(BaseModel):
     def constants(self) -> dict[str, Any]:
         """Of the degradation."""
         kinds = self.backgrounds if isinstance(self.backgrounds, str) else list(self.backgrounds)
-        return {"recipe": self.behaviour, "strength": self.strength, "backgrounds": kinds}
+        usual = PUBLISHED_JPEG_QUALITY if self.behaviour == "as-published" else None
+        quality = usual if self.jpeg_quality is None else self.jpeg_quality
+        return {"recipe": self.behaviour, "strength": self.strength, "backgrounds": kinds, "jpeg_quality": quality}
 
 
 def check(recipe: FingerprintRecipe, *, photographs: Path | None = None) -> None:

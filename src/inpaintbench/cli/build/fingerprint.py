@@ -36,6 +36,9 @@ def build_fingerprint(
         ),
     ] = None,
     photographs: Annotated[Path | None, typer.Option(help="Folder of photographs for backgrounds instead.")] = None,
+    jpeg: Annotated[
+        int | None, typer.Option(help="JPEG quality of the inputs, 1 to 100.", show_default="75 as-published, else no JPEG")
+    ] = None,
     orientations: Annotated[bool, typer.Option("--orientations", help="Publish the true ridge directions.")] = False,
     seed: Seed = 0,
     workers: Workers = WORKERS,
@@ -55,7 +58,7 @@ def build_fingerprint(
             "fingers": DEMO_FINGERS if fingers is None else fingers,
             "law": "uniform" if demo else _law(law),
             "impressions": impressions, "behaviour": behaviour, "width": width, "height": height, "pixels_per_inch": ppi,
-            "strength": strength, "orientation_fields": orientations, "seed": seed,
+            "strength": strength, "jpeg_quality": jpeg, "orientation_fields": orientations, "seed": seed,
             "backgrounds": "photographs" if photographs else kinds[0] if len(kinds) == 1 else tuple(kinds),
         },
     )  # fmt: skip
