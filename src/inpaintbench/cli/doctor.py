@@ -13,6 +13,7 @@ _PARTS = (
     ("PyAV", "av", "decoding and encoding"),
     ("datasets", "datasets", "loading exports"),
     ("torchcodec", "torchcodec", 'decoding through datasets: pip install "inpaintbench[export]"'),
+    ("numba", "numba", 'growing fingerprints fast: pip install "inpaintbench[masks]"'),
     ("decord", "decord", 'a second decoder: pip install "inpaintbench[decord]"'),
 )
 

@@ -128,7 +128,7 @@ class FingerprintSource:
                 "moisture": fields.impression.moisture,
                 "pressure": fields.impression.pressure,
             },
-            data={"print": asdict(fields)},
+            data={"print": payload["print"]},
         )
 
 
