@@ -66,8 +66,8 @@ class FingerprintRecipe(BaseModel):
     """Of the JPEG that the input has been through; None: 75 for ``as-published``, as the challenge's seem to be, else no JPEG."""
     splits: Mapping[str, float] = {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11}
     """As published: 75,600, 8,400 and 8,400 of 92,400."""
-    strength_edges: tuple[float, ...] = (0.0, 0.3, 0.4, 1.0)
-    """Of the slices by root mean square change, in shares of white."""
+    strength_edges: tuple[float, ...] = (0.0, 0.13, 0.17, 1.0)
+    """Of the slices by ``wear_rms``: what is done to the print itself, whatever it lies on, in shares of white."""
     orientation_fields: bool = False
     """Publish the true ridge orientation of every print."""
 
@@ -178,7 +178,7 @@ def _slices(
 ) -> tuple[list[Slice], dict[str, str]]:
     classes = {item: (str(known[source, "finger_class"].value),) for item, (_, source) in facts.items()}
     moisture = {item: (moisture_level(float(known[source, "moisture"].value or 0)),) for item, (_, source) in facts.items()}
-    strength = {item: float(row.facts["strength_rms"]) for item, (row, _) in facts.items()}
+    strength = {item: float(row.facts["wear_rms"]) for item, (row, _) in facts.items()}
     backgrounds = {item: (str(row.facts["background"]),) for item, (row, _) in facts.items()}
     parts = [
         slices.by_value(classes, "finger class", name="class", wanted=CLASSES),

@@ -131,7 +131,7 @@ def test_only_input_and_truth_can_be_looked_at_input_first(tmp_path: Path) -> No
 
 
 def test_the_generators_own_change_is_not_said_twice(tmp_path: Path) -> None:
-    facts = [{"strength_rms": 51 / 255, "kind": "oak"}, {"strength_rms": 0.3, "kind": "oak"}]
+    facts = [{"change_rms": 51 / 255, "kind": "oak"}, {"change_rms": 0.3, "kind": "oak"}]
     html = page_of(tmp_path, Panel("p", {}, [degraded(flat(0, 0, 0), flat(51, 51, 51), facts=fact) for fact in facts]))
     first, second = html.split("<figure")[1:]
     assert "rms" not in first

@@ -83,7 +83,7 @@ def test_no_effect_and_no_background_gives_the_truth(
     print_ = print_of(height, width, elastic=Elastic(seed, 2.0 * max(height, width), 0.08 * max(height, width)))
     drawn = draw(FingerprintDegradation(recipe=recipe, backgrounds=backgrounds, **nothing), seed, picture=picture, print_=print_)
     np.testing.assert_array_equal(drawn.input[0], truth_of(picture, print_))  # type: ignore[index]
-    assert drawn.facts["strength_rms"] == 0
+    assert drawn.facts["change_rms"] == drawn.facts["wear_rms"] == 0
     assert drawn.facts["lines"] == drawn.facts["blocks"] == 0
 
 
@@ -108,7 +108,7 @@ def test_every_constant_at_both_ends_at_any_size(
     again = draw(leaf, seed, picture=ridges(height, width), print_=print_)
     np.testing.assert_array_equal(drawn.input, again.input)
     assert drawn.facts == again.facts
-    assert 0 <= drawn.facts["strength_rms"] <= 1
+    assert 0 <= drawn.facts["change_rms"] <= 1
 
 
 @pytest.mark.parametrize(("recipe", "effect"), [(recipe, effect) for recipe in RECIPES for effect in EFFECTS[recipe]])
@@ -116,7 +116,7 @@ def test_each_effect_alone_changes_the_print_and_only_it(recipe: Any, effect: st
     leaf = FingerprintDegradation(recipe=recipe, effects=[effect], backgrounds="none")
     facts = [draw(leaf, seed).facts for seed in range(8)]
     assert all(one["order"] == [effect] for one in facts)
-    assert max(one["strength_rms"] for one in facts) > 0.01
+    assert max(one["change_rms"] for one in facts) > 0.01
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -146,7 +146,7 @@ def test_strength_makes_it_worse() -> None:
         means = [
             np.mean(
                 [
-                    draw(FingerprintDegradation(recipe=recipe, strength=s, backgrounds="none"), seed).facts["strength_rms"]  # type: ignore[arg-type]
+                    draw(FingerprintDegradation(recipe=recipe, strength=s, backgrounds="none"), seed).facts["change_rms"]  # type: ignore[arg-type]
                     for seed in range(12)
                 ]
             )
@@ -180,12 +180,14 @@ def test_the_published_composite_hides_white_and_keeps_grey() -> None:
     np.testing.assert_array_equal(corrected.input[0, ..., 0], picture)  # type: ignore[index]
 
 
-def test_strength_rms_is_the_root_of_the_mean_square_of_grey_differences() -> None:
+def test_wear_is_that_of_the_print_and_change_that_of_the_input() -> None:
     picture, print_ = ridges(), print_of(HEIGHT, WIDTH)
     drawn = draw(FingerprintDegradation(backgrounds="wood"), 4)
     grey = np.asarray(Image.fromarray(drawn.input[0]).convert("L"), float) / 255  # type: ignore[index]
     expected = math.sqrt(((grey - truth_of(picture, print_)[..., 0] / 255) ** 2).mean())
-    assert drawn.facts["strength_rms"] == pytest.approx(expected, rel=1e-5)
+    assert drawn.facts["change_rms"] == pytest.approx(expected, rel=1e-5)
+    bare = draw(FingerprintDegradation(backgrounds="none", effects=[e for e in EFFECTS["corrected"] if e != "blocks"]), 4)
+    assert drawn.facts["wear_rms"] == bare.facts["wear_rms"] == bare.facts["change_rms"] < drawn.facts["change_rms"]
 
 
 def test_lengths_grow_with_the_resolution_of_the_print() -> None:

@@ -46,7 +46,8 @@ class FingerprintDegradation:
 
     Facts: ``recipe``, ``strength``, ``background`` (its kind), ``background_file`` (of photographs), ``order`` of the effects,
     ``effects`` (name and parameters of each, in that order), ``lines`` and ``blocks`` (how many), ``jpeg_quality`` where there
-    is one, and ``strength_rms``: how far the input's grey levels (ITU-R 601) are from the truth's, root of the mean square, 0..1.
+    is one; ``wear_rms``, how far the print itself is from the truth before it lies on its background, and ``change_rms``, how far
+    the input is, in grey levels (ITU-R 601), root of the mean square, 0..1.
     """
 
     name = "fingerprint_degradation"
@@ -116,7 +117,8 @@ class FingerprintDegradation:
         if self.jpeg_quality is not None:
             picture = _through_jpeg(picture, self.jpeg_quality)
             laid["jpeg_quality"] = self.jpeg_quality
-        return Drawn(None, self._facts(done, laid, _distance(picture, truth)), input=picture[None])
+        distances = {"wear_rms": _distance(bent, truth), "change_rms": _distance(picture, truth)}
+        return Drawn(None, self._facts(done, laid) | distances, input=picture[None])
 
     def _worn(self, picture: Grey, scale: float, stream: Callable[[str], np.random.Generator]) -> Done:
         """The print after everything that befalls its ink, and what that was."""
@@ -148,7 +150,7 @@ class FingerprintDegradation:
         lay = published.composite if self.recipe == "as-published" else corrected.composite
         return lay(picture, surface), facts
 
-    def _facts(self, done: list[Facts], laid: Facts, strength_rms: float) -> Facts:
+    def _facts(self, done: list[Facts], laid: Facts) -> Facts:
         counts = {one["name"]: one["count"] for one in done if one["name"] in ("lines", "blocks")}
         return {
             "recipe": self.recipe,
@@ -158,7 +160,6 @@ class FingerprintDegradation:
             "effects": done,
             "lines": counts.get("lines", 0),
             "blocks": counts.get("blocks", 0),
-            "strength_rms": strength_rms,
         }
 
 
@@ -197,7 +198,7 @@ def _through_jpeg(picture: Rgb, quality: int) -> Rgb:
     return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR_RGB), np.uint8)
 
 
-def _distance(picture: Rgb, truth: Grey) -> float:
+def _distance(picture: Rgb | Grey, truth: Grey) -> float:
     """Root of the mean squared difference of grey levels, 0..1."""
     grey = np.asarray(Image.fromarray(picture).convert("L"), np.float32)
     return math.sqrt(float(np.mean((grey - truth) ** 2))) / 255
