@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
 from tests.fingerprints.stripes import straight
 
 from inpaintbench.fingerprints.fingers import draw_finger
@@ -97,3 +101,18 @@ def test_synthetic_prints_have_tens_of_them_at_places_of_ridges(name: str) -> No
     on_ridges = [picture[int(one.y), int(one.x)] == 0 for one in found]
     assert np.mean(on_ridges) > 0.9
     assert all(isinstance(one, Minutia) for one in found)
+
+
+@pytest.mark.real
+def test_counts_on_anothers_prints_are_near_those_of_another_program(assets: Path) -> None:
+    """Five SFinGe prints whose minutiae FingerJetFX counted."""
+    folder = assets / "fingerprints" / "fingerprint-nfiq2-sfinge" / "examples"
+    ratios = []
+    for path in sorted((folder / "images").glob("*.pgm")):
+        told = (folder / "output" / f"{path.stem}_output.txt").read_text()
+        counted = int(re.findall(r"FingerJetFX_MinutiaeCount: (\d+)", told)[0])
+        picture = np.asarray(Image.open(path).convert("L"))
+        ratios.append(len(find_minutiae(picture)) / counted)
+    assert len(ratios) == 5
+    assert 0.5 < min(ratios) <= max(ratios) < 2
+    assert 0.8 < np.median(ratios) < 1.3

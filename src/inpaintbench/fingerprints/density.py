@@ -44,9 +44,9 @@ def _map(rng: np.random.Generator) -> FloatArray:
         centre = rng.uniform((0.3 * height, 0.2 * width), (0.7 * height, 0.8 * width))
         axes = (rng.uniform(1, 3) * height / 16, rng.uniform(1, 3) * width / 16)
         _stamp(fine, rng, int(rng.integers(100, 201)), centre=centre, axes=axes, values=(0.10, 0.17))
-    for centre_row, half in ((0.0, rng.uniform(0.20, 0.25)), (1.0, rng.uniform(0.20, 0.25))):
+    for centre_row in (rng.uniform(0.16, 0.20), rng.uniform(0.81, 0.85)):
         centre = np.array([centre_row * height, rng.uniform(0.4, 0.6) * width])
-        axes = (half * height, rng.uniform(0.45, 0.65) * width)
+        axes = (rng.uniform(0.07, 0.11) * height, rng.uniform(0.45, 0.65) * width)
         _stamp(fine, rng, int(rng.integers(200, 301)), centre=centre, axes=axes, values=(0.75, 0.80))
     coarse = cv2.resize(fine, (_CELLS[1], _CELLS[0]), interpolation=cv2.INTER_AREA)
     return np.asarray(cv2.GaussianBlur(coarse, (9, 9), 0), np.float32)

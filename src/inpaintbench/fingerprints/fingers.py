@@ -26,9 +26,10 @@ _MIRRORED_CLASS = {"left_loop": "right_loop", "right_loop": "left_loop"}
 _LEAST_CORE_GAP = 0.025
 """Of the height between the cores of a whorl: nearer ones would be one singular point."""
 
-_CORE_BELOW, _DELTA_BELOW = 0.8, 0.5
-"""Of a pixel below the pixels above it. Ridges turn fastest above a core; seen from so far above, two pixels side by side are so
-near in angle that they differ by less than a quarter turn, and the field on whole pixels has its singular points in place."""
+_CORES_BELOW, _DELTA_BELOW = (0.8, 0.2), 0.5
+"""Of a pixel below the pixels above it, for upper and lower core. Ridges turn fastest above an upper core and below a lower one;
+seen from so far off, two pixels side by side are so near in angle that they differ by less than a quarter turn, and the field on
+whole pixels has its singular points in place."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,9 @@ class _Places:
 _LOOP_CORE = (((0.40, 0.60), (0.35, 0.55)),)
 _LEFT_DELTA = ((0.12, 0.325), (0.625, 0.815))
 _RIGHT_DELTA = ((0.675, 0.88), (0.625, 0.815))
-_SPIRAL_BENDS = (((-60.0, -45.0), (40.0, 55.0)), ((10.0, 25.0), (30.0, 45.0)))
+_SPIRAL_BENDS = (((-60.0, -45.0), (40.0, 55.0)), ((15.0, 35.0), (-35.0, -15.0)))
+"""Of the upper and the lower core. Anguli bends the lower one by (10..25, 30..45), which pinches its ridges to a point; this is
+half of the upper bend, turned upside down, and leaves them round."""
 _PLACES = {
     "tented_arch": _Places(_LOOP_CORE, (), (((-90.0, -45.0), (45.0, 90.0)),)),
     "right_loop": _Places(_LOOP_CORE, (_LEFT_DELTA,), (((-90.0, -45.0), (60.0, 105.0)),)),
@@ -83,11 +86,12 @@ def draw_finger(
     cores, deltas, bends, arch = _points(chosen, rng)
     border = border_pixels(pixels_per_inch)
 
-    def placed(points: list[Point], below: float) -> tuple[Point, ...]:
+    def placed(points: list[Point], below: tuple[float, ...]) -> tuple[Point, ...]:
         within = ((x * (width - 2 * border), y * (height - 2 * border)) for x, y in points)
-        return tuple((border + math.floor(x) + 0.5, border + math.floor(y) + below) for x, y in within)
+        cells = ((border + math.floor(x), border + math.floor(y)) for x, y in within)
+        return tuple((x + 0.5, y + lower) for (x, y), lower in zip(cells, below, strict=False))
 
-    places = placed(cores, _CORE_BELOW), placed(deltas, _DELTA_BELOW)
+    places = placed(cores, _CORES_BELOW), placed(deltas, (_DELTA_BELOW, _DELTA_BELOW))
     return Finger(chosen, width, height, float(pixels_per_inch), *places, bends, arch, int(seed))
 
 
