@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -202,6 +203,13 @@ def test_fingerprints_are_built_scored_by_their_own_protocol_and_reported(tmp_pa
             "there is no class law 'fair': choose natural, uniform, or a weight for each class",
         ),
         (["--fingers", "2", "--law", "arch=0"], "the class law gives no class a weight above 0"),
+        (["--fingers", "2", "--law", "whorl=x"], "'x' is not a weight; give numbers, such as whorl=2,arch=1"),
+        (["--fingers", "2", "--law", "whorl=1,whorl=2"], "gives whorl two weights"),
+        (["--fingers", "2", "--law", "arch=-1,whorl=2"], "gives arch the weight -1.0"),
+        (["--demo", "--law", "natural"], "the demo has all classes alike"),
+        (["--fingers", "2", "--splits", "9,1"], "splits '9,1' are not three shares for train, validation, test"),
+        (["--fingers", "2", "--elastic", "-1"], "elastic is -1.0, give 0 (no field) or more"),
+        (["--fingers", "2", "--background", "white", "--background", "wood"], "--background white stands alone"),
         (["--fingers", "2", "--law", "arc=1"], "the class law names 'arc', which is no finger class"),
         (["--fingers", "2", "--size", "40x60"], "a fingerprint of 40x60 pixels is too small for the ridge filter"),
         (["--fingers", "2", "--ppi", "72"], "72"),
@@ -235,3 +243,14 @@ def test_a_broken_photograph_is_named_before_any_work(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "torn.jpg" in done.stderr
     assert not (tmp_path / "w").exists()
+
+
+def test_other_options_replace_the_dataset_and_say_so(tmp_path: Path) -> None:
+    build = ("build", "fingerprint", "--size", "120x160", "--out", str(tmp_path / "w"))
+    first = program(*build, "--fingers", "3", "--splits", "0,0,1")
+    assert first.returncode == 0, first.stderr
+    assert "note:" not in first.stderr
+    assert "note:" not in program(*build, "--fingers", "3", "--splits", "0,0,1").stderr
+    second = program(*build, "--fingers", "2", "--strength", "0", "--background", "white")
+    assert "this dataset of 2 items, made with other options, replaces one of 3 items" in second.stderr
+    assert re.search("strength-0-13 +│ +2 ", second.stdout)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -16,14 +18,16 @@ from pydantic import ValidationError
 
 from inpaintbench import frozen, video
 from inpaintbench.curation import split
+from inpaintbench.curation.print_geometry import ANGLES
 from inpaintbench.errors import InputError, MissingPartError
 from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.eval.score import score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.fingerprints import elastic
 from inpaintbench.fingerprints.geometry import orientation_in_truth
+from inpaintbench.fingerprints.poincare import singular_points
 from inpaintbench.fingerprints.records import CLASSES, Print
-from inpaintbench.recipes.fingerprint import ANGLES, FingerprintRecipe, check, moisture_level
+from inpaintbench.recipes.fingerprint import FingerprintRecipe, check, moisture_level
 from inpaintbench.recipes.settings import build
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
@@ -40,7 +44,14 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Built:
 def test_every_slice_and_split_loads_and_verifies(benchmark: Built, tmp_path: Path) -> None:
     _, folder, dataset = benchmark
     check_published(folder)
-    assert {part.name.partition("-")[0] for part in dataset.slices} == {"all", "class", "strength", "moisture", "background"}
+    assert {part.name.partition("-")[0] for part in dataset.slices} == {
+        "all",
+        "class",
+        "strength",
+        "blocks",
+        "moisture",
+        "background",
+    }
     loaded = load_dataset(str(folder), "all", cache_dir=str(tmp_path))
     rows = [row for part in loaded.values() for row in part]
     assert len(rows) == len(dataset.items) == 12
@@ -85,6 +96,19 @@ def _sources(workspace: Workspace) -> list:  # type: ignore[type-arg]
     from inpaintbench.types import Source
 
     return workspace.table("sources", Source)
+
+
+def test_cores_and_deltas_lie_where_the_published_ridges_turn(benchmark: Built) -> None:
+    _, _, dataset = benchmark
+    for row in dataset.items:
+        field = orientation_in_truth(Print.of_plain(row["attributes"]["print"]))
+        found = singular_points(field)
+        for name, half_turns in (("cores", 1), ("deltas", -1)):
+            places = row["attributes"][name]
+            turns = [point for point in found if point.half_turns == half_turns]
+            assert len(places) == len(turns), row["attributes"]["finger_class"]
+            for x, y in places:
+                assert min(math.dist((x, y), turn[:2]) for turn in turns) < 2
 
 
 def test_orientation_pictures_hold_the_field_of_the_truth(benchmark: Built) -> None:
@@ -157,6 +181,10 @@ def test_photographs_are_backgrounds_and_other_photographs_make_other_inputs(tmp
         workspace = Workspace(tmp_path / "w")
         with LocalExecutor(workspace, workers=0) as executor:
             folder, dataset = build(recipe, [recipe.source], executor, workspace, photographs=photographs)
+        assert {row["licence"] for row in dataset.items} == {"CC0-1.0, its background: not stated"}
+        digest = hashlib.sha256((photographs / "flat.png").read_bytes()).hexdigest()
+        assert {row["attributes"]["degradation.background_sha256"] for row in dataset.items} == {digest}
+        assert "photographs of whoever built this" in (folder / "README.md").read_text()
         inputs.append(np.stack([frozen.input_view(folder, row).input for row in dataset.items]))
         # Outside the print there is nothing but the photograph.
         assert np.median(inputs[-1][:, 0, :3]) == pytest.approx(level, abs=2)

@@ -1,25 +1,33 @@
-"""Where cores and deltas of synthetic prints lie in the published picture, after every distortion."""
+"""Where cores and deltas of synthetic prints lie, and how their ridges run, in the published picture: after every distortion."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from inpaintbench import video
 from inpaintbench.curation.footage import data_attribute
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
-from inpaintbench.fingerprints.geometry import points_in_truth
+from inpaintbench.fingerprints.geometry import orientation_in_truth, points_in_truth
 from inpaintbench.fingerprints.records import Point, Print
 from inpaintbench.types import Attribute, Clip, Plain
 from inpaintbench.workspace import Blobs
 
 NAME = "print_geometry"
 VERSION = "1"
+FIELD, FOLDER = "orientation_file", "orientations"
+"""Attribute that names the picture of orientation of a clip, and the folder it is published in."""
+ANGLES = 2**16
+"""Steps of half a turn in such a picture."""
 
 
-def measure(executor: Executor, clips: Sequence[Clip], prints: Mapping[str, str]) -> Outcome:
+def measure(executor: Executor, clips: Sequence[Clip], prints: Mapping[str, str], *, orientation: bool = False) -> Outcome:
     """Write ``cores`` and ``deltas`` of every clip to the table ``attributes``: [x, y] in pixels of the truth.
 
-    Points that a distortion moved off the picture are left out.
+    Points that a distortion moved off the picture are left out. With ``orientation`` the row ``FIELD`` names a 16-bit picture of
+    the ridge angle, counter-clockwise from the horizontal, in steps of pi / ``ANGLES``; the picture is the row's blob.
 
     Args:
         executor: who does the work.
@@ -32,6 +40,7 @@ def measure(executor: Executor, clips: Sequence[Clip], prints: Mapping[str, str]
         table="attributes",
         record=Attribute,
         function="inpaintbench.curation.print_geometry:measure_one",
+        parameters={"orientation": orientation},
     )
     tasks = [
         Task(clip.clip_id, prints[clip.source_id], {"clip_id": clip.clip_id, "print": prints[clip.source_id]}) for clip in clips
@@ -39,13 +48,21 @@ def measure(executor: Executor, clips: Sequence[Clip], prints: Mapping[str, str]
     return executor.run(step, tasks)
 
 
-def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
-    """Two rows, each a list of points."""
+def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
+    """Two rows, each a list of points, and one for the picture of orientation where it is asked for."""
     fields = Print.of_plain(json.loads(blobs.path(payload["print"]).read_bytes()))
     points = {"cores": fields.finger.cores, "deltas": fields.finger.deltas}
-    return [
-        data_attribute(blobs, payload["clip_id"], name, _seen(fields, places), producer=NAME) for name, places in points.items()
-    ]
+    clip_id = payload["clip_id"]
+    rows = [data_attribute(blobs, clip_id, name, _seen(fields, places), producer=NAME) for name, places in points.items()]
+    if parameters["orientation"]:
+        blob, _ = blobs.put(".png", lambda path: path.write_bytes(_field(fields)))
+        rows.append(Attribute(clip_id, FIELD, f"{FOLDER}/{clip_id}.png", None, NAME, VERSION, blob))
+    return rows
+
+
+def _field(fields: Print) -> bytes:
+    steps = np.rint(orientation_in_truth(fields) * (ANGLES / np.pi)).astype(np.int64) % ANGLES
+    return video.png_bytes(steps.astype(np.uint16))
 
 
 def _seen(fields: Print, places: tuple[Point, ...]) -> list[list[float]]:

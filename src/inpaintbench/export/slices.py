@@ -165,7 +165,13 @@ def by_value(
 
 
 def by_bin(
-    numbers: Mapping[str, float], attribute: str, *, name: str, edges: Sequence[float], percent: bool = False
+    numbers: Mapping[str, float],
+    attribute: str,
+    *,
+    name: str,
+    edges: Sequence[float],
+    percent: bool = False,
+    closed: bool = False,
 ) -> tuple[list[Slice], dict[str, str]]:
     """One slice for each bin ``(low, high]`` between neighbouring ``edges``; numbers at or below the first edge are in none.
 
@@ -175,12 +181,14 @@ def by_bin(
         name: beginning of the slices' names.
         edges: ascending.
         percent: name the bins in per cent of numbers in 0..1.
+        closed: the first bin holds its lower edge too.
     """
     made, left_out = [], {}
-    for low, high in pairwise(edges):
+    for place, (low, high) in enumerate(pairwise(edges)):
         label = f"{name}-{_edge(low, percent)}-{_edge(high, percent)}"
-        rule = f"{low:g} < {attribute} <= {high:g}"
-        members = tuple(item for item, number in numbers.items() if low < number <= high)
+        holds_low = closed and not place
+        rule = f"{low:g} {'<=' if holds_low else '<'} {attribute} <= {high:g}"
+        members = tuple(item for item, number in numbers.items() if low < number <= high or (holds_low and number == low))
         if members:
             made.append(Slice(label, rule, members))
         else:

@@ -6,19 +6,18 @@ Truth and input share the elastic field of their impression. All impressions of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from inpaintbench import video
 from inpaintbench.curation import print_geometry, split
+from inpaintbench.curation.sources.fingerprints import PRINT_LICENCE
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
-from inpaintbench.fingerprints.geometry import orientation_in_truth
-from inpaintbench.fingerprints.records import CLASSES, Print
+from inpaintbench.fingerprints.records import CLASSES
 from inpaintbench.masks import render
 from inpaintbench.masks.fingerprints.backgrounds import check_photographs, list_photographs
 from inpaintbench.recipes import stages
@@ -33,9 +32,6 @@ MOISTURE_EDGE = 1 / 3
 PUBLISHED_JPEG_QUALITY = 75
 PHOTOGRAPHS = "photographs"
 """The background that is a folder of the user's."""
-ORIENTATIONS = "orientations"
-ANGLES = 2**16
-"""Steps of half a turn in the pictures of orientation."""
 
 
 class FingerprintRecipe(BaseModel):
@@ -62,6 +58,8 @@ class FingerprintRecipe(BaseModel):
     """Multiplies every effect of the degradation."""
     backgrounds: str | tuple[str, ...] = "procedural"
     """Kinds of procedural background, ``white``, ``none``, or ``photographs`` for a folder of the user's."""
+    photographs_licence: str | None = None
+    """Of the user's photographs."""
     jpeg_quality: int | None = None
     """Of the JPEG that the input has been through; None: 75 for ``as-published``, as the challenge's seem to be, else no JPEG."""
     splits: Mapping[str, float] = {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11}
@@ -84,7 +82,16 @@ class FingerprintRecipe(BaseModel):
         """The prints that this recipe is about."""
         shared = ("fingers", "impressions", "law", "width", "height", "pixels_per_inch", "elastic", "seed")
         style = "challenge" if self.behaviour == "as-published" else "natural"
-        return SourceSpec("fingerprints", {name: getattr(self, name) for name in shared} | {"style": style})
+        return SourceSpec(
+            "fingerprints", {name: getattr(self, name) for name in shared} | {"style": style, "licence": self.licence}
+        )
+
+    @property
+    def licence(self) -> str:
+        """Of the pictures: prints are nobody's, photographs may be somebody's."""
+        if self.backgrounds != PHOTOGRAPHS:
+            return PRINT_LICENCE
+        return f"{PRINT_LICENCE}, its background: {self.photographs_licence or 'not stated'}"
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -119,11 +126,11 @@ def curate(
     stages.curate(cutting, sources, executor, workspace)
 
 
-def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -> None:  # noqa: ARG001 - stage signature
-    """Where cores and deltas lie once every distortion is done."""
+def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Where cores and deltas lie, and how ridges run, once every distortion is done."""
     known = stages.facts_of(workspace, ["known"])
     prints = {source: str(row.blob) for (source, name), row in known.items() if name == "print"}
-    print_geometry.measure(executor, workspace.table("clips", Clip), prints)
+    print_geometry.measure(executor, workspace.table("clips", Clip), prints, orientation=recipe.orientation_fields)
 
 
 def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace, *, photographs: Path | None = None) -> None:
@@ -179,10 +186,12 @@ def _slices(
     classes = {item: (str(known[source, "finger_class"].value),) for item, (_, source) in facts.items()}
     moisture = {item: (moisture_level(float(known[source, "moisture"].value or 0)),) for item, (_, source) in facts.items()}
     strength = {item: float(row.facts["wear_rms"]) for item, (row, _) in facts.items()}
+    blocks = {item: ("some" if row.facts["blocks"] else "none",) for item, (row, _) in facts.items()}
     backgrounds = {item: (str(row.facts["background"]),) for item, (row, _) in facts.items()}
     parts = [
         slices.by_value(classes, "finger class", name="class", wanted=CLASSES),
-        slices.by_bin(strength, "degradation strength", name="strength", edges=recipe.strength_edges, percent=True),
+        slices.by_bin(strength, "degradation strength", name="strength", edges=recipe.strength_edges, percent=True, closed=True),
+        slices.by_value(blocks, "opaque blocks", name="blocks", wanted=("none", "some")),
         slices.by_value(moisture, "moisture", name="moisture", wanted=MOISTURE_LEVELS),
         slices.by_value(backgrounds, "background", name="background"),
     ]
@@ -202,24 +211,31 @@ def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | No
         leaves={"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": [GENERATOR]},
         about=_about(recipe),
         hole_is_given=False,
-        extra=_orientations if recipe.orientation_fields else None,
+        extra=partial(_orientations, workspace),
     )
     return stages.export(publication, workspace, target=target)
 
 
 def _about(recipe: FingerprintRecipe) -> str:
     angles = (
-        f" `{ORIENTATIONS}/CLIP.png` holds the true direction of the ridges at every pixel of the truth: counter-clockwise from"
-        f" the horizontal, {ANGLES:,} steps for half a turn, 16 bits."
+        f" `{print_geometry.FOLDER}/CLIP_ID.png` holds the true direction of the ridges at every pixel of the truth:"
+        f" counter-clockwise from the horizontal, {print_geometry.ANGLES:,} steps for half a turn, 16 bits."
+    )
+    photographs = (
+        " Inputs show photographs of whoever built this; each row names its file with its SHA-256 (`degradation.background_file`,"
+        " `degradation.background_sha256`)."
     )
     return (
         "Fingerprints of nobody: `truth` is an impression of a grown finger, `input` the same print degraded and laid over a"
         " background. In `attributes`, `print` is everything that determines the print, and `cores` and `deltas` say where its"
         f" singular points lie in the truth, [x, y] in pixels.{angles if recipe.orientation_fields else ''}"
+        f"{photographs if recipe.backgrounds == PHOTOGRAPHS else ''}"
     )
 
 
-def _orientations(rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
-    for clip_id, fields in {row["clip_id"]: row["attributes"]["print"] for row in rows}.items():
-        steps = np.rint(orientation_in_truth(Print.of_plain(fields)) * (ANGLES / np.pi)).astype(np.int64) % ANGLES
-        yield f"{ORIENTATIONS}/{clip_id}.png", video.png_bytes(steps.astype(np.uint16))
+def _orientations(workspace: Workspace, rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
+    """The pictures of orientation that the label stage made, if it did."""
+    published = {row["clip_id"] for row in rows}
+    for row in workspace.table("attributes", Attribute, step=f"measure.{print_geometry.NAME}"):
+        if row.name == print_geometry.FIELD and row.subject_id in published:
+            yield str(row.value), workspace.blobs.path(str(row.blob)).read_bytes()

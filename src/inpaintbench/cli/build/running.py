@@ -12,11 +12,12 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel, ValidationError
 
+from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import WORKERS
 from inpaintbench.curation.footage import display_name
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.freeze import check_target
@@ -84,11 +85,22 @@ def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Ru
     check_target(out / "exports" / recipe.kind)
     given = {name: path for name, path in corrupting.items() if path}
     check(recipe, sources, **given)
-    workspace = Workspace(out)
+    workspace, before = Workspace(out), _published(out / "exports" / recipe.kind)
     with running.on(workspace) as executor:
         folder, dataset = build(recipe, sources, executor, workspace, **given)
     summarise(workspace, dataset)
+    if before and before.recipe != dataset.recipe:
+        replaced = f"replaces one of {len(before.items)} items"
+        console.err.print(f"note: this dataset of {len(dataset.items)} items, made with other options, {replaced}", markup=False)
     told(folder, dataset)
+
+
+def _published(folder: Path) -> Dataset | None:
+    """What an earlier run published; None when nothing can be read there."""
+    try:
+        return frozen.load(folder)
+    except InpaintBenchError:
+        return None
 
 
 def told(folder: Path, dataset: Dataset) -> None:

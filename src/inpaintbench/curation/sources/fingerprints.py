@@ -15,13 +15,16 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.curation.sources.base import PARTS, Footage
 from inpaintbench.errors import InputError
-from inpaintbench.fingerprints.elastic import REACH_SHARE, STRENGTH_SHARE
 from inpaintbench.fingerprints.fingers import Law, class_law, draw_finger
 from inpaintbench.fingerprints.impressions import Style, draw_impression, printed
 from inpaintbench.fingerprints.master import master
-from inpaintbench.fingerprints.records import Elastic, Finger, Print
+from inpaintbench.fingerprints.records import CLASSES, REFERENCE_PIXELS_PER_INCH, Elastic, Finger, Print
 from inpaintbench.types import content_id, item_rng
 
+PRINT_LICENCE = "CC0-1.0"
+"""Nobody's fingers, drawn by a program."""
+STRENGTH_PIXELS, REACH_PIXELS = 800.0, 32.0
+"""Of the elastic field at 500 pixels per inch. Source: ChaLearn LAP 2018, track 3: 2 and 0.08 of 400 pixels."""
 _SEEDS = 2**31
 
 
@@ -46,11 +49,13 @@ class FingerprintSource:
         pixels_per_inch: float = 500.0,
         style: Style = "natural",
         elastic: float = 1.0,
+        licence: str = PRINT_LICENCE,
         seed: int = 0,
     ) -> None:
         """``style``: ``natural`` (dry and wet, light and heavy, scratched) or ``challenge`` (as ChaLearn 2018 printed them).
 
-        ``elastic`` multiplies the strength of the elastic field that truth and degraded input share.
+        ``elastic`` multiplies the strength of the elastic field that truth and degraded input share; 1 is as published at 275x400
+        and 500 pixels per inch, and its lengths go with the resolution.
         """
         for what, count in (("fingers", fingers), ("impressions of each finger", impressions)):
             if count < 1:
@@ -59,6 +64,8 @@ class FingerprintSource:
             raise InputError(f"elastic is {elastic}, give 0 (no field) or more; 1 is the usual strength")
         self.fingers, self.impressions, self.law, self.style, self.seed = fingers, impressions, class_law(law), style, seed
         self.width, self.height, self.pixels_per_inch, self.elastic = width, height, pixels_per_inch, elastic
+        self.licence = licence
+        self._order = [CLASSES[place] for place in item_rng(seed, "finger classes", "").permutation(len(CLASSES))]
         self._classes: list[str] = []
         self._counts = dict.fromkeys(self.law, 0)
         self.print_of(0, 0)  # tells at once what cannot be drawn
@@ -74,8 +81,9 @@ class FingerprintSource:
         drawn = self._finger(finger)
         rng = item_rng(self.seed, "impression", f"{finger}.{impression}")
         pressed = draw_impression(rng, finger=drawn, number=impression, seed=int(rng.integers(_SEEDS)), style=self.style)
-        side = max(self.width, self.height)
-        field = Elastic(int(rng.integers(_SEEDS)), self.elastic * STRENGTH_SHARE * side, REACH_SHARE * side)
+        scale = self.pixels_per_inch / REFERENCE_PIXELS_PER_INCH
+        # The displacement goes with strength over reach, so that it grows with the resolution as all lengths do.
+        field = Elastic(int(rng.integers(_SEEDS)), self.elastic * STRENGTH_PIXELS * scale**2, REACH_PIXELS * scale)
         return Print(drawn, pressed, field)
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
@@ -104,7 +112,7 @@ class FingerprintSource:
         while len(self._classes) <= number:
             counted = len(self._classes) + 1
             # Rounded, so that noise in the last digit does not decide between equals.
-            chosen = max(self.law, key=lambda name: round(self.law[name] * counted - self._counts[name], 6))
+            chosen = max(self._order, key=lambda name: round(self.law[name] * counted - self._counts[name], 6))
             self._classes.append(chosen)
             self._counts[chosen] += 1
         return self._classes[number]
@@ -116,9 +124,9 @@ class FingerprintSource:
             name=name,
             uri=f"fingerprints:{name}",
             origin=self.name,
-            content=content_id(self.version, payload),
+            content=content_id(self.version, payload, self.licence),
             payload=payload,
-            licence="CC0-1.0",  # nobody's finger, drawn by a program
+            licence=self.licence,
             known={
                 "set": "synthetic",
                 "split_group": f"finger {finger:06d}",
