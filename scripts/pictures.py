@@ -60,25 +60,28 @@ def main() -> None:
 
 
 def grids() -> None:
-    """36 prints, and 36 as they are degraded, side by side in pictures of their own."""
-    source = FingerprintSource(fingers=FINGERPRINTS, law="uniform")
-    leaf = FingerprintDegradation()
-    truths, inputs = [], []
-    for number in range(FINGERPRINTS):
-        fields = source.print_of(number, 0)
-        undistorted, truth = (np.repeat(one[None, ..., None], 3, axis=3) for one in printed(master(fields.finger), fields))
-        parts = {"undistorted": undistorted, "print": asdict(fields)}
-        height, width = truth.shape[1:3]
-        view = ItemView(
-            item_id="", frames=1, height=height, width=width, fps=1.0, parts={k: partial(parts.get, k) for k in parts}
-        )
-        truths.append(truth[0])
-        inputs.append(leaf.generate(view, np.random.default_rng(number)).input[0])
-    for name, pictures in (("fingerprints", truths), ("degradations", inputs)):
-        shown = [np.asarray(Image.fromarray(one).resize(SHRUNK, Image.Resampling.LANCZOS)) for one in pictures]
-        rows = [np.hstack(shown[start : start + COLUMNS]) for start in range(0, FINGERPRINTS, COLUMNS)]
-        grid = Image.fromarray(np.vstack(rows))
-        grid.quantize(256, dither=Image.Dither.NONE).save(DOCS / "pictures" / f"{name}.png", optimize=True)
+    """36 prints as a builder gets them, 36 like the challenge's, and both degraded, each grid a picture of its own."""
+    for suffix, style, recipe in (("", "natural", "corrected"), ("_as_published", "challenge", "as-published")):
+        source = FingerprintSource(fingers=FINGERPRINTS, law="uniform", style=style)
+        leaf = FingerprintDegradation(recipe=recipe)
+        truths, inputs = [], []
+        for number in range(FINGERPRINTS):
+            fields = source.print_of(number, 0)
+            undistorted, truth = (np.repeat(one[None, ..., None], 3, axis=3) for one in printed(master(fields.finger), fields))
+            parts = {"undistorted": undistorted, "print": asdict(fields)}
+            size = {"frames": 1, "height": truth.shape[1], "width": truth.shape[2], "fps": 1.0}
+            view = ItemView(item_id="", **size, parts={name: partial(parts.get, name) for name in parts})
+            truths.append(truth[0])
+            inputs.append(leaf.generate(view, np.random.default_rng(number)).input[0])
+        _grid(f"fingerprints{suffix}", truths)
+        _grid(f"degradations{suffix}", inputs)
+
+
+def _grid(name: str, pictures: list[np.ndarray]) -> None:
+    shown = [np.asarray(Image.fromarray(one).resize(SHRUNK, Image.Resampling.LANCZOS)) for one in pictures]
+    rows = [np.hstack(shown[start : start + COLUMNS]) for start in range(0, FINGERPRINTS, COLUMNS)]
+    grid = Image.fromarray(np.vstack(rows))
+    grid.quantize(256, dither=Image.Dither.NONE).save(DOCS / "pictures" / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
