@@ -15,7 +15,8 @@ from inpaintbench.types import item_rng
 
 def plain_field(height: int, width: int, seed: int, strength: float, reach: float) -> list[np.ndarray]:
     rng = item_rng(seed, "fingerprints.elastic", "")
-    return [strength * gaussian_filter(rng.uniform(-1, 1, (height, width)), reach, mode="constant") for _ in "xy"]
+    noise = (np.frombuffer(rng.bytes(height * width), np.uint8).reshape(height, width) / 127.5 - 1 for _ in "xy")
+    return [strength * gaussian_filter(white, reach, mode="constant") for white in noise]
 
 
 def picture(height: int, width: int) -> np.ndarray:

@@ -32,13 +32,20 @@ def test_a_quadratic_is_carried_exactly(height: int, width: int, step: int) -> N
 
 
 @pytest.mark.parametrize(
-    ("height", "width", "reach"), [(400, 275, 32.0), (37, 51, 3.0), (64, 30, 1.0), (20, 20, 0.3), (5, 3, 40.0), (1, 1, 2.0)]
+    ("height", "width", "reach"),
+    [(400, 275, 32.0), (275, 401, 64.0), (37, 51, 17.0), (37, 51, 3.0), (64, 30, 1.0), (20, 20, 0.3), (5, 3, 40.0), (1, 1, 2.0)],
 )
 def test_smoothing_is_a_gaussian_with_zeros_outside(height: int, width: int, reach: float) -> None:
     white = 500 * np.random.default_rng(1).uniform(-1, 1, (height, width))
     expected = gaussian_filter(white, reach, mode="constant", truncate=4.0)
     found = smoothed_noise(white, reach=reach)
     np.testing.assert_allclose(found, expected, atol=0.002 * expected.std() + 1 / 1024)
+
+
+def test_noise_of_few_digits_is_smoothed_alike_in_either_type() -> None:
+    white = np.random.default_rng(1).integers(0, 256, (90, 71)) - 127.5
+    for reach in (3.0, 9.0, 33.0):
+        np.testing.assert_array_equal(smoothed_noise(white.astype(np.float32), reach=reach), smoothed_noise(white, reach=reach))
 
 
 def test_steps_are_powers_of_two_below_the_reach() -> None:

@@ -23,10 +23,11 @@ Field = tuple[FloatArray, FloatArray]
 STRENGTH_SHARE = 2.0
 REACH_SHARE = 0.08
 """Default strength and reach in shares of the longer side."""
+_MOST_LEVEL = 127.5
 
 
 def elastic_field(height: int, width: int, *, seed: int, strength: float | None = None, reach: float | None = None) -> Field:
-    """(dx, dy) ``float32[H, W]``, pixels: noise uniform in -1..1, smoothed with zeros outside, times ``strength``.
+    """(dx, dy) ``float32[H, W]``, pixels: noise uniform in -1..1 (256 levels), smoothed with zeros outside, times ``strength``.
 
     ``strength`` (pixels) is 2 and ``reach`` (standard deviation of the smoothing, pixels) 0.08 of the longer side by default;
     at 275x400 points then move by 5.5 pixels (RMS).
@@ -41,8 +42,7 @@ def elastic_field(height: int, width: int, *, seed: int, strength: float | None 
     if strength == 0:
         return np.zeros((height, width), np.float32), np.zeros((height, width), np.float32)
     rng = item_rng(seed, "fingerprints.elastic", "")
-    dx = smoothed_noise(rng.uniform(-1, 1, (height, width)) * strength, reach=reach)
-    dy = smoothed_noise(rng.uniform(-1, 1, (height, width)) * strength, reach=reach)
+    dx, dy = (smoothed_noise(_noise(height, width, rng=rng), reach=reach, scale=strength / _MOST_LEVEL) for _ in "xy")
     return dx, dy
 
 
@@ -70,6 +70,11 @@ def remapped(picture: Picture, x: FloatArray, y: FloatArray, *, outside: int = 2
     value = (outside,) * 4
     out = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=value)
     return np.asarray(out, np.uint8)
+
+
+def _noise(height: int, width: int, *, rng: np.random.Generator) -> FloatArray:
+    """-127.5, -126.5 .. 127.5: of so few digits that sums of them are exact, and the same on every processor."""
+    return np.frombuffer(rng.bytes(height * width), np.uint8).reshape(height, width) - np.float32(_MOST_LEVEL)
 
 
 def _check(height: int, width: int, strength: float, reach: float) -> None:

@@ -92,6 +92,8 @@ def _inked(master: Picture, finger: Finger, impression: Impression, scale: float
     picture[(inside == 0) | (_edge_specks(edge, impression, height, width, scale) > 0)] = PAPER
     specked = picture.copy()
     specked[_specks(impression, height, width, scale) > 0] = PAPER
+    # Random specks are smoothed to grey, not forced white again as in Anguli: so the mean square of the truth and its share of
+    # dark pixels are those of the challenge's prints.
     return smoothed(specked, kept=picture)
 
 

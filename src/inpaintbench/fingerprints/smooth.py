@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
+from typing import Any
 
 import cv2
 import numpy as np
@@ -15,6 +17,8 @@ LARGEST_STEP = 32
 _STEPS_PER_REACH = 4
 _TAPS_PER_REACH = 4
 """A Gaussian ends at 4 standard deviations."""
+_MARGIN = 4
+"""Points without noise around a picture that is halved: more than what its filter takes from beyond the border."""
 _GRAIN = 1024
 """Coarse values are rounded to 1/1024, so that the last bits of sums, which differ between processors, reach no picture."""
 
@@ -40,15 +44,36 @@ def interpolated(coarse: DoubleArray | FloatArray, *, height: int, width: int, s
     known = (np.rint(coarse * _GRAIN) / _GRAIN).astype(np.float32)
     if step == 1:
         return known[1 : 1 + height, 1 : 1 + width]
-    return np.ascontiguousarray(_refined(_refined(known, height, step).T, width, step).T)
+    wide = np.ascontiguousarray(_refined(np.ascontiguousarray(known.T), width, step).T)
+    return _refined(wide, height, step)
 
 
-def smoothed_noise(white: DoubleArray, *, reach: float) -> FloatArray:
-    """``float32[H, W]``: ``white`` under a Gaussian of standard deviation ``reach`` pixels, zero outside the picture."""
+def smoothed_noise(white: DoubleArray | FloatArray, *, reach: float, scale: float = 1.0) -> FloatArray:
+    """``float32[H, W]``: ``white`` under a Gaussian of standard deviation ``reach`` pixels, zeros outside, times ``scale``.
+
+    Large ones are halved first, as often as leaves half a step between points, by the binomial filter of 5 taps, variance 1.
+    Source: Burt and Adelson, "The Laplacian pyramid as a compact image code", IEEE TCOM 1983.
+    """
     height, width = white.shape
     step = grid_step(reach)
-    coarse = _product(_product(_gaussian(height, step, reach), white), _gaussian(width, step, reach).T)
-    return interpolated(coarse, height=height, width=width, step=step)
+    halvings = max(step.bit_length() - 2, 0)
+    spacing = 1 << halvings
+    margin = _MARGIN * spacing
+    small: npt.NDArray[Any] = white
+    if halvings:
+        small = np.zeros((height + 2 * margin, width + 2 * margin), white.dtype)
+        small[margin : margin + height, margin : margin + width] = white
+    for _ in range(halvings):
+        small = np.asarray(cv2.pyrDown(small), np.float64)
+    # Variances of Gaussians add up: what the halvings have smoothed already is not smoothed again.
+    left = math.sqrt(reach**2 - (spacing**2 - 1) / 3) / spacing
+    before = _MARGIN if halvings else 0
+    down, across = (
+        _gaussian(points, grid_positions(size, step).size, step // spacing, before, left)
+        for points, size in zip(small.shape, (height, width), strict=True)
+    )
+    coarse = _product(_product(down, np.asarray(small, np.float64)), across.T)
+    return interpolated(coarse * scale, height=height, width=width, step=step)
 
 
 def smooth_noise(rng: np.random.Generator, *, height: int, width: int, reach: float) -> FloatArray:
@@ -75,11 +100,11 @@ def _taps(reach: float) -> DoubleArray:
 
 
 @lru_cache(maxsize=16)
-def _gaussian(size: int, step: int, reach: float) -> DoubleArray:
-    """From every pixel of one axis to the smoothed values at its coarse points."""
+def _gaussian(size: int, points: int, step: int, before: int, reach: float) -> DoubleArray:
+    """From the ``size`` values of one axis, ``before`` of them outside the picture, to its smoothed values at coarse points."""
     taps = _taps(reach)
     radius = taps.size // 2
-    offsets = np.arange(size) - grid_positions(size, step).astype(np.int64)[:, None]
+    offsets = np.arange(size) - before - step * np.arange(-1, points - 1)[:, None]
     return np.where(np.abs(offsets) <= radius, taps[np.clip(offsets + radius, 0, taps.size - 1)], 0.0)
 
 
@@ -88,8 +113,10 @@ def _refined(coarse: FloatArray, size: int, step: int) -> FloatArray:
     cells = -(-size // step)
     weights = _cubic_weights(step)
     full = weights[:, 0, None] * coarse[:cells, None]
+    part = np.empty_like(full)
     for tap in range(1, 4):
-        full += weights[:, tap, None] * coarse[tap : tap + cells, None]
+        np.multiply(weights[:, tap, None], coarse[tap : tap + cells, None], out=part)
+        full += part
     return np.asarray(full.reshape(cells * step, -1)[:size], np.float32)
 
 

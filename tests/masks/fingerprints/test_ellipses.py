@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image, ImageDraw, ImageFilter
 from scipy import ndimage
 
 from inpaintbench.masks.fingerprints.ellipses import published_ellipse, soft_ellipse
@@ -41,6 +42,21 @@ def test_regions_are_blurred_ellipses(seed: int, scale: float) -> None:
     error = np.abs(soft - plain_ellipse(*size, scale=scale, top_below=size[0], seed=seed))
     assert error.mean() < 1
     assert error[inner].max() < 6
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    height=st.integers(1, 420), width=st.integers(1, 420), scale=st.sampled_from([0.1, 0.5, 1.0, 1.7]), seed=st.integers(0, 999)
+)
+def test_published_regions_are_pillows_to_the_last_bit(height: int, width: int, scale: float, seed: int) -> None:
+    rng, margin = np.random.default_rng(seed), 25 * scale
+    left, top = rng.uniform(0, width) - margin, rng.uniform(0, width) - margin
+    right = left + margin + (width - left - margin) * rng.random() + margin
+    bottom = top + margin + (height - top - margin) * rng.random() + margin
+    mask = Image.new("L", (width, height), 0)
+    ImageDraw.Draw(mask).ellipse((min(left, right), min(top, bottom), max(left, right), max(top, bottom)), fill=255)
+    found = published_ellipse(height, width, scale=scale, rng=np.random.default_rng(seed))
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(mask.filter(ImageFilter.GaussianBlur(margin))))
 
 
 def test_published_regions_begin_within_the_width_and_corrected_ones_anywhere() -> None:

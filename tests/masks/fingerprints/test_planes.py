@@ -100,6 +100,40 @@ def test_colours_lie_between_the_ends_and_stay_at_them_beyond() -> None:
     np.testing.assert_allclose(found[0], expected, atol=1)
 
 
+def test_lighter_is_added_to_the_colours() -> None:
+    level, lighter = np.array([[0.0, 0.5, 1.0]], np.float32), np.array([[3.0, -20.0, 500.0]], np.float32)
+    assert planes.coloured(level, [(10, 20, 30), (110, 20, 30)], lighter=lighter)[0].tolist() == [
+        [13, 23, 33],
+        [40, 0, 10],
+        [255, 255, 255],
+    ]
+
+
+def test_blended_is_the_sum_of_shares_of_colours() -> None:
+    one, other = np.array([[0.0, 0.25, 2.0]], np.float32), np.array([[1.0, 0.5, -1.0]], np.float32)
+    found = planes.blended([((100, 200, 10), one), ((40, 80, 60), other)])
+    assert found[0].tolist() == [[40, 80, 60], [45, 90, 32], [160, 255, 0]]
+    assert one.tolist() == [[0.0, 0.25, 2.0]]
+
+
+@pytest.mark.parametrize("colours", [False, True])
+def test_mixed_and_multiplied_are_rounded_to_the_nearest(colours: bool) -> None:
+    grey, other = np.meshgrid(np.arange(256, dtype=np.uint8), np.arange(256, dtype=np.uint8))
+    upper = np.repeat(other[..., None], 3, axis=2) if colours else other
+    share = grey.astype(float)[..., None] if colours else grey.astype(float)
+    expected = np.floor((upper * share + (255 - upper.astype(float)) * (255 - share)) / 255 + 0.5)
+    np.testing.assert_array_equal(planes.mixed(upper, 255 - upper, grey), expected)
+    if colours:
+        np.testing.assert_array_equal(planes.multiplied(upper, grey), np.floor(upper * share / 255 + 0.5))
+
+
+def test_grain_is_uniform_with_mean_0_and_standard_deviation_1() -> None:
+    plane = planes.grain(300, 400, rng=np.random.default_rng(1))
+    assert abs(plane.mean()) < 0.01
+    assert plane.std() == pytest.approx(1, abs=0.01)
+    assert -math.sqrt(3) <= plane.min() < -1.7 < 1.7 < plane.max() <= math.sqrt(3)
+
+
 def test_levels_are_rounded_and_clipped() -> None:
     picture = np.array([[[-20.0, 0.4, 99.6]], [[254.7, 255.0, 900.0]]], np.float32)
     assert planes.levels(picture).tolist() == [[[0, 0, 100]], [[255, 255, 255]]]

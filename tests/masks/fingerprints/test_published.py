@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image, ImageFilter
 from scipy import ndimage
 
 from inpaintbench.masks.fingerprints import published
@@ -143,7 +144,28 @@ def test_composite_is_the_published_formula() -> None:
     picture = rng.integers(0, 256, (40, 30), dtype=np.uint8)
     background = rng.integers(0, 256, (40, 30, 3), dtype=np.uint8)
     f = picture[..., None].astype(float)
-    np.testing.assert_allclose(published.composite(picture, background), background * f / 255 + f * (1 - f / 255), atol=1)
+    found = published.composite(picture, background)
+    np.testing.assert_allclose(found, background * f / 255 + f * (1 - f / 255), atol=1)
+    ink = Image.fromarray(picture)
+    np.testing.assert_array_equal(found, np.asarray(Image.composite(Image.fromarray(background), ink.convert("RGB"), ink)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    height=st.integers(1, 300),
+    width=st.integers(1, 200),
+    strength=st.sampled_from([0.0, 0.3, 1.0, 4.0]),
+    scale=st.sampled_from([0.3, 1.0, 2.0]),
+    seed=st.integers(0, 999),
+)
+def test_blur_is_pillows_to_the_last_bit(height: int, width: int, strength: float, scale: float, seed: int) -> None:
+    picture = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)
+    found, about = published.blur(picture, strength=strength, scale=scale, rng=np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    rng.random()  # of the radius
+    region, original = published_ellipse(height, width, scale=scale, rng=rng), Image.fromarray(picture)
+    smooth = original.filter(ImageFilter.GaussianBlur(about["radius_pixels"]))
+    np.testing.assert_array_equal(found, np.asarray(Image.composite(smooth, original, region)))
 
 
 @settings(max_examples=60, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -204,7 +205,9 @@ def test_procedural_backgrounds_are_all_drawn_and_a_list_limits_them() -> None:
     leaf = FingerprintDegradation(effects=())
     assert {draw(leaf, seed, picture=ridges(40, 30)).facts["background"] for seed in range(60)} == set(MATERIALS)
     some = FingerprintDegradation(effects=(), backgrounds=["wood", "leather"])
-    assert {draw(some, seed, picture=ridges(40, 30)).facts["background"] for seed in range(20)} == {"wood", "leather"}
+    drawn = [draw(some, seed, picture=ridges(40, 30)).facts for seed in range(20)]
+    assert {facts["background"] for facts in drawn} == {"wood", "leather"}
+    assert not any("background_file" in facts or "background_sha256" in facts for facts in drawn)
 
 
 def test_jpeg_leaves_its_blocks() -> None:
@@ -231,7 +234,9 @@ def test_photographs_of_a_folder(tmp_path: Path) -> None:
     for seed in range(12):
         drawn = draw(leaf, seed)
         assert drawn.facts["background"] == "photographs"
-        seen[drawn.facts["background_file"]] = int(drawn.input[0, 0, 0, 0])  # type: ignore[index]
+        file = tmp_path / drawn.facts["background_file"]
+        assert drawn.facts["background_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+        seen[file.name] = int(drawn.input[0, 0, 0, 0])  # type: ignore[index]
     assert seen == {"dim.png": 100, "light.png": 230}
 
 

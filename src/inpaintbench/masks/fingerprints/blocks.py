@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.masks.fingerprints.corrected import Facts, mixed
-from inpaintbench.masks.fingerprints.planes import Colour, Grey, Rgb, clouds, grain
+from inpaintbench.masks.fingerprints.corrected import Facts
+from inpaintbench.masks.fingerprints.planes import Colour, Grey, Rgb, clouds, grain, levels, mixed
 
 MOST_BLOCKS = 3
 LEAST_SHARE, MOST_SHARE = 0.05, 0.22
@@ -71,7 +71,7 @@ def _filled(height: int, width: int, outline: npt.NDArray[np.float64]) -> Grey:
 
 
 def _surface(height: int, width: int, rng: np.random.Generator) -> Rgb:
-    colour = np.array(_COLOURS[int(rng.integers(len(_COLOURS)))], np.float32)
+    colour = _COLOURS[int(rng.integers(len(_COLOURS)))]
     shade = clouds(height, width, period_pixels=max(height, width), octaves=3, rng=rng) * np.float32(4)
     shade += grain(height, width, rng=rng) * np.float32(2)
-    return np.asarray(np.clip(colour + shade[..., None], 0, 255), np.uint8)
+    return np.asarray(cv2.merge([levels(shade + np.float32(level)) for level in colour]), np.uint8)

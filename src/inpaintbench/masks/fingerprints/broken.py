@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import colorsys
 
+import cv2
 import numpy as np
 
 from inpaintbench.masks.fingerprints.planes import (
     Colour,
     Plane,
     Rgb,
+    blended,
     cells,
     clouds,
     coloured,
     grain,
-    levels,
     relief,
     softened,
 )
@@ -67,9 +68,7 @@ def _plates(height: int, width: int, *, unit: float, rng: np.random.Generator) -
     own = rng.normal(0, 0.12, 4096).astype(np.float32)[numbers & 4095]
     plate = np.float32(0.78) + own + lit * np.float32(0.24) + rough * np.float32(0.06)
     inside = softened(np.clip(far - gap + np.float32(0.5), 0, 1), sigma_pixels=0.5 * unit)
-    return levels(
-        coloured(np.clip(plate, 0.42, 1) * inside + np.float32(0.1) * (1 - inside), _GROUNDS[int(rng.integers(len(_GROUNDS)))])
-    )
+    return coloured(np.clip(plate, 0.42, 1) * inside + np.float32(0.1) * (1 - inside), _GROUNDS[int(rng.integers(len(_GROUNDS)))])
 
 
 def _web(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
@@ -81,20 +80,25 @@ def _web(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
         (rng.uniform(26, 44), -0.6, 1.5),
         (rng.uniform(9, 14), -1.6, 1.0),
     ):
-        far = cells(*size, spacing_pixels=spacing * unit, bend_pixels=0.3 * spacing * unit, rng=rng)[1]
         # Fine branches gather where the noise is high and run out elsewhere.
         half_width = np.clip(np.float32(least) + spread * np.float32(0.8), 0, most) * np.float32(0.75 * unit)
-        np.maximum(crack, np.clip(half_width + np.float32(0.5) - far, 0, 1) * (half_width > 0), out=crack)
+        left, top, across, down = cv2.boundingRect((half_width > 0).view(np.uint8))
+        if across == 0:
+            continue
+        part = (slice(top, top + down), slice(left, left + across))
+        far = cells(down, across, spacing_pixels=spacing * unit, bend_pixels=0.3 * spacing * unit, rng=rng)[1]
+        lines = np.clip(half_width[part] + np.float32(0.5) - far, 0, 1) * (half_width[part] > 0)
+        np.maximum(crack[part], lines, out=crack[part])
     powder = clouds(*size, period_pixels=40 * unit, octaves=4, rng=rng, gain=0.8)
     chipped = np.clip((powder - np.float32(2.1)) * np.float32(2), 0, 1) * np.float32(0.8)
     crack = np.maximum(softened(crack, sigma_pixels=0.5 * unit) * np.float32(rng.uniform(0.7, 1)), chipped)
-    surface, colour = (np.array(one, np.float32) for one in _GLAZES[int(rng.integers(len(_GLAZES)))])
+    surface, colour = _GLAZES[int(rng.integers(len(_GLAZES)))]
     tone = (
         1
         + clouds(*size, period_pixels=260 * unit, octaves=4, rng=rng) * np.float32(0.035)
         + grain(*size, rng=rng) * np.float32(0.01)
     )
-    return levels(surface * tone[..., None] * (1 - crack[..., None]) + colour * crack[..., None])
+    return blended([(surface, tone * (1 - crack)), (colour, crack)])
 
 
 def leather(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
@@ -116,7 +120,7 @@ def leather(height: int, width: int, *, unit: float, rng: np.random.Generator) -
         + dye
         - _corners(*size) * np.float32(rng.uniform(0, 0.4))
     )
-    return levels(coloured(shade, _HIDES[int(rng.integers(len(_HIDES)))]))
+    return coloured(shade, _HIDES[int(rng.integers(len(_HIDES)))])
 
 
 def saturated_colour(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
@@ -128,16 +132,16 @@ def saturated_colour(height: int, width: int, *, unit: float, rng: np.random.Gen
     fine = softened(grain(*size, rng=rng), sigma_pixels=0.5 * unit) * np.float32(rng.uniform(0.01, 0.16))
     light = 1 + slow + fine - _corners(*size) * np.float32(rng.uniform(0, 0.25))
     specks = clouds(*size, period_pixels=rng.uniform(3, 9) * unit, octaves=2, rng=rng) + slow * np.float32(8)
-    share = np.clip((specks - np.float32(rng.uniform(1.6, 3))) * np.float32(1.4), 0, np.float32(0.7))[..., None]
-    return levels((base * (1 - share) + other * share) * light[..., None])
+    share = np.clip((specks - np.float32(rng.uniform(1.6, 3))) * np.float32(1.4), 0, np.float32(0.7)) * light
+    return blended([(base, light - share), (other, share)])
 
 
-def _rgb(hue: float, saturation: float, value: float) -> Plane:
-    """A colour, ``float32[3]``, mixed with white as far as ink needs to be seen on it (pure blue is all but black)."""
-    colour = np.array(colorsys.hsv_to_rgb(hue % 1, saturation, value), np.float32) * np.float32(255)
-    luma = float(colour @ np.array((0.299, 0.587, 0.114), np.float32))
+def _rgb(hue: float, saturation: float, value: float) -> Colour:
+    """A colour mixed with white as far as ink needs to be seen on it (pure blue is all but black)."""
+    red, green, blue = (255 * channel for channel in colorsys.hsv_to_rgb(hue % 1, saturation, value))
+    luma = 0.299 * red + 0.587 * green + 0.114 * blue
     share = max(0.0, (_LEAST_LUMA - luma) / (255 - luma))
-    return np.asarray(colour * np.float32(1 - share) + np.float32(255 * share), np.float32)
+    return (red + (255 - red) * share, green + (255 - green) * share, blue + (255 - blue) * share)
 
 
 def _corners(height: int, width: int) -> Plane:

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.masks.fingerprints.ellipses import soft_ellipse
-from inpaintbench.masks.fingerprints.planes import Grey, Plane, Rgb, clouds
+from inpaintbench.masks.fingerprints.planes import Grey, Rgb, clouds, levels, mixed, multiplied
 
 MOST_LINES = 20
 SURROUNDINGS_PIXELS = 9.0
@@ -25,13 +25,13 @@ Facts = dict[str, Any]
 
 def draw_lines(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
     """0 to 20 lines without ink over ``uint8[H, W]``, slightly curved, 0.5 to 6 pixels wide (most thin), and their number."""
-    height, width = picture.shape
     count = round(strength * int(rng.integers(0, MOST_LINES, endpoint=True)))
+    drawn = rng.random((count, 6))
+    widths = (0.5 + 5.5 * drawn[:, 5] ** 2) * scale
+    points = _bowed(drawn[:, :4] * (picture.shape[::-1] * 2), 0.24 * drawn[:, 4] - 0.12)
     worn = np.zeros_like(picture)
-    for _ in range(count):
-        ends = rng.uniform((0, 0, 0, 0), (width, height, width, height))
-        bow, stroke = rng.uniform(-0.12, 0.12), (0.5 + 5.5 * rng.random() ** 2) * scale
-        _stroke(worn, _bowed(ends, bow), stroke)
+    for line in np.argsort(widths, kind="stable"):  # faint ones first: they thin nothing that is drawn
+        _stroke(worn, points[line], float(widths[line]))
     return mixed(np.full_like(picture, 255), picture, worn), {"count": count}
 
 
@@ -89,7 +89,8 @@ def dry(picture: Grey, *, strength: float, scale: float, rng: np.random.Generato
     thin = _thickened(picture, radius=0.9 * amount * scale, of=cv2.dilate)
     # The rarer half of the noise leaves no ink at all, the rest some.
     patchy = clouds(*picture.shape, period_pixels=5 * scale, octaves=2, rng=rng, gain=0.8)
-    gone = np.clip((patchy + np.float32(amount - 1.2)) * np.float32(255), 0, 255 * min(amount, 1)).astype(np.uint8)
+    patchy += np.float32(amount - 1.2)
+    gone = np.minimum(levels(patchy * np.float32(255)), np.uint8(255 * min(amount, 1)))
     return mixed(mixed(np.full_like(picture, 255), thin, gone), picture, region), {"amount": amount}
 
 
@@ -103,17 +104,7 @@ def wet(picture: Grey, *, strength: float, scale: float, rng: np.random.Generato
 
 def composite(picture: Grey, background: Rgb) -> Rgb:
     """Ink of that grey on a background, ``uint8[H, W, 3]``: the product of both, so paper white leaves the print as it is."""
-    product = background.astype(np.uint16) * picture[..., None] + np.uint16(127)
-    return (product // np.uint16(255)).astype(np.uint8)
-
-
-def mixed(upper: Rgb, lower: Rgb, opacity: Grey) -> Rgb:
-    """``upper`` over ``lower``, grey or in colours; where they are equal they stay as they are, to the last bit."""
-    share = opacity.astype(np.uint16)
-    if upper.ndim == 3:
-        share = share[..., None]
-    total = upper * share + lower * (np.uint16(255) - share) + np.uint16(127)
-    return (total // np.uint16(255)).astype(np.uint8)
+    return multiplied(background, picture)
 
 
 Effect = Callable[..., tuple[Grey, Facts]]
@@ -153,19 +144,16 @@ def _disc(picture: Grey, radius: int, of: Callable[..., Any]) -> Grey:
     return np.asarray(of(picture, kernel), np.uint8)
 
 
-def _bowed(ends: Any, bow: float) -> Plane:
-    """Points of a parabola between two ends that leaves their chord by ``bow`` of its length, ``float32[9, 2]`` of (x, y)."""
-    x0, y0, x1, y1 = (float(value) for value in ends)
-    t = np.linspace(0, 1, 9)
-    away = 4 * bow * t * (1 - t)
-    return np.stack([x0 + (x1 - x0) * t - (y1 - y0) * away, y0 + (y1 - y0) * t + (x1 - x0) * away], axis=-1).astype(np.float32)
+def _bowed(ends: Any, bow: Any) -> Any:
+    """Points of parabolas between ends (x0, y0, x1, y1) that leave their chords by ``bow`` of them, ``[N, 9, (x, y)]``."""
+    start, chord = ends[:, None, :2], (ends[:, 2:] - ends[:, :2])[:, None]
+    t = np.linspace(0, 1, 9)[:, None]
+    away = 4 * bow[:, None, None] * t * (1 - t)
+    return start + chord * t + chord[..., ::-1] * (-1, 1) * away
 
 
-def _stroke(opacity: Grey, points: Plane, width_pixels: float) -> None:
-    """Add a line to ``opacity`` in place; one thinner than a pixel is fainter instead."""
+def _stroke(opacity: Grey, points: Any, width_pixels: float) -> None:
+    """Draw a line onto ``opacity`` in place; one thinner than a pixel is fainter instead."""
     fixed = np.rint(points * (1 << _FRACTION_BITS)).astype(np.int32)
-    alone = np.zeros_like(opacity)
-    cv2.polylines(
-        alone, [fixed], False, round(255 * min(width_pixels, 1.0)), max(1, round(width_pixels)), cv2.LINE_AA, _FRACTION_BITS
-    )
-    np.maximum(opacity, alone, out=opacity)
+    ink, thickness = round(255 * min(width_pixels, 1.0)), max(1, round(width_pixels))
+    cv2.polylines(opacity, [fixed], False, ink, thickness, cv2.LINE_AA, _FRACTION_BITS)

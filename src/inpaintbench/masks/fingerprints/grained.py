@@ -14,6 +14,7 @@ from inpaintbench.masks.fingerprints.planes import (
     Colour,
     Plane,
     Rgb,
+    blended,
     bumps,
     cells,
     clouds,
@@ -21,6 +22,8 @@ from inpaintbench.masks.fingerprints.planes import (
     coordinates,
     grain,
     levels,
+    mixed,
+    multiplied,
     softened,
     streaks,
 )
@@ -47,6 +50,7 @@ _METALS: tuple[tuple[Colour, Colour, Colour], ...] = (
     ((140, 84, 58), (192, 128, 96), (236, 184, 154)),
     ((170, 172, 174), (208, 209, 210), (240, 240, 240)),
 )
+_RUST: tuple[Colour, ...] = ((74, 42, 28), (140, 76, 36), (196, 132, 74))
 _YARNS: tuple[tuple[Colour, Colour], ...] = (
     ((206, 198, 180), (188, 178, 156)),
     ((72, 92, 132), (176, 186, 202)),
@@ -70,7 +74,8 @@ def paper(height: int, width: int, *, unit: float, rng: np.random.Generator) -> 
     elif kind == 2:
         for _ in range(int(rng.integers(1, 4))):
             shade += _fold(height, width, unit=unit, rng=rng)
-    return levels(coloured(shade, _PAPERS[int(rng.integers(len(_PAPERS)))]) + _flecks(height, width, unit=unit, rng=rng))
+    colours = _PAPERS[int(rng.integers(len(_PAPERS)))]
+    return coloured(shade, colours, lighter=_flecks(height, width, unit=unit, rng=rng))
 
 
 def _crumples(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
@@ -102,17 +107,17 @@ def _fold(height: int, width: int, *, unit: float, rng: np.random.Generator) -> 
 
 
 def _flecks(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
-    """Short fibres, lighter or darker, as ``float32[H, W, 1]`` grey levels to add."""
+    """Short fibres, lighter or darker, as grey levels to add."""
     plane = np.zeros((height, width), np.float32)
     count = int(rng.integers(20, 160))
     starts, turns = rng.uniform((0, 0), (width, height), (count, 2)), rng.uniform(0, 2 * math.pi, count)
-    lengths, tones = rng.uniform(3, 14, count) * unit, rng.uniform(-22, 16, count)
-    steps = np.linspace(0, 1, 6)[:, None]
-    for start, turn, length, tone in zip(starts, turns, lengths, tones, strict=True):
-        bend = turn + 1.2 * steps[:, 0]
-        points = start + steps * length * np.stack([np.cos(bend), np.sin(bend)], axis=-1)
-        cv2.polylines(plane, [np.rint(points * 8).astype(np.int32)], False, float(tone), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
-    return softened(plane, sigma_pixels=0.5 * unit)[..., None]
+    lengths, steps = rng.uniform(3, 14, (count, 1)) * unit, np.linspace(0, 1, 6)
+    bends = turns[:, None] + 1.2 * steps
+    points = starts[:, None] + (steps * lengths)[..., None] * np.stack([np.cos(bends), np.sin(bends)], axis=-1)
+    lines = np.array_split(np.rint(points * 8).astype(np.int32), 16)
+    for some, tone in zip(lines, rng.uniform(-22, 16, len(lines)), strict=True):
+        cv2.polylines(plane, list(some), False, float(tone), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
+    return softened(plane, sigma_pixels=0.5 * unit)
 
 
 def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
@@ -122,13 +127,14 @@ def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
     board_width = rng.uniform(70, 400) * unit
     place = (across + np.float32(rng.uniform(0, board_width))) / np.float32(board_width)
     board = np.floor(place)
-    shift = (np.sin(board * 12.9898 + rng.uniform(0, 6)) * 43758.547) % 1  # another part of the trunk for every board
+    drawn = np.sin(board * np.float32(12.9898) + np.float32(rng.uniform(0, 6))) * np.float32(43758.547)
+    shift = drawn - np.floor(drawn)  # another part of the trunk for every board
     depth = (along_it + shift * np.float32(900 * unit)) / np.float32(620 * unit)
     wave = _waves(along_it, across, unit=unit, rng=rng)
     rings = across / np.float32(rng.uniform(9, 22) * unit) + shift * np.float32(37) + wave + np.cos(depth * 2.2) * np.float32(2.4)
     rings += _knot(along_it, across, unit=unit, rng=rng)
     early = rings - np.floor(rings)
-    ring = np.where(early < 0.78, early / 0.78, (1 - early) / 0.22).astype(np.float32) ** 2  # dark late wood ends abruptly
+    ring = np.minimum(early / np.float32(0.78), (1 - early) / np.float32(0.22)) ** 2  # dark late wood ends abruptly
     fibres = streaks(height, width, length_pixels=90 * unit, degrees=degrees, rng=rng)
     pores = np.maximum(streaks(height, width, length_pixels=22 * unit, degrees=degrees, rng=rng) - np.float32(1.5), 0)
     tone = clouds(height, width, period_pixels=240 * unit, octaves=2, rng=rng) * np.float32(0.07)
@@ -136,7 +142,8 @@ def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
     shade += tone + (shift - np.float32(0.5)) * np.float32(0.25)
     seam = np.abs(place - np.rint(place)) * np.float32(board_width)
     shade -= np.exp(-((seam / np.float32(1.1 * unit)) ** 2))
-    return levels(coloured(shade, _WOODS[int(rng.integers(len(_WOODS)))]) * (1 - 0.45 * np.exp(-((seam / unit) ** 2)))[..., None])
+    dark = levels(np.float32(255) - np.float32(115) * np.exp(-((seam / np.float32(unit)) ** 2)))
+    return multiplied(coloured(shade, _WOODS[int(rng.integers(len(_WOODS)))]), dark)
 
 
 def _waves(along_it: Plane, across: Plane, *, unit: float, rng: np.random.Generator) -> Plane:
@@ -178,16 +185,10 @@ def brushed_metal(height: int, width: int, *, unit: float, rng: np.random.Genera
         stains = clouds(height, width, period_pixels=190 * unit, octaves=6, rng=rng, gain=0.62)
         crust = clouds(height, width, period_pixels=14 * unit, octaves=3, rng=rng, gain=0.8)
         eaten = stains + crust * np.float32(0.22) - np.float32(rng.uniform(0.3, 1.2))
-        rust = np.clip(eaten * np.float32(1.2), 0, np.float32(0.9))[..., None]
-        picture = (
-            picture * (1 - rust)
-            + coloured(
-                np.float32(0.2) + crust * np.float32(0.3) + rust[..., 0] * np.float32(0.4),
-                ((74, 42, 28), (140, 76, 36), (196, 132, 74)),
-            )
-            * rust
-        )
-    return levels(picture)
+        rust = np.clip(eaten * np.float32(1.2), 0, np.float32(0.9))
+        level = np.float32(0.2) + crust * np.float32(0.3) + rust * np.float32(0.4)
+        picture = mixed(coloured(level, _RUST), picture, levels(rust * np.float32(255)))
+    return picture
 
 
 def _scratches(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
@@ -206,17 +207,18 @@ def fabric(height: int, width: int, *, unit: float, rng: np.random.Generator) ->
     period = np.float32(rng.uniform(4.2, 8.0) * unit)
     sway = [clouds(height, width, period_pixels=120 * unit, octaves=1, rng=rng) * np.float32(0.4) for _ in range(2)]
     x, y = along_it / period + sway[0] + np.float32(1000), across / period + sway[1] + np.float32(1000)
-    left, top = np.floor(x), np.floor(y)
-    column, row = left.astype(np.int32), top.astype(np.int32)
-    over = ((column + row) & (1 if rng.random() < 0.5 else 2)) == 0
-    from_warp, from_weft = np.abs(x - left - np.float32(0.5)) * 2, np.abs(y - top - np.float32(0.5)) * 2
-    beside, beyond = np.where(over, from_warp, from_weft), np.where(over, from_weft, from_warp)
-    round_ = np.sqrt(np.maximum(1 - np.float32(0.8) * beside**2, 0)) * (1 - np.float32(0.3) * beyond**2)
-    tones = rng.normal(0, 0.08, (2, 2048)).astype(np.float32)
-    own = np.where(over, tones[0][column & 2047], tones[1][row & 2047])
+    column, row = x.astype(np.int32), y.astype(np.int32)
+    over = (((column + row) & (1 if rng.random() < 0.5 else 2)) == 0).astype(np.float32)
+    from_warp, from_weft = (4 * (one - whole - np.float32(0.5)) ** 2 for one, whole in ((x, column), (y, row)))
+    beside = from_weft + over * (from_warp - from_weft)
+    beyond = from_warp + from_weft - beside
+    round_ = np.sqrt(1 - np.float32(0.8) * beside) * (1 - np.float32(0.3) * beyond)
+    tones = rng.normal(0, 0.08, (2, 256)).astype(np.float32)
+    own_warp, own_weft = (cv2.LUT(one.astype(np.uint8), tone) for one, tone in zip((column, row), tones, strict=True))
+    own = own_weft + over * (own_warp - own_weft)
     fuzz = grain(height, width, rng=rng) * np.float32(0.05)
     worn = clouds(height, width, period_pixels=240 * unit, octaves=4, rng=rng) * np.float32(0.06)
     light = np.float32(0.42) + np.float32(0.66) * round_ + own + fuzz + worn
-    warp, weft = (np.array(colour, np.float32) for colour in _YARNS[int(rng.integers(len(_YARNS)))])
-    yarn = weft + over.astype(np.float32)[..., None] * (warp - weft)
-    return levels(yarn * light[..., None])
+    warp, weft = _YARNS[int(rng.integers(len(_YARNS)))]
+    above = over * light
+    return blended([(warp, above), (weft, light - above)])

@@ -31,7 +31,7 @@ def bumps(height: int, width: int, *, period_pixels: float, rng: np.random.Gener
     """Smooth noise, mean 0 and standard deviation about 1; ``stretch`` times as long to the right as down."""
     cell = max(period_pixels / _CELLS_A_PERIOD, 1.0)
     rows, columns = math.ceil(height / cell) + 4, math.ceil(width / (cell * stretch)) + 4
-    grid = rng.standard_normal((rows, columns), dtype=np.float32)
+    grid = grain(rows, columns, rng=rng)
     if period_pixels > 1:
         grid = np.asarray(cv2.GaussianBlur(grid, (5, 5), 1.0), np.float32) / np.float32(_SMOOTHED)
     inside = grid[2 : rows - 2, 2 : columns - 2]
@@ -57,8 +57,9 @@ def clouds(height: int, width: int, *, period_pixels: float, octaves: int, rng: 
 
 
 def grain(height: int, width: int, *, rng: np.random.Generator) -> Plane:
-    """White noise, one value a pixel, uniform, mean 0 and standard deviation 1."""
-    return (rng.random((height, width), dtype=np.float32) - np.float32(0.5)) * np.float32(math.sqrt(12))
+    """White noise, one value a pixel, uniform on 256 levels, mean 0 and standard deviation 1."""
+    drawn = np.frombuffer(rng.bytes(height * width), np.uint8).reshape(height, width)
+    return (drawn - np.float32(127.5)) * np.float32(math.sqrt(12 / (256**2 - 1)))
 
 
 def coordinates(height: int, width: int, *, degrees: float) -> tuple[Plane, Plane]:
@@ -89,7 +90,7 @@ def streaks(height: int, width: int, *, length_pixels: float, degrees: float, rn
 def _lying_streaks(height: int, width: int, *, length_pixels: float, rng: np.random.Generator) -> Plane:
     cell = max(length_pixels / _CELLS_A_PERIOD, 1.0)
     columns = math.ceil(width / cell) + 4
-    grid = np.asarray(cv2.GaussianBlur(rng.standard_normal((height, columns), dtype=np.float32), (5, 1), 1.0), np.float32)
+    grid = np.asarray(cv2.GaussianBlur(grain(height, columns, rng=rng), (5, 1), 1.0), np.float32)
     smooth = grid[:, 2 : columns - 2] * np.float32(math.sqrt(2.0 * math.sqrt(math.pi)))
     return np.asarray(cv2.resize(smooth, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
 
@@ -100,7 +101,7 @@ def cells(height: int, width: int, *, spacing_pixels: float, bend_pixels: float,
     The borders are those of the nearest of scattered points, bent by noise of up to about ``bend_pixels``. Source: Worley,
     "A cellular texture basis function", SIGGRAPH 1996.
     """
-    margin = math.ceil(0.75 * spacing_pixels + bend_pixels)
+    margin = math.ceil(0.25 * spacing_pixels + bend_pixels)
     rows, columns = height + 2 * margin, width + 2 * margin
     counts = math.ceil(rows / spacing_pixels), math.ceil(columns / spacing_pixels)
     spots = (np.moveaxis(np.indices(counts), 0, -1) + rng.random((*counts, 2))) * spacing_pixels
@@ -121,9 +122,9 @@ def cells(height: int, width: int, *, spacing_pixels: float, bend_pixels: float,
 
 def border_distance(numbers: Any) -> Plane:
     """Pixels from each place to the nearest where another number begins."""
-    inside = np.full(numbers.shape, 255, np.uint8)
-    inside[:, 1:][numbers[:, 1:] != numbers[:, :-1]] = 0
-    inside[1:][numbers[1:] != numbers[:-1]] = 0
+    inside = np.ones(numbers.shape, np.uint8)
+    inside[:, 1:] = numbers[:, 1:] == numbers[:, :-1]
+    inside[1:] &= (numbers[1:] == numbers[:-1]).view(np.uint8)
     if inside.all():
         return np.full(numbers.shape, float(sum(numbers.shape)), np.float32)
     return np.asarray(cv2.distanceTransform(inside, cv2.DIST_L2, cv2.DIST_MASK_5), np.float32)
@@ -144,14 +145,44 @@ def softened(plane: Plane, *, sigma_pixels: float) -> Plane:
     return np.asarray(cv2.GaussianBlur(plane, (0, 0), sigma_pixels), np.float32)
 
 
-def coloured(level: Plane, colours: Sequence[Colour]) -> Plane:
-    """``float32[H, W, 3]``: the colours in turn as ``level`` goes from 0 to 1, and their ends beyond it."""
+def coloured(level: Plane, colours: Sequence[Colour], *, lighter: Plane | None = None) -> Rgb:
+    """The colours in turn as ``level`` goes from 0 to 1, and their ends beyond it, plus ``lighter`` grey levels."""
     steps = np.linspace(0, 1, len(colours))
-    table = np.stack([np.interp(np.linspace(0, 1, 256), steps, [one[i] for one in colours]) for i in range(3)], axis=-1)
-    index = cv2.convertScaleAbs(np.maximum(level, 0), alpha=255)
-    return np.asarray(cv2.LUT(cv2.merge([index, index, index]), table.astype(np.float32)[None]), np.float32)
+    tables = [np.interp(np.linspace(0, 1, 256), steps, [one[i] for one in colours]) for i in range(3)]
+    index = levels(level * np.float32(255))
+    if lighter is None:
+        channels = [cv2.LUT(index, np.rint(table).astype(np.uint8)) for table in tables]
+    else:
+        channels = [levels(cv2.LUT(index, table.astype(np.float32)) + lighter) for table in tables]
+    return np.asarray(cv2.merge(channels), np.uint8)
 
 
-def levels(picture: Plane) -> Rgb:
+def blended(parts: Sequence[tuple[Colour, Plane]]) -> Rgb:
+    """The sum of colours, each times its own share of every pixel, rounded and clipped to 0..255."""
+    channels = []
+    for channel in range(3):
+        total = parts[0][1] * np.float32(parts[0][0][channel])
+        for colour, share in parts[1:]:
+            total += share * np.float32(colour[channel])
+        channels.append(levels(total))
+    return np.asarray(cv2.merge(channels), np.uint8)
+
+
+def multiplied(picture: Rgb, grey: Grey) -> Rgb:
+    """``picture`` times ``grey``, 255 = 1, rounded: white leaves it as it is and the other way round."""
+    return np.asarray(cv2.multiply(picture, cv2.merge([grey, grey, grey]), scale=1 / 255), np.uint8)
+
+
+def mixed(upper: Rgb | Grey, lower: Rgb | Grey, opacity: Grey) -> Rgb:
+    """``upper`` over ``lower``, grey or in colours; where they are equal they stay as they are, to the last bit."""
+    share = cv2.merge([opacity, opacity, opacity]) if upper.ndim == 3 else opacity
+    total = np.multiply(upper, share, dtype=np.uint16)
+    total += np.multiply(lower, np.bitwise_not(share), dtype=np.uint16)
+    total += np.uint16(127)
+    total //= np.uint16(255)
+    return total.astype(np.uint8)
+
+
+def levels(plane: Plane | Any) -> Grey:
     """Rounded and clipped to 0..255."""
-    return np.asarray(cv2.convertScaleAbs(np.maximum(picture, 0)), np.uint8)
+    return np.asarray(cv2.convertScaleAbs(cv2.threshold(plane, 0, 0, cv2.THRESH_TOZERO)[1]), np.uint8)

@@ -7,14 +7,16 @@ the width even downwards, white lines go only down and right, a brighter black s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import cv2
 import numpy as np
 from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter
 
-from inpaintbench.masks.fingerprints.ellipses import published_ellipse
-from inpaintbench.masks.fingerprints.planes import Grey, Rgb
+from inpaintbench.masks.fingerprints.ellipses import BOXES_REACH, published_ellipse
+from inpaintbench.masks.fingerprints.planes import Grey, Rgb, mixed
 
 MOST_LINES = 20
 Facts = dict[str, Any]
@@ -36,7 +38,12 @@ def blur(picture: Grey, *, strength: float, scale: float, rng: np.random.Generat
     """A Gaussian of radius 0 to 3 in a region."""
     radius = strength * rng.uniform(0, 3) * scale
     original, region = _opened(picture, scale, rng)
-    return _mixed(original.filter(ImageFilter.GaussianBlur(radius)), original, region), {"radius_pixels": radius}
+    left, top, right, bottom = region.getbbox() or (0, 0, 1, 1)
+    reach = math.ceil(BOXES_REACH * radius) + 6
+    box = max(0, left - reach), max(0, top - reach), min(region.width, right + reach), min(region.height, bottom + reach)
+    smooth = original.copy()
+    smooth.paste(original.crop(box).filter(ImageFilter.GaussianBlur(radius)), box[:2])
+    return _mixed(smooth, original, region), {"radius_pixels": radius}
 
 
 def brightness(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
@@ -73,8 +80,8 @@ def rotation(picture: Grey, *, strength: float, scale: float, rng: np.random.Gen
 
 def composite(picture: Grey, background: Rgb) -> Rgb:
     """The print on a background, ``uint8[H, W, 3]``: white lets it through, black hides it, grey is grey."""
-    print_ = Image.fromarray(picture)
-    return np.array(Image.composite(Image.fromarray(background), print_.convert("RGB"), print_))
+    grey = np.asarray(cv2.merge([picture, picture, picture]), np.uint8)
+    return mixed(background, grey, picture)
 
 
 Effect = Callable[..., tuple[Grey, Facts]]

@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 
 import cv2
 import numpy as np
-from PIL import Image
 
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.fingerprints.elastic import elastic_field, warp
@@ -22,6 +21,7 @@ from inpaintbench.masks.generators.arguments import choice
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
+from inpaintbench.workspace import file_sha256
 
 __all__ = ["BACKGROUNDS", "EFFECTS", "MOST_STRENGTH", "FingerprintDegradation", "Recipe"]
 
@@ -44,10 +44,11 @@ class FingerprintDegradation:
     lies where it does in the truth. Without effects ``corrected`` on white, and either recipe on ``none``, gives the truth
     itself. Each effect has its own random stream: neither strength nor the other effects change what is drawn for it.
 
-    Facts: ``recipe``, ``strength``, ``background`` (its kind), ``background_file`` (of photographs), ``order`` of the effects,
-    ``effects`` (name and parameters of each, in that order), ``lines`` and ``blocks`` (how many), ``jpeg_quality`` where there
-    is one; ``wear_rms``, how far the print itself is from the truth before it lies on its background, and ``change_rms``, how far
-    the input is, in grey levels (ITU-R 601), root of the mean square, 0..1.
+    Facts: ``recipe``, ``strength``, ``background`` (its kind), ``background_file`` and ``background_sha256`` (name of a
+    photograph, SHA-256 of its file), ``order`` of the effects, ``effects`` (name and parameters of each, in that order),
+    ``lines`` and ``blocks`` (how many), ``jpeg_quality`` where there is one; ``wear_rms``, how far the print itself is from the
+    truth before it lies on its background, and ``change_rms``, how far the input is, in grey levels (ITU-R 601), root of the
+    mean square, 0..1.
     """
 
     name = "fingerprint_degradation"
@@ -136,11 +137,11 @@ class FingerprintDegradation:
         """The print on its background, ``uint8[H, W, 3]``, and what that is."""
         kind, rng = self.kinds[int(stream("background kind").integers(len(self.kinds)))], stream("background")
         if kind == "none":
-            return np.repeat(picture[..., None], 3, axis=2), {"background": kind}
+            return _coloured(picture), {"background": kind}
         facts, (height, width) = {"background": kind}, picture.shape
         if kind == "photographs":
             path = self.photographs[int(rng.integers(len(self.photographs)))]
-            facts["background_file"] = path.name
+            facts |= {"background_file": path.name, "background_sha256": file_sha256(path)}
             smooth = self.recipe == "corrected"
             surface = surfaces.fit_photograph(surfaces.read_photograph(path), height, width, smooth=smooth, rng=rng)
         elif kind == "white":
@@ -193,6 +194,10 @@ def _kinds(backgrounds: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(choice("background", kind, surfaces.MATERIALS) for kind in backgrounds)
 
 
+def _coloured(picture: Grey) -> Rgb:
+    return np.asarray(cv2.merge([picture, picture, picture]), np.uint8)
+
+
 def _through_jpeg(picture: Rgb, quality: int) -> Rgb:
     _, encoded = cv2.imencode(".jpg", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, quality])
     return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR_RGB), np.uint8)
@@ -200,5 +205,5 @@ def _through_jpeg(picture: Rgb, quality: int) -> Rgb:
 
 def _distance(picture: Rgb | Grey, truth: Grey) -> float:
     """Root of the mean squared difference of grey levels, 0..1."""
-    grey = np.asarray(Image.fromarray(picture).convert("L"), np.float32)
-    return math.sqrt(float(np.mean((grey - truth) ** 2))) / 255
+    grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) if picture.ndim == 3 else picture
+    return cv2.norm(grey, truth, cv2.NORM_L2) / math.sqrt(truth.size) / 255
