@@ -112,7 +112,8 @@ def check(recipe: FingerprintRecipe, *, photographs: Path | None = None) -> None
 
 def _content(photographs: Path) -> str:
     """Changes whenever a photograph of the folder does."""
-    return content_id([(path.name, file_sha256(path)) for path in list_photographs(str(photographs))])
+    found = list_photographs(str(photographs))
+    return content_id([(path.relative_to(photographs).as_posix(), file_sha256(path)) for path in found])
 
 
 def curate(

@@ -175,11 +175,12 @@ def test_any_photograph_fits_any_size(rows: int, columns: int, height: int, widt
     assert found.dtype == np.uint8
 
 
-def test_folders_list_their_pictures_by_name(tmp_path: Path) -> None:
-    for name in ("b.png", "a.jpg", "c.txt"):
-        (tmp_path / name).write_bytes(b"")
+def test_folders_list_their_pictures_and_those_below_by_name(tmp_path: Path) -> None:
     (tmp_path / "inside.png").mkdir()
-    assert [path.name for path in surfaces.list_photographs(str(tmp_path))] == ["a.jpg", "b.png"]
+    for name in ("b.png", "a.jpg", "c.txt", "inside.png/d.PNG"):
+        (tmp_path / name).write_bytes(b"")
+    found = [path.relative_to(tmp_path).as_posix() for path in surfaces.list_photographs(str(tmp_path))]
+    assert found == ["a.jpg", "b.png", "inside.png/d.PNG"]
 
 
 def test_bad_folders_are_named(tmp_path: Path) -> None:

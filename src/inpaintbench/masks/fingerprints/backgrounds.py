@@ -35,14 +35,14 @@ def draw_material(kind: str, height: int, width: int, *, rng: np.random.Generato
 
 
 def list_photographs(folder: str) -> tuple[Path, ...]:
-    """The pictures of a folder, by name; folders inside it are not searched.
+    """The pictures of a folder and of all below it, by name.
 
     Raises:
         InputError: no such folder, or no pictures in it.
     """
     if not Path(folder).is_dir():
         raise InputError(f"folder of backgrounds {folder!r} is not a folder: give one that holds pictures")
-    paths = tuple(sorted(path for path in Path(folder).iterdir() if path.is_file() and video.is_image(path)))
+    paths = tuple(sorted(path for path in Path(folder).rglob("*") if path.is_file() and video.is_image(path)))
     if not paths:
         endings = ", ".join(video.IMAGE_SUFFIXES)
         raise InputError(f"folder of backgrounds {folder!r} holds no pictures: put some in it ({endings})")

@@ -93,6 +93,7 @@ class FingerprintDegradation:
         if jpeg_quality is not None and (isinstance(jpeg_quality, bool) or jpeg_quality not in range(1, 101)):
             raise InputError(f"jpeg_quality is {jpeg_quality!r}, give a whole number from 1 to 100, or None for no JPEG")
         self.jpeg_quality = jpeg_quality
+        self.folder = folder or ""
         self.photographs = surfaces.list_photographs(folder) if folder is not None else ()
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
@@ -141,7 +142,8 @@ class FingerprintDegradation:
         facts, (height, width) = {"background": kind}, picture.shape
         if kind == "photographs":
             path = self.photographs[int(rng.integers(len(self.photographs)))]
-            facts |= {"background_file": path.name, "background_sha256": file_sha256(path)}
+            name = path.relative_to(self.folder).as_posix()
+            facts |= {"background_file": name, "background_sha256": file_sha256(path)}
             smooth = self.recipe == "corrected"
             surface = surfaces.fit_photograph(surfaces.read_photograph(path), height, width, smooth=smooth, rng=rng)
         elif kind == "white":
