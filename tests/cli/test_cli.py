@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import json
 import os
 import re
 import signal
@@ -13,13 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import hazards
+import numpy as np
 import pytest
 import typer
 from footage import write_sources
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
-from inpaintbench import frozen
+from inpaintbench import frozen, video
 from inpaintbench.cli import app
+from inpaintbench.errors import InputError
+from inpaintbench.eval.methods.saved_folder import SUFFIXES
 
 
 def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
@@ -117,6 +121,82 @@ def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(datas
     failed = int(re.search(r"(\d+) failed", done.stdout).group(1))  # type: ignore[union-attr]
     assert f"{items * 3} scores under devil/corrected, " in made.stdout
     assert int(re.search(r"(\d+) without", made.stdout).group(1)) >= failed * 3  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """A frozen dataset of eight pictures that are degraded everywhere."""
+    folder, rows = tmp_path / "pictures", []
+    folder.mkdir()
+    for number in range(8):
+        name = f"picture-{number}"
+        write_picture(folder / f"{name}.png", level=10 * number)
+        rows.append({
+            "item_id": name, "source_id": name, "truth_rgb_sha256": name, "hole_sha256": None, "input_sha256": name,
+            "truth_file_name": f"{name}.png", "input_file_name": f"{name}.png", "hole_file_name": None,
+            "fill": 0, "hole_is_given": False, "frames": 1, "height": 40, "width": 30, "fps": 1.0,
+        })  # fmt: skip
+    slices = [{"name": "all", "rule": "every item", "item_ids": [row["item_id"] for row in rows]}]
+    manifest = {
+        "name": "pictures", "recipe": {"recipe": "fingerprint"}, "items": rows, "slices": slices, "left_out": {}, "files": {},
+        "versions": {}, "format_version": frozen.FORMAT_VERSION,
+    }  # fmt: skip
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def write_picture(path: Path, *, level: int) -> None:
+    path.parent.mkdir(exist_ok=True)
+    video.write_image(path, np.full((40, 30, 3), level, np.uint8))
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_old_scores_are_not_reported_for_new_predictions(pictures: Path, tmp_path: Path) -> None:
+    mine, place = tmp_path / "mine", ("--run", tmp_path / "run")
+    write_picture(mine / "picture-0.PNG", level=3)
+    first = invoke("eval", "predict", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
+    assert "mine: 1 predictions, 7 failed" in first.stdout
+    assert len(re.findall("no prediction for item", first.stdout.replace("\n", " "))) == 5
+    assert "  and 2 more" in first.stdout
+    for protocol in ("as-published", "corrected"):
+        assert invoke("eval", "score", pictures, *place, "--protocol", f"fingerprint/{protocol}", "--workers", "0").exit_code == 0
+    for number in range(8):
+        write_picture(mine / f"picture-{number}.PNG", level=4)
+    again = invoke("eval", "predict", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
+    assert "mine: 8 predictions, 0 failed" in again.stdout
+    assert " more" not in again.stdout
+    assert invoke("eval", "score", pictures, *place, "--workers", "0").exit_code == 0
+    assert invoke("eval", "report", pictures, *place).exit_code == 0
+    refused = invoke("eval", "report", pictures, *place, "--protocol", "fingerprint/as-published")
+    command = f"inpaintbench eval score {pictures} --run {tmp_path / 'run'} --protocol fingerprint/as-published"
+    assert isinstance(refused.exception, InputError)
+    assert str(refused.exception) == (
+        f"the scores of 'mine' under 'fingerprint/as-published' are older than its predictions; run `{command}` again"
+    )
+    assert invoke(*command.split()[1:], "--workers", "0").exit_code == 0
+    assert invoke("eval", "report", pictures, *place, "--protocol", "fingerprint/as-published").exit_code == 0
+    for digest in (tmp_path / "run" / "tables" / "scores").glob("*.sha256"):  # as scored before there were any
+        digest.unlink()
+    write_picture(mine / "picture-0.PNG", level=5)
+    invoke("eval", "predict", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
+    assert invoke("eval", "report", pictures, *place).exit_code == 0
+
+
+def test_a_protocol_that_measures_holes_is_refused_where_there_are_none(pictures: Path, tmp_path: Path) -> None:
+    place = ("--run", tmp_path / "run", "--workers", "0")
+    assert invoke("eval", "predict", pictures, *place, "--method", "blank").exit_code == 0
+    refused = invoke("eval", "score", pictures, *place, "--protocol", "devil/corrected")
+    assert isinstance(refused.exception, InputError)
+    assert str(refused.exception).endswith("have none; use 'fingerprint/corrected'")
+
+
+def test_the_help_of_saved_predictions_names_every_ending() -> None:
+    command = typer.main.get_command(app).commands["eval"].commands["predict"]  # type: ignore[attr-defined]
+    words = next(option.help for option in command.params if option.name == "saved")
+    assert all(suffix in words for suffix in SUFFIXES)
 
 
 BAD: dict[str, tuple[tuple[str, ...], str]] = {

@@ -11,11 +11,14 @@ from PIL import Image
 from skimage.metrics import structural_similarity
 
 from inpaintbench import video
+from inpaintbench.errors import InputError
+from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.predict import MethodSpec, predict
+from inpaintbench.eval.protocols import usual
 from inpaintbench.eval.score import score
 from inpaintbench.eval.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.types import Dataset, Frames, Plain, Score
+from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score
 from inpaintbench.workspace import Workspace
 
 PUBLISHED, CORRECTED = "fingerprint/as-published", "fingerprint/corrected"
@@ -104,7 +107,29 @@ def test_another_size_is_resized_as_published_and_not_measured_as_corrected(tmp_
     assert all(row.value == 0 for (_, metric), row in scored(tmp_path, dataset, folder, PUBLISHED).items() if metric == "mse")
     corrected = scored(tmp_path, dataset, folder, CORRECTED)
     assert {row.value for row in corrected.values()} == {None}
-    assert all("(1, 120, 60, 3)" in str(row.reason) for row in corrected.values())
+    assert all("is 60x120, the item is 30x40" in str(row.reason) for row in corrected.values())
+
+
+def test_the_gallery_shows_another_size_where_it_is_scored(tmp_path: Path, dataset: Dataset) -> None:
+    workspace, row = Workspace(tmp_path / "run"), dataset.items[0]
+    large = truth(tmp_path, row).repeat(2, axis=1)
+    blob, _ = workspace.blobs.put(".png", lambda path: video.write_image(path, large[0]))
+    damaged, _ = workspace.blobs.put(".png", lambda path: path.write_bytes(b"damaged"))
+    made = [Prediction("large", "1", "0", blob, True, 0), Prediction("damaged", "1", "0", damaged, True, 0)]
+    published = PredictionMedia(tmp_path, dataset, workspace.blobs, made, resize="nearest")
+    np.testing.assert_array_equal(published.frames("0", "large"), truth(tmp_path, row))
+    assert published.frames("0", "damaged") is None
+    assert PredictionMedia(tmp_path, dataset, workspace.blobs, made).frames("0", "large") is None
+
+
+@pytest.mark.parametrize("protocol", ["devil/corrected", "devil/as-published"])
+def test_a_protocol_that_measures_holes_is_refused_where_there_are_none(
+    tmp_path: Path, dataset: Dataset, folder: Path, protocol: str
+) -> None:
+    words = f"protocol '{protocol}' measures holes, and the items of 'prints' have none; use 'fingerprint/corrected'"
+    with pytest.raises(InputError, match=words):
+        scored(tmp_path, dataset, folder, protocol)
+    assert usual(dataset) == CORRECTED
 
 
 def test_whole_grey_frames_are_what_counts(tmp_path: Path, dataset: Dataset) -> None:

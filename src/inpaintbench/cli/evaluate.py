@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.errors import InputError, RunError, VerifyError
+from inpaintbench.eval.freshness import is_stale
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
@@ -29,13 +31,18 @@ from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 app = typer.Typer(no_args_is_help=True, help="Run methods on a frozen dataset, score their predictions, report.")
 
 _GRACE_SECONDS = 60.0
+_FAILURES_SHOWN = 5
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
 
 InDataset = Annotated[Path, typer.Argument(help="A frozen dataset: the folder with dataset.json.")]
 Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
 Methods = Annotated[list[str] | None, typer.Option("--method", help=f"One of: {', '.join(METHODS)}. May be given again.")]
 Saved = Annotated[
-    list[str] | None, typer.Option(metavar="LABEL=FOLDER", help="Predictions made elsewhere: ITEM.mp4, .mkv, .png or ITEM/*.png.")
+    list[str] | None,
+    typer.Option(
+        metavar="LABEL=FOLDER",
+        help="Predictions made elsewhere: files ITEM.mp4, .mkv, .png, .jpg, .jpeg or .bmp, or a folder ITEM of PNGs.",
+    ),
 ]
 Commands = Annotated[
     list[str] | None,
@@ -117,9 +124,18 @@ def _report(workspace: Workspace, dataset: Dataset, root: Path, protocol: str, m
     rows = [row for row in rows if methods is None or row.method in methods]
     if not rows:
         raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}; run `inpaintbench eval score` first")
-    media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction))
+    _check_fresh(workspace, dataset, root, protocol, rows)
+    media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), resize=chosen.resize)
     folder = workspace.path / "report"
     return write_report(folder, title=dataset.name, dataset=dataset, scores=rows, protocol=chosen, media=media).page
+
+
+def _check_fresh(workspace: Workspace, dataset: Dataset, root: Path, protocol: str, rows: Sequence[Score]) -> None:
+    """Raises ``InputError`` where a method was run again after it was scored: old scores would stand for new predictions."""
+    for method in dict.fromkeys(row.method for row in rows):
+        if is_stale(workspace, dataset, protocol=protocol, method=method):
+            again = shlex.join(["inpaintbench", "eval", "score", str(root), "--run", str(workspace.path), "--protocol", protocol])
+            raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
 
 
 def _predicted(workspace: Workspace) -> list[str]:
@@ -186,8 +202,10 @@ def predict(
         made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
         total += len(made)
         console.out.print(f"{label}: {len(made)} predictions, {len(failed)} failed", markup=False)
-        for row in failed[:5]:
+        for row in failed[:_FAILURES_SHOWN]:
             console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
+        if len(failed) > _FAILURES_SHOWN:
+            console.out.print(f"  and {len(failed) - _FAILURES_SHOWN} more", markup=False)
     if oracle_mask and loaded.items[0]["hole_is_given"]:
         console.err.print("this benchmark gives methods the hole anyway; --oracle-mask changed nothing", markup=False)
     if not total:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from inpaintbench import frozen, video
-from inpaintbench.errors import InpaintBenchError, InputError, MediaError
+from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.eval.freshness import NOT_RUN, digest, remember, score_step
 from inpaintbench.eval.grey import grey_view
 from inpaintbench.eval.metrics.base import Measurement, Metric
-from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.sizes import fitted
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
-from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score, content_id
+from inpaintbench.types import Dataset, Plain, Prediction, Score, content_id
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
 
@@ -34,7 +33,7 @@ def score(
     metrics: Sequence[str] | None = None,
     time_limit_seconds: float = 1800.0,
 ) -> Outcome:
-    """Score one method into the table ``scores``.
+    """Score one method into the table ``scores``, and keep a digest of what was scored beside it.
 
     Args:
         executor: who does the work; its workspace holds the predictions.
@@ -49,9 +48,10 @@ def score(
 
     Raises:
         UnknownNameError: no such protocol or metric.
-        InputError: metrics that compare frames in time alone, for pictures.
+        InputError: metrics that compare frames in time alone, for pictures; a protocol that measures holes, for items without.
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
+    _check_holes(chosen, dataset)
     longest = max(row["frames"] for row in dataset.items)
     built = [metric for metric in chosen.build_metrics(metrics) if getattr(metric, "fewest_frames", 1) <= longest]
     if not built:
@@ -60,7 +60,7 @@ def score(
         )
     names = [metric.name for metric in built]
     step = Step(
-        name=f"score.{protocol.replace('/', '.')}.{method}",
+        name=score_step(protocol, method),
         version=VERSION,
         table="scores",
         record=Score,
@@ -73,7 +73,7 @@ def score(
     tasks = []
     for row in dataset.items:
         item_id = row["item_id"]
-        blob, failure = blob_of.get(item_id), failures.get(item_id, "the method was not run on this item")
+        blob, failure = blob_of.get(item_id), failures.get(item_id, NOT_RUN)
         given = {"blob": blob} if blob else {"failure": failure}
         content = content_id(item_id, row["truth_rgb_sha256"], row["hole_sha256"], given)
         tasks.append(Task(item_id, content, {"root": folder, "row": dict(row), **given}, f"{method}/{item_id}"))
@@ -82,7 +82,15 @@ def score(
         lost = [row for refused in outcome.rejected for row in _unscored(refused, step, names)]
         outcome = Outcome([*outcome.records, *lost], outcome.rejected, outcome.failures)
         executor.workspace.write_table(step.table, step.name, outcome.records, Score)
+    remember(executor.workspace, digest(dataset, predictions=predictions, failures=failures), step=step.name)
     return outcome
+
+
+def _check_holes(protocol: Protocol, dataset: Dataset) -> None:
+    if set(protocol.regions) != {"frame"} and not any(map(frozen.has_hole, dataset.items)):
+        raise InputError(
+            f"protocol {protocol.name!r} measures holes, and the items of {dataset.name!r} have none; use {usual(dataset)!r}"
+        )
 
 
 def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
@@ -130,35 +138,14 @@ def _unscored(refused: Rejection, step: Step, metrics: Sequence[str] | None) -> 
 def _readable(payload: Plain, *, protocol: Protocol, blobs: Blobs) -> tuple[ItemView | None, str | None]:
     """The item with its prediction in the colours of the protocol, or why there is none."""
     path, row = blobs.path(payload["blob"]), payload["row"]
-    view = frozen.scoring_view(payload["root"], row, prediction=lambda: _prediction(path, row, resize=protocol.resize))
+    view = frozen.scoring_view(
+        payload["root"], row, prediction=lambda: fitted(video.read_frames(path), row, resize=protocol.resize)
+    )
     try:
         view.prediction  # noqa: B018 - decodes it, so that a damaged one counts as missing
     except InpaintBenchError as error:
         return None, str(error)
     return (grey_view(view) if protocol.colours == "grey" else view), None
-
-
-def _prediction(path: Path, row: Plain, *, resize: str) -> Frames:
-    frames = video.read_frames(path)
-    if resize == "nearest":
-        frames = nearest(frames, height=row["height"], width=row["width"])
-    wanted = (row["frames"], row["height"], row["width"], 3)
-    if frames.shape != wanted:
-        raise MediaError(f"prediction {frames.shape} of item {row['item_id']} != clip {wanted}")
-    return frames
-
-
-def nearest(frames: Frames, *, height: int, width: int) -> Frames:
-    """``uint8[T, H, W, 3]`` brought to a size by the pixel whose area holds the centre of each new one, as Pillow does."""
-    rows, columns = _nearest(frames.shape[1], height), _nearest(frames.shape[2], width)
-    return frames if frames.shape[1:3] == (height, width) else frames[:, rows[:, None], columns]
-
-
-def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
-    # Added up step by step as Pillow does: where a centre falls between two pixels, rounding decides.
-    steps = np.full(wanted, given / wanted)
-    steps[0] /= 2
-    return np.minimum(np.cumsum(steps).astype(np.intp), given - 1)
 
 
 def _measured(metric: Metric, view: ItemView | None, failure: str | None, *, protocol: Protocol) -> dict[str, Measurement]:

@@ -96,19 +96,60 @@ def test_a_missing_item_is_a_reason(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-@pytest.mark.parametrize("part", [np.s_[:5], np.s_[:, :40], np.s_[:, :, :32]])
-def test_another_shape_is_a_reason_that_names_both(tmp_path: Path, part: object) -> None:
-    frames = world()[part]
-    save_images(tmp_path / "item", frames)
-    shape = str(frames.shape).replace("(", r"\(").replace(")", r"\)")
-    with pytest.raises(NotMeasurable, match=rf"prediction 'item' is {shape}, item 'item' is \(7, 48, 64, 3\)"):
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (np.s_[:5], "is 5 frames, the item is 7 frames"),
+        (np.s_[:1], "is 1 frame, the item is 7 frames"),
+        (np.s_[:, :40], "is 64x40, the item is 64x48"),
+        (np.s_[:, :, :32], "is 32x48, the item is 64x48"),
+        (np.s_[:5, :40], "is 5 frames of 64x40, the item is 7 frames of 64x48"),
+    ],
+)
+def test_another_shape_is_a_reason_that_names_both(tmp_path: Path, part: object, words: str) -> None:
+    save_images(tmp_path / "item", world()[part])
+    with pytest.raises(NotMeasurable, match=f"^prediction 'item' {words}$"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".JPG", ".Jpeg", ".PNG", ".bMP"])
+def test_a_suffix_may_be_in_capitals(tmp_path: Path, suffix: str) -> None:
+    Image.new("L", (64, 48), 77).save(tmp_path / f"item{suffix}", format=suffix[1:].upper().replace("JPG", "JPEG"))
+    method = SavedFolder(folder=str(tmp_path))
+    assert method.content("item")
+    assert (inpaint(method, np.zeros_like(world()[:1]), wandering_hole()[:1]) == 77).all()
+
+
+def test_what_loses_nothing_comes_first_in_capitals_too(tmp_path: Path) -> None:
+    for suffix, kind, level in ((".jpg", "JPEG", 10), (".PNG", "PNG", 30)):
+        Image.new("L", (64, 48), level).save(tmp_path / f"item{suffix}", format=kind)
+    found = inpaint(SavedFolder(folder=str(tmp_path)), np.zeros_like(world()[:1]), wandering_hole()[:1])
+    assert (found == 30).all()
+
+
+def test_images_of_a_folder_may_be_in_capitals(tmp_path: Path) -> None:
+    save_images(tmp_path / "item", world())
+    for path in list((tmp_path / "item").iterdir()):
+        path.rename(path.with_suffix(".PNG"))
+    np.testing.assert_array_equal(read(tmp_path), world())
+    assert "00002.PNG" in SavedFolder(folder=str(tmp_path)).content("item")
 
 
 def test_unreadable_predictions_are_reasons(tmp_path: Path) -> None:
     video.write_lossless(tmp_path / "whole.mp4", world(), fps=25)
     (tmp_path / "item.mp4").write_bytes((tmp_path / "whole.mp4").read_bytes()[:300])
-    with pytest.raises(NotMeasurable, match=r"prediction 'item.mp4' cannot be read: "):
+    with pytest.raises(NotMeasurable, match=r"^prediction 'item.mp4' cannot be read: (?!.*(item|cannot)).+"):
+        read(tmp_path)
+
+
+def test_a_reason_says_everything_once(tmp_path: Path) -> None:
+    (tmp_path / "item.jpg").write_bytes(b"no picture")
+    with pytest.raises(NotMeasurable) as refused:
+        read(tmp_path)
+    assert str(refused.value) == "prediction 'item.jpg' cannot be read: it is no image that Pillow knows"
+    (tmp_path / "item.jpg").unlink()
+    (tmp_path / "item").mkdir()
+    with pytest.raises(NotMeasurable, match=r"^prediction 'item' cannot be read: it holds no images$"):
         read(tmp_path)
 
 

@@ -13,7 +13,7 @@ from skimage.metrics import mean_squared_error, peak_signal_noise_ratio, structu
 from inpaintbench import video
 from inpaintbench.eval.grey import grey_view
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.score import nearest
+from inpaintbench.eval.sizes import nearest
 from inpaintbench.view import ItemView
 
 NUMBERS = (1, 10, 11, 12, 14)

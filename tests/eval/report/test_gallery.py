@@ -138,6 +138,17 @@ def test_without_a_hole_whole_frames_are_shown(tmp_path: Path) -> None:
     assert read_bars(tile_of(decoded(data, tmp_path), exhibit, "one")[9], row_share=0.2) == 9
 
 
+@pytest.mark.parametrize(("with_hole", "level"), [(True, 40), (False, 200)])
+def test_the_strip_shows_the_input_where_all_of_it_is_degraded(tmp_path: Path, with_hole: bool, level: int) -> None:
+    class Levels(FlatMedia):
+        def frames(self, item_id: str, channel: str) -> Frames | None:
+            return np.full((2, HEIGHT, WIDTH, 3), {"truth": 40, "input": 200}.get(channel, 90), np.uint8)
+
+    exhibit, _ = make(Levels(frames=2, with_hole=with_hole), "one")
+    (tmp_path / "poster.png").write_bytes(exhibit.poster)
+    assert (video.read_image(tmp_path / "poster.png") == level).all()
+
+
 def test_frame_errors_equal_a_plain_loop() -> None:
     rng = np.random.default_rng(3)
     truth, other = rng.integers(0, 256, (2, 3, 8, 9, 3), dtype=np.uint8)

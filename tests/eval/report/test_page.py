@@ -17,7 +17,7 @@ from inpaintbench.eval.report.labels import PALETTE, method_colours, metric_titl
 from inpaintbench.eval.report.markup import json_script, number, percent, with_unit
 from inpaintbench.eval.report.page import default_quantity, render
 from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
-from inpaintbench.eval.report.rank_table import rank_tables
+from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_table, score_tables
 from inpaintbench.eval.report.tables import Quantity, Results
 from inpaintbench.types import Score
@@ -80,6 +80,45 @@ def test_ranks_are_listed_best_first_with_lines_between_settings() -> None:
     assert names[:3] == ["<b>odd</b>", "<span>good</span>", "<span>bad</span>"]
     assert names[3:6] == ["<b>good</b>", "<span>bad</span>", "– <span>odd</span>"]
     assert html.count("<line ") == 2  # odd has no place on the right
+
+
+def test_slices_outside_pairs_are_lines_of_one_table() -> None:
+    slices = {"class-arch": ["a1"], "moisture-dry": ["a1", "b1"], "class-left_loop": ["b1", "a2"], "night": ["c1"]}
+    results = results_of(VALUES, slices)
+    html = rank_tables(results)
+    assert html.count("<table") == 1
+    assert re.findall(r'rowspan="(\d)">(.*?)</th>', html) == [("2", "Class"), ("1", "Moisture"), ("1", "Night")]
+    assert re.findall(r'<th scope="row" [^>]*>(.*?)</th>', html) == ["Arch", "Left loop", "Dry", ""]
+    assert "<line " not in html
+    assert "lines" not in ranks_lead(results)
+    assert "lines follow a method from low to high" in ranks_lead(results_of())
+    assert rank_tables(results_of()).count("<table") == 2  # one of pairs, one of the others
+
+
+def test_without_pairs_nothing_is_said_of_sensitivity() -> None:
+    page = render(
+        results_of(VALUES, {"class-arch": ["a1", "a2"], "class-whorl": ["b1", "c1"]}), [], [], title="None", inline=True
+    )
+    assert 'href="#sensitivity"' not in page
+    assert 'id="sensitivity"' not in page
+    assert "Relative improvement" not in page
+    page = render(results_of(), [], [], title="Some", inline=True)
+    assert 'href="#sensitivity"' in page
+    assert 'id="sensitivity"' in page
+
+
+def test_labels_that_do_not_fit_are_slanted_whole_and_inside_the_figure() -> None:
+    names = [f"{attribute}-{value}" for attribute in ("background", "class") for value in ("saturated_colour", *"abcdefgh")]
+    slices = {**{name: ["a1"] for name in names}, "x-low": ["a1", "a2"], "x-high": ["b1", "c1"]}
+    figure = difficulty_figure(results_of(VALUES, slices), PSNR)
+    axis, layout = figure["layout"]["xaxis"], figure["layout"]
+    assert axis["ticktext"][:3] == ["X: low", "X: high", "Background: saturated colour"]
+    assert len(axis["ticktext"]) == len(axis["tickvals"]) == 20
+    assert axis["tickangle"] == -45
+    assert layout["margin"]["b"] > len("Background: saturated colour") * 6 * math.sqrt(0.5)
+    assert "annotations" not in layout
+    assert len(go.Figure(figure).data) >= 4
+    assert difficulty_figure(results_of(), PSNR)["layout"]["xaxis"]["tickangle"] == 0
 
 
 def test_tied_ranks_are_marked() -> None:
@@ -228,5 +267,6 @@ def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_i
     cards = overview.finding_cards(results, default=Quantity("mse", "frame"))
     assert "3 of 4" in cards
     assert "1 score missing" in cards
+    assert "infinite" not in cards  # it is missing, and not counted twice
     json.dumps(difficulty_figure(results, Quantity("mse", "frame")), allow_nan=False)
     assert "one of them makes the mean infinite" in render(results, [], [], title="As published", inline=True)

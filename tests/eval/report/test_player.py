@@ -234,6 +234,51 @@ def test_nothing_is_fetched_and_nothing_goes_wrong(tab: Tab, report: ReportFiles
     assert (tab.complaints, tab.fetched(report)) == ([], [])
 
 
+@pytest.mark.parametrize("width", [800, 1300, 1920])
+def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_path: Path, width: int) -> None:
+    names = [f"background-{word}" for word in ("brushed_metal", "saturated_colour", "wood")]
+    slices = {f"{name}{number}": ["a1", "b1", "c1"] for name in names for number in range(6)}
+    values: dict[str, dict[str, float | None]] = {
+        f"method_{number}": {"a1": 0.123456, "b1": 0.234567, "c1": None if number else 0.3} for number in range(5)
+    }
+    rows = scores(values, metric="mse", region="frame")
+    made = write_report(
+        tmp_path / "out", title="Wide", dataset=dataset(slices, frames=1), scores=rows, protocol=CORRECTED,
+        media=FlatMedia(frames=1, with_hole=False), gallery_items_per_slice=0,
+    )  # fmt: skip
+    tab = Tab(browser, made, viewport={"width": width, "height": 900})
+    assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    boxes = tab.page.evaluate(
+        """() => [...document.querySelectorAll('td.score')].map((cell) => {
+          const inner = cell.getBoundingClientRect();
+          const words = cell.querySelector('.interval').getBoundingClientRect();
+          const whisker = cell.querySelector('.whisker').getBoundingClientRect();
+          const counts = cell.querySelector('.counts')?.getBoundingClientRect();
+          return { words: words.height, below: whisker.top - words.bottom, right: inner.right - words.right,
+                   counts: counts ? counts.height : 0, counted: Boolean(counts) };
+        })"""
+    )
+    assert len(boxes) == 5 * 19
+    assert sum(box["counted"] for box in boxes) == 4 * 19
+    for box in boxes:
+        assert box["words"] <= 20
+        assert box["below"] >= 0
+        assert box["right"] >= 0
+        assert box["counts"] <= 20
+    plot = tab.page.locator("[data-plot=difficulty]")
+    labels = plot.locator(".xtick text:visible")
+    assert labels.count() == 18
+    frame = plot.bounding_box()
+    for label in labels.all():
+        box = label.bounding_box()
+        assert frame["y"] <= box["y"]
+        assert box["y"] + box["height"] <= frame["y"] + frame["height"]
+        assert frame["x"] <= box["x"]
+        assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+    assert tab.page.locator("#sensitivity").count() == 0
+    assert not tab.complaints
+
+
 def test_without_scripts_all_tables_and_videos_are_there(browser: Any, report: ReportFiles) -> None:
     page = Tab(browser, report, java_script_enabled=False).page
     assert page.locator(".scores:visible").count() == 3
@@ -263,6 +308,8 @@ def test_a_still_picture_without_a_hole_has_no_player_and_no_outline(browser: An
     for present in ("[data-switch=error]", "[data-switch=close]", "[data-switch=truth]"):
         assert tab.page.locator(present).is_visible()
     assert "per second" not in tab.page.locator(".facts:visible").inner_text()
+    assert not re.search(r"(?<!no-)\bhole\b", tab.page.locator("#gallery").inner_html())
+    tab.page.locator("body").press("o")  # a key for what is not there
     before = tab.page.locator(SHOWN).first.evaluate("canvas => canvas.toDataURL()")
     tab.page.locator("[data-switch=close]").click()
     assert tab.page.locator(SHOWN).first.evaluate("canvas => canvas.toDataURL()") != before

@@ -8,7 +8,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
-from inpaintbench.eval.report.tables import Quantity, Results, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.report.tables import Quantity, Results, group_slices, in_reading_order, pair_slices, split_level
 from inpaintbench.types import Slice
 
 PSNR = Quantity("psnr", "hole")
@@ -40,6 +40,33 @@ def test_intervals_resample_sources(results: Results) -> None:
     both_from_a = Slice("pair", "", ("a1", "a2"))
     assert results.summary(both_from_a, "good", PSNR).interval_low is None
     assert results.summary(results.slices[0], "good", PSNR).interval_low == 28
+
+
+def test_what_a_benchmark_never_splits_is_one_source() -> None:
+    """Impressions of one finger are files of their own, and no independent evidence."""
+    made = dataset({"s": ["a1", "b1", "c1", "d1"]})
+    groups = {"a1": "finger 1", "b1": "finger 1", "c1": "finger 2", "d1": None}
+    items = tuple({**row, "attributes": {"split_group": groups[row["item_id"]]}} for row in made.items)
+    values = {"m": {"a1": 1.0, "b1": 2.0, "c1": 3.0, "d1": 4.0}}
+    results = Results(dataclasses.replace(made, items=items), scores(values), protocol=CORRECTED)
+    assert results.sources == {"a1": "finger 1", "b1": "finger 1", "c1": "finger 2", "d1": "d"}
+    assert results.summary(results.everything, "m", PSNR).n_clusters == 3
+    one_finger = Slice("pair", "", ("a1", "b1"))
+    assert results.summary(one_finger, "m", PSNR).interval_low is None
+
+
+def test_slices_outside_pairs_are_grouped_by_attribute() -> None:
+    names = ("class-arch", "x-high", "moisture-dry", "class-left_loop", "x-low", "night", "strength-0-30", "lone-low", "-odd")
+    groups = group_slices([Slice(name, "", ("a1",)) for name in names])
+    assert [(group.attribute, group.values) for group in groups] == [
+        ("class", ("arch", "left_loop")),
+        ("moisture", ("dry",)),
+        ("night", (None,)),
+        ("strength", ("0-30",)),
+        ("lone", ("low",)),
+        ("-odd", (None,)),
+    ]
+    assert [one.name for one in groups[0].slices] == ["class-arch", "class-left_loop"]
 
 
 def test_infinite_means_are_best_and_missing_ones_have_no_place(results: Results) -> None:

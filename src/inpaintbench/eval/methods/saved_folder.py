@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from pathlib import Path
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError, NotMeasurable
 from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.sizes import sizes_in_words
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
-_SUFFIXES = (".mp4", ".mkv", ".png", ".jpg", ".jpeg", ".bmp")
+SUFFIXES = (".mp4", ".mkv", ".png", ".jpg", ".jpeg", ".bmp")
+"""How the file of a prediction may end, in letters of any case; of several files the one named first here is read."""
+# Asking for each spelling is quicker than listing a folder of many thousand predictions for every item.
+_SPELLINGS = tuple(
+    "".join(letters)
+    for suffix in SUFFIXES
+    for letters in product(*((one, one.upper()) if one.isalpha() else one for one in suffix))
+)
+_IMAGES = "*.[pP][nN][gG]"
 
 
 class SavedFolder:
     """Reads ``<folder>/<item id>.mp4``, ``.mkv``, ``.png``, ``.jpg``, ``.jpeg``, ``.bmp`` or ``<item id>/*.png`` (sorted by
-    name), the first that exists.
+    name), the first that exists, endings in letters of any case.
 
     Frames of another size than the item's are refused where a hole is given. Where whole frames are judged they are passed on:
     the protocol says what becomes of them.
@@ -49,12 +60,13 @@ class SavedFolder:
         if path is None:
             raise NotMeasurable(f"no prediction for item {view.item_id!r} in {str(self.folder)!r}")
         try:
-            frames = video.read_image_folder(path, pattern="*.png") if path.is_dir() else video.read_frames(path)
+            frames = video.read_image_folder(path, pattern=_IMAGES) if path.is_dir() else video.read_frames(path)
         except (MediaError, ValueError) as error:
-            raise NotMeasurable(f"prediction {path.name!r} cannot be read: {error}") from error
+            raise NotMeasurable(f"prediction {path.name!r} cannot be read: {_why(error, path.name)}") from error
         wanted = (view.frames, view.height, view.width, 3)
         if frames.shape != wanted and (view.has("hole") or len(frames) != view.frames):
-            raise NotMeasurable(f"prediction {path.name!r} is {frames.shape}, item {view.item_id!r} is {wanted} (T, H, W, 3)")
+            found, asked = sizes_in_words(frames.shape, wanted)
+            raise NotMeasurable(f"prediction {path.name!r} is {found}, the item is {asked}")
         return frames
 
     def content(self, item_id: str) -> str:
@@ -62,12 +74,19 @@ class SavedFolder:
         path = self._find(item_id)
         if path is None:
             return ""
-        files = sorted(path.glob("*.png")) if path.is_dir() else [path]
+        files = sorted(path.glob(_IMAGES)) if path.is_dir() else [path]
         facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         return repr(facts)
 
     def _find(self, item_id: str) -> Path | None:
-        candidates = [self.folder / f"{item_id}{suffix}" for suffix in _SUFFIXES]
+        candidates = [self.folder / f"{item_id}{suffix}" for suffix in _SPELLINGS]
         files = [path for path in candidates if path.is_file()]
         folder = self.folder / item_id
         return files[0] if files else folder if folder.is_dir() else None
+
+
+def _why(error: Exception, name: str) -> str:
+    """What ``error`` says of the file ``name``, less what the sentence around it says already."""
+    words = str(error).removeprefix(name).removeprefix(":").strip()
+    words = re.sub(r"^cannot be opened as (an image|video): ", "", words)
+    return re.sub(r"^(holds|has) ", r"it \1 ", words)

@@ -1,5 +1,6 @@
 """Protocols: each names every constant that a score depends on."""
 
+from inpaintbench import frozen
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.types import Dataset
 
@@ -16,5 +17,9 @@ _USUAL = {"fingerprint": "fingerprint/corrected"}
 
 
 def usual(dataset: Dataset) -> str:
-    """The protocol that a benchmark is scored under unless another is asked for: the corrected one of its recipe."""
-    return _USUAL.get(str(dataset.recipe.get("recipe")), "devil/corrected")
+    """The protocol that a benchmark is scored under unless another is asked for: the corrected one of its recipe.
+
+    Of a recipe that has none of its own, the one that measures holes, or whole frames where no item has a hole.
+    """
+    holes = any(map(frozen.has_hole, dataset.items))
+    return _USUAL.get(str(dataset.recipe.get("recipe")), "devil/corrected" if holes else "fingerprint/corrected")

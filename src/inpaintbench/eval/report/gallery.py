@@ -48,7 +48,7 @@ class Exhibit:
     choice: Choice
     layout: Layout
     poster: bytes
-    """PNG of the truth in the middle of the clip."""
+    """PNG of the middle of the clip: of the truth, or of the input where all of it is degraded, since truths look alike then."""
     errors: dict[str, list[float | None]]
     """Method -> root mean square error (0..255) of each frame inside the hole, or in the whole frame where items have none."""
     centres: list[tuple[float, float]]
@@ -122,8 +122,9 @@ def make_exhibits(
 
 def _draw(choice: Choice, media: Media, *, methods: Sequence[str], fps: float) -> tuple[Exhibit, Frames]:
     truth, hole = _required(media, choice.item_id, "truth"), media.hole(choice.item_id)
+    given = _fitting(_required(media, choice.item_id, "input"), truth, item_id=choice.item_id, channel="input")
     tiles = Tiles(truth, hole=hole)
-    tiles.add("input", _fitting(_required(media, choice.item_id, "input"), truth, item_id=choice.item_id, channel="input"))
+    tiles.add("input", given)
     errors: dict[str, list[float | None]] = {}
     for method in methods:
         frames = media.frames(choice.item_id, method)
@@ -134,7 +135,7 @@ def _draw(choice: Choice, media: Media, *, methods: Sequence[str], fps: float) -
     exhibit = Exhibit(
         choice=choice,
         layout=layout,
-        poster=poster(truth[len(truth) // 2]),
+        poster=poster((given if hole is None else truth)[len(truth) // 2]),
         errors=errors,
         centres=[] if hole is None else _centres(hole),
         hole_fraction=None if hole is None else float(regions.hole_fraction(hole).mean()),

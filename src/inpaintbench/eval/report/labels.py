@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inpaintbench.eval.report.tables import metric_leaf, split_level
+from inpaintbench.eval.report.tables import metric_leaf, split_level, split_value
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
 """Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order."""
@@ -46,5 +46,7 @@ def name_label(name: str) -> str:
 
 
 def slice_label(name: str) -> str:
-    """What a slice is about without its level: ``Camera motion`` for ``camera_motion-high``."""
-    return name_label(split_level(name)[0])
+    """A slice without its level: ``Camera motion`` for ``camera_motion-high``, ``Class: left loop`` for ``class-left_loop``."""
+    whole, level = split_level(name)
+    attribute, value = (whole, None) if level else split_value(whole)
+    return name_label(attribute) if value is None else f"{name_label(attribute)}: {value.replace('_', ' ')}"

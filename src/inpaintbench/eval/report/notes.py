@@ -10,7 +10,7 @@ from typing import Any
 
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.markup import breakable, count, scrolling_table, slice_name
-from inpaintbench.eval.report.tables import Results, in_reading_order, metric_leaf
+from inpaintbench.eval.report.tables import Results, in_reading_order, metric_leaf, pair_slices
 from inpaintbench.types import canonical_json
 
 _INFINITE = {
@@ -48,7 +48,7 @@ def reading_notes(results: Results) -> str:
     """How means, intervals and ranks are made, with this report's own numbers."""
     interval = results.protocol.interval
     sources = count(len(set(results.sources.values())), "source")
-    entries = (
+    entries: tuple[tuple[str, str], ...] = (
         (
             "Mean",
             "Every item counts the same. n is the number of items in the mean; infinite and missing ones are counted apart.",
@@ -56,8 +56,8 @@ def reading_notes(results: Results) -> str:
         (
             f"{interval.level:.0%} interval",
             f"Percentile bootstrap, {interval.replicates:,} replicates, seed {interval.seed}, resampling whole sources "
-            f"({sources} here): clips of one video resemble each other. With a handful of sources it is too narrow; "
-            "with one there is none.",
+            f"({sources} here), since items of one source resemble each other: clips of one video, prints of one finger. With a "
+            "handful of sources it is too narrow; with one there is none.",
         ),
         (
             "Bold",
@@ -65,11 +65,12 @@ def reading_notes(results: Results) -> str:
         ),
         ("Rank", "By the mean; equal means share a place. A method without a value has none."),
         ("Difficulty", "Mean over the means of all methods; the error bar is the standard error across methods."),
-        (
-            "Relative improvement",
-            "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice.",
-        ),
     )
+    if pair_slices(results.slices):
+        words = (
+            "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice."
+        )
+        entries += (("Relative improvement", words),)
     return "\n".join(f"<dt>{name}</dt><dd><p>{words}</p></dd>" for name, words in entries)
 
 

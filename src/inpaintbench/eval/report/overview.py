@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import NamedTuple
 
@@ -84,9 +85,11 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
 
 
 def _coverage(results: Results, quantity: Quantity) -> Finding:
-    values = [results.value(method, item_id, quantity) for method in results.methods for item_id in results.sources]
-    infinite = sum(value == float("inf") for value in values)
-    missing = sum(quantity in failure.quantities for failure in results.failures())
+    lost = {(failure.method, failure.item_id) for failure in results.failures() if quantity in failure.quantities}
+    values = {(method, item): results.value(method, item, quantity) for method in results.methods for item in results.sources}
+    # Where a protocol gives a missing prediction an infinite score, it is missing and nothing else.
+    infinite = sum(value == math.inf for key, value in values.items() if key not in lost)
+    missing = len(lost)
     gaps = f'<a href="#failures">{count(missing, "score")} missing</a>' if missing else "none missing"
     what = escape(f"{metric_label(quantity.metric)} in the {region_label(quantity.region)}")
     detail = f"{what}: {gaps}" + (f", {infinite} infinite" if infinite else "")

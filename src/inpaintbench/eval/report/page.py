@@ -16,9 +16,9 @@ from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, region_label
 from inpaintbench.eval.report.markup import json_script
 from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
-from inpaintbench.eval.report.rank_table import rank_tables
+from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_table, score_tables
-from inpaintbench.eval.report.tables import Quantity, Results
+from inpaintbench.eval.report.tables import Quantity, Results, pair_slices
 
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
@@ -45,7 +45,10 @@ def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[st
         "score_tables": score_tables(results, shown_in=gallery_html.slices_shown(exhibits)),
         "strip": gallery_html.strip(results, exhibits),
         "figures": gallery_html.figures(results, exhibits, addresses, default=default),
+        "ranks_lead": ranks_lead(results),
         "rank_tables": rank_tables(results),
+        **_sensitivity(results),
+        **_hole_controls(exhibits),
         "failures": failure_table(results) or "<p>None: every method has every score.</p>",
         "metric_notes": notes.metric_notes(results),
         "reading_notes": notes.reading_notes(results),
@@ -60,6 +63,26 @@ def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[st
         "player_script": _asset("player.js"),
     }
     return Template(_asset("page.html")).substitute(parts)
+
+
+def _sensitivity(results: Results) -> dict[str, str]:
+    """The section about low and high slices and its link; nothing where no attribute has both."""
+    if not pair_slices(results.slices):
+        return {"sensitivity_link": "", "sensitivity": ""}
+    section = Template(_asset("sensitivity.html")).substitute(legend=overview.legend(results))
+    return {"sensitivity_link": '<a href="#sensitivity">Sensitivity</a>', "sensitivity": section}
+
+
+def _hole_controls(exhibits: Sequence[Exhibit]) -> dict[str, str]:
+    """What the player offers where items have holes; nothing where none has one."""
+    if exhibits and all(exhibit.hole_fraction is None for exhibit in exhibits):
+        return {"hole_switch": "", "hole_key": "", "close_up": ""}
+    words = 'data-switch="outline" aria-pressed="true" title="Outline of the hole (O)">Hole</button>'
+    return {
+        "hole_switch": f'<button type="button" class="of-hole" {words}',
+        "hole_key": '<span class="of-hole"><kbd>O</kbd> hole</span>',
+        "close_up": "; follows the hole",
+    }
 
 
 def _regions(results: Results) -> list[str]:

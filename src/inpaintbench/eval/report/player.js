@@ -247,7 +247,7 @@
 
   function turn(name, on) {
     state[name] = on;
-    controls.querySelector(`[data-switch=${name}]`).setAttribute("aria-pressed", String(on));
+    controls.querySelector(`[data-switch=${name}]`)?.setAttribute("aria-pressed", String(on));
     current.draw();
   }
 

@@ -11,13 +11,25 @@ from html import escape
 from typing import Any
 
 from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, name_label, slice_label
-from inpaintbench.eval.report.tables import Pair, Quantity, Results, in_reading_order, pair_slices, split_level, unpaired
+from inpaintbench.eval.report.tables import (
+    Pair,
+    Quantity,
+    Results,
+    in_reading_order,
+    pair_slices,
+    split_level,
+    unpaired,
+)
 from inpaintbench.types import Plain, Slice
 
 _LEVELS = {"low": "rgba(127,141,160,0.34)", "high": "rgba(127,141,160,0.85)", None: "rgba(127,141,160,0.6)"}
 _GRID, _ZERO = "rgba(127,137,150,0.22)", "rgba(127,137,150,0.75)"
 _FONT = 'Inter, system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
 _PAIR_STEP, _LONE_STEP = 2.6, 1.3
+_PLOT_PIXELS, _LETTER_PIXELS = 820, 7.4
+"""Least width of the bars of a figure, and the mean width of a letter of its labels."""
+_SLANT_DEGREES, _SLANT = 45, 0.7072
+"""Of labels that do not fit side by side, and the sine of it."""
 
 Axis = dict[str, Any]
 Trace = dict[str, Any]
@@ -27,15 +39,36 @@ def difficulty_figure(results: Results, quantity: Quantity) -> Plain:
     """Bars of the mean over methods of each slice with standard errors, a dot for each method (DEVIL, CVPR 2022, Figure 4)."""
     slices = in_reading_order(results.slices)
     places = _places(slices)
-    ticks = {"tickvals": places, "ticktext": [escape(_level(one)) for one in slices]}
-    layout = _layout(height=390, top=20, bottom=56)
-    layout["xaxis"] = {"showgrid": False, "zeroline": False, "range": [-0.7, max(places, default=0) + 0.7], **ticks}
+    layout = _labelled(slices, places)
     layout["yaxis"] = {**_value_axis(), "title": {"text": metric_title(quantity.metric)}, "rangemode": "tozero"}
-    layout["annotations"] = [
-        _heading(pair, x=_PAIR_STEP * index + 0.5, xref="x", y=0, yshift=-26)
-        for index, pair in enumerate(pair_slices(results.slices))
-    ]
     return {"data": [_mean_bars(results, quantity, slices, places), *_dots(results, quantity, slices, places)], "layout": layout}
+
+
+def _labelled(slices: Sequence[Slice], places: Sequence[float]) -> dict[str, Any]:
+    """The layout with a label below each bar: level and value, and the attribute once where they all fit side by side."""
+    last = max(places, default=0)
+    labels = [_level(one) for one in slices]
+    room = _PLOT_PIXELS / (last + 1.4) * _LONE_STEP / _LETTER_PIXELS
+    slanted = any(len(label) > room for label in labels)
+    if slanted:
+        labels = [_whole_label(one) for one in slices]
+    drop = round(_LETTER_PIXELS * _SLANT * max(map(len, labels))) if slanted else 28
+    layout = _layout(height=362 + drop, top=20, bottom=28 + drop)
+    # Without a first margin the slanted label of the first bar is cut off at the left; plotly.js hides what leaves the plot.
+    layout["margin"]["l"] = max(layout["margin"]["l"], round(drop - _PLOT_PIXELS / (last + 1.4) / 2) if slanted else 0)
+    ticks = {"tickvals": list(places), "ticktext": [escape(label) for label in labels], "tickangle": -_SLANT_DEGREES * slanted}
+    layout["xaxis"] = {"showgrid": False, "zeroline": False, "range": [-0.7, last + 0.7], "ticklabeloverflow": "allow", **ticks}
+    if not slanted:
+        layout["annotations"] = [
+            _heading(pair, x=_PAIR_STEP * index + 0.5, xref="x", y=0, yshift=-26)
+            for index, pair in enumerate(pair_slices(slices))
+        ]
+    return layout
+
+
+def _whole_label(one: Slice) -> str:
+    level = split_level(one.name)[1]
+    return f"{slice_label(one.name)}: {level}" if level else slice_label(one.name)
 
 
 def _places(slices: Sequence[Slice]) -> list[float]:

@@ -1,12 +1,16 @@
-"""Methods from best to worst for each metric, attribute and setting (DEVIL, CVPR 2022, Table 2), with lines from low to high."""
+"""Methods from best to worst for each metric, attribute and setting (DEVIL, CVPR 2022, Table 2).
+
+Attributes with a low and a high slice have two lists with lines between; other slices have a line of text each.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from inpaintbench.eval.report.labels import method_colours, metric_title, name_label
 from inpaintbench.eval.report.markup import breakable
-from inpaintbench.eval.report.tables import Pair, Quantity, Results, pair_slices, unpaired
+from inpaintbench.eval.report.tables import Group, Pair, Quantity, Results, group_slices, pair_slices
 
 _ROW_PIXELS = 24
 _GUTTER_PIXELS = 24
@@ -15,30 +19,56 @@ Ranking = list[tuple[str, int | None]]
 
 
 def rank_tables(results: Results) -> str:
-    """One table for each region: a row for each attribute or lone slice, a column for each metric."""
+    """For each region a table of the attributes with a low and a high slice and one of the other slices, as far as there are any.
+
+    A column for each metric; a row for each attribute in the first table, for each slice in the second.
+    """
     regions = dict.fromkeys(quantity.region for quantity in results.quantities)
-    return "\n".join(_table(results, region) for region in regions)
+    return "\n".join(table for region in regions for table in _tables(results, region) if table)
 
 
-def _table(results: Results, region: str) -> str:
+def ranks_lead(results: Results) -> str:
+    """What the tables show, in a sentence."""
+    lines = "; lines follow a method from low to high" if pair_slices(results.slices) else ""
+    return f"Methods from best to worst for each metric, attribute and setting{lines}."
+
+
+def _tables(results: Results, region: str) -> tuple[str, str]:
     quantities = [quantity for quantity in results.quantities if quantity.region == region]
-    heads = "".join(f'<th scope="col">{escape(metric_title(quantity.metric))}</th>' for quantity in quantities)
-    pairs = "\n".join(
+    pairs = [
         f'<tr><th scope="row">{breakable(name_label(pair.attribute))}</th>'
         f"{''.join(_slope(results, pair, quantity) for quantity in quantities)}</tr>"
         for pair in pair_slices(results.slices)
-    )
-    alone = "\n".join(
-        f'<tr><th scope="row">{breakable(name_label(one.name))}</th>'
-        + "".join(f"<td>{_list(results, results.ranking(one, quantity), '')}</td>" for quantity in quantities)
-        + "</tr>"
-        for one in unpaired(results.slices)
-    )
+    ]
+    groups = [_group(results, group, quantities) for group in group_slices(results.slices)]
     return (
-        f'<div class="scroll" data-region="{escape(region)}"><table class="ranks" style="--metrics:{len(quantities)}">'
-        '<thead><tr><th scope="col">Attribute</th>'
-        f"{heads}</tr></thead><tbody>\n{pairs}\n{alone}\n</tbody></table></div>"
+        _table(quantities, pairs, heads=("Attribute",), kind="ranks"),
+        _table(quantities, groups, heads=("Attribute", "Slice"), kind="ranks in-lines"),
     )
+
+
+def _table(quantities: Sequence[Quantity], rows: Sequence[str], *, heads: Sequence[str], kind: str) -> str:
+    if not rows or not quantities:
+        return ""
+    titles = [*heads, *(metric_title(quantity.metric) for quantity in quantities)]
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    body = "\n".join(rows)
+    return (
+        f'<div class="scroll" data-region="{escape(quantities[0].region)}">'
+        f'<table class="{kind}" style="--metrics:{len(quantities)}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _group(results: Results, group: Group, quantities: Sequence[Quantity]) -> str:
+    """The rows of the slices of one attribute, its name beside them all."""
+    rows = []
+    for one, value in zip(group.slices, group.values, strict=True):
+        cells = "".join(f"<td>{_entries(results, results.ranking(one, quantity))}</td>" for quantity in quantities)
+        label = "" if value is None else breakable(name_label(value))
+        rows.append(f'<th scope="row" title="{escape(one.rule)}">{label}</th>{cells}</tr>')
+    head = f'<th scope="rowgroup" rowspan="{len(rows)}">{breakable(name_label(group.attribute))}</th>'
+    return "\n".join(f"<tr{'' if index else ' class=first'}>{'' if index else head}{row}" for index, row in enumerate(rows))
 
 
 def _slope(results: Results, pair: Pair, quantity: Quantity) -> str:
@@ -48,14 +78,17 @@ def _slope(results: Results, pair: Pair, quantity: Quantity) -> str:
 
 
 def _list(results: Results, ranking: Ranking, level: str) -> str:
+    return f'<div class="ranking"><span class="level {level}">{level}</span>{_entries(results, ranking)}</div>'
+
+
+def _entries(results: Results, ranking: Ranking) -> str:
     colours = method_colours(results.methods)
     places = [place for _, place in ranking]
     entries = "".join(
         _entry(method, place, colours[method], tied=places.count(place) > 1, contested=len(ranking) > 1)
         for method, place in ranking
     )
-    head = f'<span class="level {level}">{level}</span>' if level else ""
-    return f'<div class="ranking">{head}<ol>{entries}</ol></div>'
+    return f"<ol>{entries}</ol>"
 
 
 def _entry(method: str, place: int | None, colour: str, *, tied: bool, contested: bool) -> str:

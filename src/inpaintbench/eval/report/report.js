@@ -31,6 +31,7 @@
 
   function draw(name, figure) {
     const place = document.querySelector(`[data-plot="${name}"]`);
+    if (!place) return;
     const note = document.querySelector(`[data-empty="${name}"]`);
     place.hidden = !figure;
     if (note) note.hidden = Boolean(figure);

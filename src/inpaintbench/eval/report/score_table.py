@@ -22,8 +22,11 @@ from inpaintbench.eval.report.tables import ALL_ITEMS, Quantity, Results, in_rea
 from inpaintbench.eval.statistics import Summary
 from inpaintbench.types import Slice
 
-_WIDE_METHODS = 7
-"""From this many methods on the table scrolls sideways instead of sticking to the top."""
+_PAGE_PIXELS, _NARROW_PAGE_PIXELS = 1296, 836
+"""Inner width of the page: on a large screen, and on the smallest one where tables do not scroll sideways anyway."""
+_NAMES_PIXELS, _CELL_PIXELS, _PADDING_PIXELS = 264, 138, 24
+_DIGIT_PIXELS, _COUNT_PIXELS = 7.6, 6.9
+"""Width of a character of an interval and of counts in the widest of the page's fonts."""
 
 
 class _Scale(NamedTuple):
@@ -59,13 +62,24 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
         f"<strong>{escape(metric_title(quantity.metric))}</strong> in the {escape(region_label(quantity.region))}, "
         f"{better} is better. Mean over items with its {results.protocol.interval.level:.0%} interval; whiskers share one scale."
     )
-    wide = " wide" if len(results.methods) >= _WIDE_METHODS else ""
+    cell = max(
+        _cell_pixels(results.summary(one, method, quantity), leaf.decimals) for one in slices for method in results.methods
+    )
+    least = _NAMES_PIXELS + len(results.methods) * cell
+    # A table that does not fit scrolls sideways instead of keeping its head in sight.
+    wide = " wide" if least > _PAGE_PIXELS else " broad" if least > _NARROW_PAGE_PIXELS else ""
     return (
-        f'<div class="scroll{wide}" {only_for(quantity)}><table class="scores" style="--methods:{len(results.methods)}">'
+        f'<div class="scroll{wide}" {only_for(quantity)}><table class="scores" style="min-width:{least}px">'
         f"<caption>{caption}</caption>"
         f'<thead><tr><th scope="col"><button type="button" class="sort reset">Slice</button></th><th scope="col" class="n">n</th>'
         f"{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></div>"
     )
+
+
+def _cell_pixels(summary: Summary, decimals: int) -> int:
+    """How wide a cell has to be for its interval and its counts not to break."""
+    interval = _DIGIT_PIXELS * len(_interval_words(summary, decimals))
+    return max(_CELL_PIXELS, round(_PADDING_PIXELS + max(interval, _COUNT_PIXELS * len(counts(summary)))))
 
 
 def _scale(summaries: list[Summary]) -> _Scale:
@@ -109,7 +123,7 @@ def _cell(
     return (
         f'<td class="score{" best" if best else ""}" style="--method:{colour}"{value} '
         f'title="{_title(summary, subject, decimals)}">'
-        f"{mean}{_interval(summary, decimals)}{_whisker(summary, scale)}{exceptions}</td>"
+        f'<div class="mean">{mean}{_interval(summary, decimals)}</div>{_whisker(summary, scale)}{exceptions}</td>'
     )
 
 
@@ -122,10 +136,15 @@ def _title(summary: Summary, subject: str, decimals: int) -> str:
 
 
 def _interval(summary: Summary, decimals: int) -> str:
+    words = _interval_words(summary, decimals)
+    return f'<span class="interval">{words}</span>' if words else ""
+
+
+def _interval_words(summary: Summary, decimals: int) -> str:
     if summary.interval_low is None or summary.interval_high is None:
-        return '<span class="interval">no interval</span>' if summary.n else ""
+        return "no interval" if summary.n else ""
     low, high = (number(end, decimals=decimals) for end in (summary.interval_low, summary.interval_high))
-    return f'<span class="interval">{low} – {high}</span>'
+    return f"{low} – {high}"
 
 
 def _whisker(summary: Summary, scale: _Scale) -> str:

@@ -11,7 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.statistics import InfiniteRule, Summary, rank, relative_improvement, summarise
-from inpaintbench.types import Dataset, Score, Slice
+from inpaintbench.types import Dataset, Plain, Score, Slice
 
 ALL_ITEMS = "all items"
 """Name of the row that takes every item of the dataset once."""
@@ -59,6 +59,7 @@ class Results:
     """The scores of one protocol on one dataset.
 
     ``methods`` keep the order in which they first appear in the scores, ``quantities`` that of the protocol with the hole first.
+    ``sources`` say what items have in common that makes them resemble each other: see ``source_of``.
 
     Raises:
         InputError: no scores, scores of several protocols or fingerprints or of another than ``protocol``, an item that is not
@@ -68,7 +69,7 @@ class Results:
     def __init__(self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol) -> None:
         self.fingerprint = _one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
-        self.sources: dict[str, str] = {row["item_id"]: row["source_id"] for row in dataset.items}
+        self.sources: dict[str, str] = {row["item_id"]: source_of(row) for row in dataset.items}
         self.methods = tuple(dict.fromkeys(score.method for score in scores))
         self.quantities = _quantities(scores, protocol)
         self._scores = _index(scores, known=self.sources)
@@ -152,6 +153,12 @@ class Results:
         return [Failure(method, item_id, reason, tuple(quantities)) for reason, quantities in by_reason.items()]
 
 
+def source_of(row: Plain) -> str:
+    """What an item comes from: the film, person or finger that its benchmark never splits, else the file."""
+    group = row.get("attributes", {}).get("split_group")
+    return str(row["source_id"] if group is None else group)
+
+
 def split_level(name: str) -> tuple[str, str | None]:
     """``camera_motion-high`` as ``("camera_motion", "high")``; a name without a level with None."""
     attribute, dash, level = name.rpartition("-")
@@ -175,9 +182,36 @@ def unpaired(slices: Sequence[Slice]) -> list[Slice]:
     return [one for one in slices if one.name not in paired]
 
 
+class Group(NamedTuple):
+    """Slices of one attribute that stand in no pair: names ``<attribute>-<value>``, or one name without a value."""
+
+    attribute: str
+    slices: tuple[Slice, ...]
+    values: tuple[str | None, ...]
+    """The part of each slice's name after the attribute; None where it is the whole name."""
+
+
+def group_slices(slices: Sequence[Slice]) -> list[Group]:
+    """Slices that belong to no pair, by attribute, in the order of their first slice."""
+    by_attribute: dict[str, list[Slice]] = {}
+    for one in unpaired(slices):
+        by_attribute.setdefault(split_value(one.name)[0], []).append(one)
+    return [
+        Group(attribute, tuple(members), tuple(split_value(one.name)[1] for one in members))
+        for attribute, members in by_attribute.items()
+    ]
+
+
+def split_value(name: str) -> tuple[str, str | None]:
+    """``class-left_loop`` as ``("class", "left_loop")``; a name without a value with None."""
+    attribute, _, value = name.partition("-")
+    return (attribute, value) if attribute and value else (name, None)
+
+
 def in_reading_order(slices: Sequence[Slice]) -> list[Slice]:
-    """Low before high for each attribute, then the slices that stand alone."""
-    return [one for pair in pair_slices(slices) for one in (pair.low, pair.high)] + unpaired(slices)
+    """Low before high for each attribute, then the slices that stand alone, those of one attribute together."""
+    pairs = [one for pair in pair_slices(slices) for one in (pair.low, pair.high)]
+    return pairs + [one for group in group_slices(slices) for one in group.slices]
 
 
 def _one_fingerprint(scores: Sequence[Score], protocol: Protocol) -> str:
