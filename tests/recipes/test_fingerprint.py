@@ -28,7 +28,7 @@ from inpaintbench.fingerprints.geometry import orientation_in_truth
 from inpaintbench.fingerprints.poincare import singular_points
 from inpaintbench.fingerprints.records import CLASSES, Print
 from inpaintbench.recipes.fingerprint import FingerprintRecipe, check, moisture_level
-from inpaintbench.recipes.settings import build
+from inpaintbench.recipes.settings import build, corrupt
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -204,3 +204,11 @@ def test_choices_that_make_no_sense_are_refused(wrong: dict[str, object]) -> Non
 @pytest.mark.parametrize(("moisture", "level"), [(-1, "dry"), (-0.34, "dry"), (-0.33, "normal"), (0.33, "normal"), (1, "wet")])
 def test_moisture_has_three_levels(moisture: float, level: str) -> None:
     assert moisture_level(moisture) == level
+
+
+def test_what_a_recipe_has_no_use_for_is_refused(benchmark: Built, tmp_path: Path) -> None:
+    with (
+        LocalExecutor(benchmark[0], workers=0) as executor,
+        pytest.raises(InputError, match="'fingerprint' benchmark takes no blocks"),
+    ):
+        corrupt(RECIPE, executor, benchmark[0], blocks=tmp_path)

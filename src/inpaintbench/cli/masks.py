@@ -35,16 +35,18 @@ def pair(
     workspace: Annotated[Path, typer.Argument(help="The workspace.")],
     saved_masks: Annotated[Path | None, typer.Option(help="Folder of the masks of a recipe that takes saved ones.")] = None,
     blocks: Annotated[Path | None, typer.Option(help="Mask file of a recipe that takes given blocks.")] = None,
+    photographs: Annotated[Path | None, typer.Option(help="Folder of the backgrounds of a recipe that takes some.")] = None,
     workers: Workers = WORKERS,
 ) -> None:
-    """Pair the kept clips with masks, render the masks that are used, measure them."""
+    """Pair the kept clips with corruptions, render those that are used, measure them."""
     opened = Workspace(workspace, create=False)
     with console.running(opened, workers=workers) as executor:
         recipe = recall(opened)
-        given = {name: path for name, path in (("masks", saved_masks), ("blocks", blocks)) if path}
+        options = (("masks", saved_masks), ("blocks", blocks), ("photographs", photographs))
+        given = {name: path for name, path in options if path}
         corrupt(recipe, executor, opened, **given)
-    holes, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
-    console.out.print(f"{items} items with {holes} holes", markup=False)
+    corruptions, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
+    console.out.print(f"{items} items with {corruptions} corruptions", markup=False)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from collections.abc import Sequence
@@ -78,7 +79,14 @@ def check(recipe: BaseModel, sources: Sequence[SourceSpec], **corrupting: Any) -
 
 
 def corrupt(recipe: BaseModel, executor: Executor, workspace: Workspace, **corrupting: Any) -> None:
-    """The stage ``corrupt`` of a recipe; the items then know which recipe made them."""
+    """The stage ``corrupt`` of a recipe; the items then know which recipe made them.
+
+    Raises:
+        InputError: ``corrupting`` holds what this recipe has no use for.
+    """
+    takes = inspect.signature(stages_of(recipe).corrupt).parameters
+    if foreign := [name for name in corrupting if name not in takes]:
+        raise InputError(f"a {_kind(recipe)!r} benchmark takes no {foreign[0]}")
     (workspace.path / _OF_ITEMS).unlink(missing_ok=True)
     stages_of(recipe).corrupt(recipe, executor, workspace, **corrupting)
     write_atomically(workspace.path / _OF_ITEMS, _text(recipe))
