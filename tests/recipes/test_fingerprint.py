@@ -212,3 +212,11 @@ def test_what_a_recipe_has_no_use_for_is_refused(benchmark: Built, tmp_path: Pat
         pytest.raises(InputError, match="'fingerprint' benchmark takes no blocks"),
     ):
         corrupt(RECIPE, executor, benchmark[0], blocks=tmp_path)
+
+
+def test_photographs_that_a_recipe_does_not_show_are_refused_and_the_items_stay(benchmark: Built, tmp_path: Path) -> None:
+    workspace = benchmark[0]
+    before = (workspace.path / "recipe_of_items.json").read_bytes()
+    with LocalExecutor(workspace, workers=0) as executor, pytest.raises(InputError, match="other backgrounds than photographs"):
+        corrupt(RECIPE, executor, workspace, photographs=tmp_path)
+    assert (workspace.path / "recipe_of_items.json").read_bytes() == before

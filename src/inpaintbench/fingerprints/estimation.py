@@ -31,8 +31,6 @@ _LINES_AT_ONCE = 1 << 14
 _BLANK = 1e-2
 """Energy below which a gradient is rounding: a ripple of one grey level has a hundred times more."""
 _FLAT_LEVELS = 1.0
-_PERIOD_SPACING_PIXELS = 8.0
-_PERIOD_SMOOTHING_PIXELS = 16.0
 
 
 class Field(NamedTuple):
@@ -103,27 +101,6 @@ def measure_periods(
     ]  # fmt: skip
     periods = [_crossing_period(line) for profile in profiles for line in profile]
     return np.array(periods, np.float32) * np.float32(_NORMAL_STEP_PIXELS * scale)
-
-
-def estimate_period(picture: Picture, theta: Map, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> Map:
-    """The ridge period at every pixel of ``uint8[H, W]``, pixels, ``float32[H, W]``: measured on a grid and smoothed.
-
-    NaN everywhere when nothing could be measured.
-    """
-    scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
-    height, width = picture.shape
-    spacing = max(1, round(_PERIOD_SPACING_PIXELS * scale))
-    y, x = (grid.ravel() for grid in np.mgrid[spacing // 2 : height : spacing, spacing // 2 : width : spacing])
-    periods = measure_periods(picture, theta, points=np.stack([x, y], axis=1), pixels_per_inch=pixels_per_inch)
-    known = np.isfinite(periods)
-    if not known.any():
-        return np.full(picture.shape, np.nan, np.float32)
-    total, weight = np.zeros(picture.shape, np.float32), np.zeros(picture.shape, np.float32)
-    total[y[known], x[known]], weight[y[known], x[known]] = periods[known], 1
-    total, weight = (blurred(sums, sigma=_PERIOD_SMOOTHING_PIXELS * scale) for sums in (total, weight))
-    # Beyond reach of any measurement the median of all stands in; near one its share of that is next to nothing.
-    floor = np.float32(1e-6)
-    return np.asarray((total + floor * np.median(periods[known])) / (weight + floor), np.float32)
 
 
 def wrapped(theta: npt.NDArray[np.floating]) -> Map:

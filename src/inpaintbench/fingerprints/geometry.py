@@ -29,16 +29,6 @@ def points_in_truth(print_: Print, points: tuple[Point, ...]) -> tuple[Point | N
     return tuple(_seen(field, float(one_x), float(one_y)) for one_x, one_y in zip(x, y, strict=True))
 
 
-def points_in_undistorted(print_: Print, points: tuple[Point, ...]) -> tuple[Point | None, ...]:
-    """Where points (x, y) of the master lie in the undistorted picture, pixels; None for one that lies outside the canvas."""
-    finger = print_.finger
-    xy = np.array(points, np.float64).reshape(-1, 2)
-    x, y = moved(Skin.of(finger, print_.impression), xy[:, 0], xy[:, 1])
-    inside = (x >= -0.5) & (x < finger.width - 0.5) & (y >= -0.5) & (y < finger.height - 0.5)
-    places = zip(x.tolist(), y.tolist(), inside.tolist(), strict=True)
-    return tuple((one_x, one_y) if kept else None for one_x, one_y, kept in places)
-
-
 def orientation_in_truth(print_: Print) -> FloatArray:
     """Ridge angle of every pixel of the truth, ``float32[H, W]``: radians in [0, pi), counter-clockwise as seen.
 

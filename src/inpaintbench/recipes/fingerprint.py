@@ -103,7 +103,9 @@ class FingerprintRecipe(BaseModel):
 
 
 def check(recipe: FingerprintRecipe, *, photographs: Path | None = None) -> None:
-    """Raise ``InputError`` when photographs are wanted and not there, or are none."""
+    """Raise ``InputError`` when photographs are wanted and not there, are none, or are given to a recipe that shows none."""
+    if recipe.backgrounds != PHOTOGRAPHS and photographs is not None:
+        raise InputError("this recipe lays prints on other backgrounds than photographs; build it with --photographs FOLDER")
     if recipe.backgrounds == PHOTOGRAPHS:
         if photographs is None:
             raise InputError("this recipe lays prints on photographs; say where they lie: --photographs FOLDER")
@@ -140,7 +142,6 @@ def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace,
     require(clips, "clips", "build fingerprint")
     known = stages.facts_of(workspace, ["known"])
     sources = {row.source_id: row for row in workspace.table("sources", Source)}
-    check(recipe, photographs=photographs)
     folder, where = ("", {}) if photographs is None else (_content(photographs), {"folder": str(photographs)})
     requests = [
         render.MaskRequest(

@@ -82,11 +82,12 @@ def corrupt(recipe: BaseModel, executor: Executor, workspace: Workspace, **corru
     """The stage ``corrupt`` of a recipe; the items then know which recipe made them.
 
     Raises:
-        InputError: ``corrupting`` holds what this recipe has no use for.
+        InputError: ``corrupting`` holds what this recipe has no use for, or what cannot be used; the items stay as they were.
     """
     takes = inspect.signature(stages_of(recipe).corrupt).parameters
     if foreign := [name for name in corrupting if name not in takes]:
         raise InputError(f"a {_kind(recipe)!r} benchmark takes no {foreign[0]}")
+    check(recipe, (), **corrupting)
     (workspace.path / _OF_ITEMS).unlink(missing_ok=True)
     stages_of(recipe).corrupt(recipe, executor, workspace, **corrupting)
     write_atomically(workspace.path / _OF_ITEMS, _text(recipe))

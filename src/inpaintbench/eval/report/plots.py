@@ -135,6 +135,7 @@ def sensitivity_figure(results: Results, region: str) -> Plain | None:
     if not pairs or not quantities:
         return None
     layout = _layout(height=60 + 130 * len(quantities), top=32, bottom=16)
+    layout["margin"]["l"] = 88  # room for the metric's name beside labels such as -10000%
     columns, rows = _domains(len(pairs), gap=0.015), _domains(len(quantities), gap=0.16 / len(quantities))[::-1]
     data: list[Trace] = []
     for row, quantity in enumerate(quantities):
