@@ -20,7 +20,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.types import Attribute, Clip, Source
+from inpaintbench.types import Clip, Source
 from inpaintbench.workspace import Workspace
 
 SMALL = devil.DevilRecipe(width=96, height=64, clip_frames=50)
@@ -130,12 +130,12 @@ def test_a_missing_source_folder_is_one_sentence(tmp_path: Path) -> None:
     (45, [(0, 45)]), (90, [(0, 90)]), (134, [(0, 90)]), (135, [(0, 90), (90, 135)]), (270, [(0, 90), (90, 180), (180, 270)]),
 ])  # fmt: skip
 def test_windows_keep_a_remainder_of_half_a_window(frames: int, spans: list[tuple[int, int]]) -> None:
-    assert list(Windows().spans("", frames=frames)) == spans
+    assert list(Windows().spans("", frames=frames, fps=30.0)) == spans
 
 
 def test_windows_refuse_what_is_too_short() -> None:
     with pytest.raises(Rejected, match="44 frames decode, a clip needs at least 45"):
-        list(Windows().spans("", frames=44))
+        list(Windows().spans("", frames=44, fps=30.0))
     with pytest.raises(InputError, match="got shortest 91 and length 90"):
         Windows(length=90, shortest=91)
 
@@ -170,21 +170,3 @@ def test_anamorphic_and_turned_sources_keep_their_shapes(tmp_path: Path, workspa
     upright = np.rot90(hazards.moving(60)[0], -1)
     expected = Cover(width=48, height=80).apply(np.ascontiguousarray(upright), pixel_aspect=1.0)
     assert np.abs(made.astype(int) - expected).mean() < 12
-
-
-@pytest.mark.real
-def test_real_videos_are_clips_or_a_row_with_a_reason(assets: Path, workspace: Workspace) -> None:
-    folder = assets / "videos"
-    recipe = devil.DevilRecipe(width=160, height=96)
-    curate(folder, workspace, workers=2, recipe=recipe)
-    found = {piece.uri for piece in FolderSource(folder=str(folder)).footage()}
-    sources = {row.source_id: row.uri for row in workspace.table("sources", Source)}
-    with_clips = {sources[clip.source_id] for clip in workspace.table("clips", Clip)}
-    refused = {row.name for row in workspace.table("rejected", Rejection)}
-    assert with_clips | refused == found
-    assert not with_clips & refused
-    assert len(with_clips) >= 20
-    probed = workspace.table("attributes", Attribute, step="probe")
-    frames = {row.subject_id: row.value for row in probed if row.name == "probe.frames"}
-    for clip in workspace.table("clips", Clip):
-        assert clip.end_frame <= frames[clip.source_id]

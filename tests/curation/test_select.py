@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inpaintbench.curation.select import AtMost, apply_rules, inherited_levels, kept, rank_levels
-from inpaintbench.types import Attribute, Clip
+from inpaintbench.curation.facts import Facts
+from inpaintbench.curation.judging import judge
+from inpaintbench.curation.rules import Rule
+from inpaintbench.curation.select import inherited_levels, kept, rank_levels
+from inpaintbench.types import Answer, Attribute, Clip, Selection
+from inpaintbench.workspace import from_row
 
 
 def clip(name: str, source: str = "s") -> Clip:
@@ -19,15 +23,25 @@ def measured(values: dict[str, float | None]) -> list[Attribute]:
     ]
 
 
-def test_a_rule_keeps_its_reason() -> None:
+def test_clips_are_kept_that_no_rule_drops_and_that_wait_for_nobody() -> None:
     clips = [clip("a"), clip("b"), clip("c"), clip("d")]
-    rows = measured({"a": 0.1, "b": 0.5, "c": None})
-    judged = apply_rules(clips, rows, [AtMost("motion", 0.3)])
-    assert [row.keep for row in judged] == [True, False, False, False]
-    assert [row.reason for row in judged] == [
-        None, "motion 0.5 is above 0.3", "motion has no value: 27 of 90 failed", "motion has no value: not measured",
-    ]  # fmt: skip
+    answers = [Answer("a", "keep_reject", "keep", None, 3, 1.0), Answer("b", "keep_reject", None, "votes are tied", 2, 0.5)]
+    rules = [Rule(attribute="motion", at_most=0.3), Rule(answer="keep_reject", equals="keep")]
+    facts = Facts.of_records(clips, measured({"a": 0.1, "b": 0.1, "c": 0.1, "d": None}), answers=answers)
+    judged = [from_row(row, Selection) for row in judge(facts, rules).rows().to_pylist()]
     assert kept(clips, judged) == [clips[0]]
+    assert [row.reason for row in judged if row.clip_id != "a"] == [
+        None, "answer:keep_reject has no value: votes are tied", None, "no answer yet",
+        "motion has no value: 27 of 90 failed", "no answer yet",
+    ]  # fmt: skip
+
+
+def test_of_several_answers_the_last_that_decides_counts() -> None:
+    clips = [clip("a"), clip("b")]
+    rows = [("a", "reject"), ("b", "reject"), ("a", None), ("b", "keep")]
+    answers = [Answer(name, "keep_reject", told, None if told else "a draw", 2, 0.5) for name, told in rows]
+    facts = Facts.of_records(clips, [], answers=answers)
+    assert facts.of("answer:keep_reject").texts.to_pylist() == ["reject", "keep"]
 
 
 def test_the_extremes_are_labelled_and_everything_else_says_why_not() -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,24 @@ def behave(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: 
     ACTIONS.get(how, _work)(payload)
     blob, _ = blobs.put(".txt", lambda path: path.write_text(f"{name} {parameters.get('factor', 1)}"))
     return [Attribute(name, "length", float(len(name) * parameters.get("factor", 1)), None, "behave", "1", blob)]
+
+
+def behave_unless_told(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
+    """Do what ``parameters["how"]`` says."""
+    return behave({**payload, "how": parameters["how"]}, parameters={}, blobs=blobs)
+
+
+def behave_together(jobs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], *, blobs: Blobs) -> list[list[Attribute]]:
+    """One mark for all; the rows say how many were done at once. One that is to fail spoils it for all."""
+    marks = jobs[0][0]["marks"]
+    (Path(marks) / f"together-{time.time_ns()}").touch()
+    if any(parameters.get("spoils") for _, parameters in jobs):
+        raise ZeroDivisionError("a fault of the program")
+    return [[Attribute(payload["name"], "jobs", float(len(jobs)), None, "behave", "1")] for payload, _ in jobs]
+
+
+def _greedy(_: Mapping[str, Any]) -> None:
+    bytearray(3 << 30)
 
 
 def _work(payload: Mapping[str, Any]) -> None:
@@ -76,6 +94,6 @@ def _orphan(payload: Mapping[str, Any]) -> None:
 
 
 ACTIONS = {
-    "reject": _reject, "fail": _fail, "hang": _hang, "hang_in_c": _hang_in_c, "crash": _crash, "killed": _killed,
-    "unpicklable": _unpicklable, "disk_full": _disk_full, "orphan": _orphan,
+    "greedy": _greedy, "reject": _reject, "fail": _fail, "hang": _hang, "hang_in_c": _hang_in_c, "crash": _crash,
+    "killed": _killed, "unpicklable": _unpicklable, "disk_full": _disk_full, "orphan": _orphan,
 }  # fmt: skip

@@ -11,8 +11,10 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench import video
+from inpaintbench.curation import bars
 from inpaintbench.curation.bars import Bars
 from inpaintbench.curation.location import open_path
 from inpaintbench.curation.normalizers import NORMALIZERS
@@ -25,9 +27,18 @@ from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id
 from inpaintbench.workspace import Blobs, Workspace, file_sha256
 
-VERSION = "2"
-_PROBE_LIMIT_SECONDS = 900.0
-_CUT_LIMIT_SECONDS = 3600.0
+VERSION = "4"
+FIND_LIMIT_SECONDS = 3600.0
+SAME_BYTES = "has the same bytes as"
+"""How the reason of a copy begins."""
+_SLOWEST_BYTES_A_SECOND = 200_000
+_SLOWEST_CUT = 20.0
+"""Seconds of cutting a second of film: 1080p is encoded at a few frames a second."""
+
+
+def time_limit(longest_seconds: float) -> float:
+    """Of a task over a source that should take ``longest_seconds`` on a slow machine: long films need more than short ones."""
+    return 900.0 + longest_seconds
 
 
 def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str = "") -> tuple[list[Footage], Outcome]:
@@ -39,7 +50,7 @@ def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str =
         constants: the leaf's constructor arguments, so that a worker can build it again.
         label: tells two sources of one leaf apart.
     """
-    footage = list(leaf.footage())
+    footage = [piece for piece in leaf.footage() if executor.workspace.takes(piece.uri)]
     step = Step(
         name=find_step(leaf.name, label),
         version=f"{VERSION}.{leaf.version}",
@@ -48,7 +59,7 @@ def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str =
         function="inpaintbench.curation.footage:find_one",
         # Paths of this machine stay out of the key: a moved folder is still the same footage.
         parameters={"leaf": leaf.name},
-        time_limit_seconds=_CUT_LIMIT_SECONDS,
+        time_limit_seconds=FIND_LIMIT_SECONDS,
     )
     tasks = [
         Task(piece.uri, piece.content, {"footage": asdict(piece), "constants": dict(constants)}, piece.name) for piece in footage
@@ -85,12 +96,15 @@ def _kept(path: Path, blobs: Blobs) -> str:
 
 
 def distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Rejection]]:
-    """One source for each content; the others are refused by name."""
+    """One source for each content, the first; the others are refused by name, and a licence that differs is told."""
     first: dict[str, Source] = {}
     doubles = []
     for source in sources:
         if source.source_id in first:
-            reason = f"has the same bytes as {first[source.source_id].uri}"
+            kept = first[source.source_id]
+            reason = f"{SAME_BYTES} {kept.uri}"
+            if kept.licence != source.licence:
+                reason += f", which is under {kept.licence or 'no stated licence'}, not {source.licence or 'no stated one'}"
             doubles.append(Rejection(source.uri, "probe", source.uri, reason))
         else:
             first[source.source_id] = source
@@ -105,7 +119,7 @@ def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Pla
         table="attributes",
         record=Attribute,
         function="inpaintbench.curation.footage:probe_one",
-        time_limit_seconds=_PROBE_LIMIT_SECONDS,
+        time_limit_seconds=time_limit(max((row.bytes for row in sources), default=0) / _SLOWEST_BYTES_A_SECOND),
     )
     tasks = [
         Task(source.source_id, source.sha256, {"source_id": source.source_id, "where": where[source.source_id]}, source.uri)
@@ -115,8 +129,14 @@ def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Pla
 
 
 def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
-    """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``."""
-    found = asdict(video.probe(open_path(payload["where"], blobs)))
+    """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``, and for what follows from them."""
+    path = open_path(payload["where"], blobs)
+    found = asdict(video.probe(path))
+    turned = found["rotation_degrees"] % 180 != 0
+    shape = (found["width"] * found["pixel_aspect"]) / found["height"]
+    shape = 1 / shape if turned else shape
+    found["orientation"] = "square" if abs(shape - 1) < 0.01 else "landscape" if shape > 1 else "portrait"
+    found["bits_per_second"] = 8 * Path(path).stat().st_size / found["duration_seconds"]
     return [
         Attribute(
             payload["source_id"], f"probe.{name}", value if isinstance(value, str) else float(value), None, "probe", VERSION
@@ -127,7 +147,7 @@ def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attrib
 
 def cut(
     executor: Executor, probed: Sequence[Attribute], where: Mapping[str, Plain], names: Mapping[str, str],
-    *, splitter: Plain, normalizer: Plain, fps: float | None = None, form: str = "near-lossless",
+    *, splitter: Plain, normalizer: Plain, fps: float | None = None, form: str = "near-lossless", hdr: str = "exclude",
 ) -> Outcome:  # fmt: skip
     """Split, normalise and encode every probed source into the table ``clips``.
 
@@ -140,23 +160,26 @@ def cut(
         normalizer: the same for the normalizer leaf.
         fps: bring videos to this constant rate, by timestamps; by default they keep theirs.
         form: one of ``video.CLIP_FORMS``.
+        hdr: ``exclude`` refuses films of high dynamic range, ``tone_map`` brings them to the standard one.
     """
     leaves = {
         "splitter": [splitter["name"], SPLITTERS.get(splitter["name"]).version, without_name(splitter)],
         "normalizer": [normalizer["name"], NORMALIZERS.get(normalizer["name"]).version, without_name(normalizer)],
     }
+    longest = max((float(row.value or 0) for row in probed if row.name == "probe.duration_seconds"), default=0.0)
     step = Step(
         name="cut",
         version=VERSION,
         table="clips",
         record=Clip,
         function="inpaintbench.curation.footage:cut_one",
-        parameters={**leaves, "fps": fps, "form": form},
-        time_limit_seconds=_CUT_LIMIT_SECONDS,
+        parameters={**leaves, "fps": fps, "form": form, "hdr": hdr},
+        time_limit_seconds=time_limit(_SLOWEST_CUT * longest),
     )
     facts: dict[str, dict[str, Any]] = {}
     for attribute in probed:
-        facts.setdefault(attribute.subject_id, {})[attribute.name.removeprefix("probe.")] = attribute.value
+        value = attribute.blob if attribute.name == bars.SPANS else attribute.value
+        facts.setdefault(attribute.subject_id, {})[attribute.name.removeprefix("probe.")] = value
     tasks = [
         Task(source_id, content_id(fact), {"source_id": source_id, "where": where[source_id], "probe": fact}, names[source_id])
         for source_id, fact in facts.items()
@@ -175,43 +198,57 @@ def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
     splitter = SPLITTERS.get(splitter_name)(**splitting)
     normalizer = NORMALIZERS.get(normalizer_name)(**normalising)
     facts, path = payload["probe"], open_path(payload["where"], blobs)
+    if facts["hdr"] != "none" and parameters["hdr"] == "exclude":
+        raise Rejected(f"is of high dynamic range ({facts['hdr']}); `--hdr tone_map` takes it")
     retimed = None if video.is_image(path) else parameters["fps"]
     fps = float(retimed or facts["fps"])
     count = video.frames_at(float(facts["duration_seconds"]), fps) if retimed else int(facts["frames"])
-    spans = list(splitter.spans(path, frames=count))
+    spans = list(splitter.spans(path, frames=count, fps=fps, retimed=bool(retimed)))
+    frames = _Normalised(path, normalizer, facts, fps=retimed, hdr=parameters["hdr"])
     clips = []
-    for start, end, frames in _spans_of_frames(path, spans, normalizer, facts, fps=retimed):
-        write = partial(video.write_clip, frames=frames, fps=fps, form=parameters["form"])
-        blob, encoded = blobs.put(video.suffix_for(len(frames)), write)
+    for start, end in spans:
+        cut = bars.bars_of_clip(
+            facts, blobs, start_frame=start, end_frame=end, source_fps=float(facts["fps"]) if retimed else fps, fps=fps
+        )
+        write = partial(video.write_clip, frames=frames.of(start, end, cut), fps=fps, form=parameters["form"])
+        blob, encoded = blobs.put(video.suffix_for(end - start), write)
         clip_id = content_id(payload["source_id"], start, end, dict(parameters), VERSION)
-        height, width = frames.shape[1:3]
         clips.append(
             Clip(
-                clip_id=clip_id, source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=width,
-                height=height, frames=len(frames), blob=blob, yuv_sha256=encoded.yuv_sha256, rgb_sha256=encoded.rgb_sha256,
-                encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
+                clip_id=clip_id, source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=encoded.width,
+                height=encoded.height, frames=end - start, blob=blob, yuv_sha256=encoded.yuv_sha256,
+                rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
             )
         )  # fmt: skip
     return clips
 
 
-def _spans_of_frames(
-    path: str, spans: list[tuple[int, int]], normalizer: Any, facts: Plain, *, fps: float | None
-) -> Iterator[tuple[int, int, Any]]:
-    following = iter(spans)
-    span = next(following, None)
-    pixel_aspect, bars = float(facts["pixel_aspect"]), Bars.of(facts)
-    held = []
-    for index, (pixels, turned) in enumerate(video.upright_frames(path, fps=fps)):
-        if span is None:
-            return
-        if index >= span[0]:
-            held.append(normalizer.apply(bars.cut(pixels), pixel_aspect=1 / pixel_aspect if turned else pixel_aspect))
-        if index + 1 == span[1]:
-            yield *span, np.stack(held)
-            held, span = [], next(following, None)
-    if span is not None:
-        raise MediaError(f"fewer frames decode now than when it was probed (clip {span[0]}..{span[1]})")
+class _Normalised:
+    """The frames of a source, decoded once from front to back, normalised for one clip after the other."""
+
+    def __init__(self, path: str, normalizer: Any, facts: Plain, *, fps: float | None, hdr: str) -> None:
+        self._numbered = enumerate(video.upright_frames(path, fps=fps, hdr=hdr))
+        self._normalizer, self._pixel_aspect = normalizer, float(facts["pixel_aspect"])
+
+    def of(self, start: int, end: int, cut: Bars) -> Iterator[npt.NDArray[np.uint8]]:
+        """The frames of ``[start, end)``, which lies behind all that were asked for before."""
+        size = None
+        for index, (pixels, turned) in self._numbered:
+            if index < start:
+                continue
+            pixel_aspect = 1 / self._pixel_aspect if turned else self._pixel_aspect
+            frame: npt.NDArray[np.uint8] = self._normalizer.apply(cut.cut(pixels), pixel_aspect=pixel_aspect)
+            size = size or frame.shape
+            if frame.shape != size:
+                raise Rejected(f"the size of its frames changes from {_size(size)} to {_size(frame.shape)} at frame {index}")
+            yield frame
+            if index + 1 == end:
+                return
+        raise MediaError(f"fewer frames decode now than when it was probed (clip {start}..{end})")
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return f"{shape[1]}x{shape[0]}"
 
 
 def known_labels(workspace: Workspace, sources: Sequence[Source], footage: Sequence[Footage]) -> list[Attribute]:

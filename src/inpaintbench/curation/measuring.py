@@ -1,36 +1,101 @@
-"""Measure attribute leaves over clips: one step a leaf, one row a clip, no thresholds."""
+"""Measure attribute leaves over clips: one step a leaf, one row a clip, one decode a clip for all leaves, no thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
+from typing import Any
 
-from inpaintbench import video
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.errors import NotMeasurable
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.executors.base import Executor, Outcome, Step, Task, task_key
+from inpaintbench.models import weights
 from inpaintbench.types import Attribute, Clip, Plain
+from inpaintbench.video.decoded import DecodedClip
 from inpaintbench.view import ItemView
-from inpaintbench.workspace import Blobs
+from inpaintbench.workspace import Blobs, Workspace
+
+TIME_LIMIT_SECONDS = 300.0
+_HOLD_AT_MOST_BYTES = 700 << 20
+"""Of decoded pixels between two leaves: 90 frames of 1920x1080 are 467 MB. Longer clips are decoded by every leaf anew."""
+_BYTES_A_PIXEL = 2.5
+"""Coded 4:2:0 pictures, and their luma once more in one piece."""
 
 
 def measure(executor: Executor, clips: Sequence[Clip], *, leaf: str, constants: Plain | None = None) -> Outcome:
-    """Measure the attribute ``leaf`` of every clip into the table ``attributes``.
+    """Measure one attribute leaf of every clip into the table ``attributes``. Raises what ``measure_together`` raises."""
+    return measure_together(executor, clips, leaves={leaf: constants or {}})[leaf]
+
+
+def measure_together(executor: Executor, clips: Sequence[Clip], *, leaves: Mapping[str, Plain]) -> dict[str, Outcome]:
+    """Measure several attribute leaves of every clip, each clip decoded once.
+
+    Args:
+        executor: who does the work.
+        clips: what is measured.
+        leaves: attribute leaf -> its constants. A leaf that a clip was measured with before is not done again.
+
+    Returns:
+        Leaf -> outcome.
 
     Raises:
         UnknownNameError: no such attribute leaf.
     """
+    steps = [_step(leaf, constants) for leaf, constants in leaves.items()]
+    tasks = [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
+    label = steps[0].name if len(steps) == 1 else f"measure {len(steps)} attributes"
+    outcomes = executor.run_together([(step, tasks) for step in steps], label=label)
+    return {
+        leaf: _with_earlier(executor.workspace, step, tasks, outcomes[step.name])
+        for leaf, step in zip(leaves, steps, strict=True)
+    }
+
+
+def _with_earlier(workspace: Workspace, step: Step, tasks: Sequence[Task], outcome: Outcome) -> Outcome:
+    """What was measured while the weights were ready goes before what cannot be measured without them."""
+    needed = step.parameters.get("weights", {})
+    if all(state == "ready" for state in needed.values()):
+        return outcome
+    before = replace(step, parameters={**step.parameters, "weights": dict.fromkeys(needed, "ready")})
+    stored = workspace.ledger(step.name).read()
+    done = {task.subject_id: stored.get(task_key(before, task), {}) for task in tasks}
+    earlier = {name: Attribute(**row) for name, entry in done.items() if entry.get("status") == "done" for row in entry["rows"]}
+    if not earlier:
+        return outcome
+    records = [earlier.get(row.subject_id, row) for row in outcome.records]
+    workspace.write_table(step.table, step.name, records, Attribute)
+    return replace(outcome, records=records)
+
+
+def _step(leaf: str, constants: Plain) -> Step:
     found = ATTRIBUTES.get(leaf)
-    step = Step(
-        name=f"measure.{leaf}",
+    # A clip without a value for want of weights is measured again once they are there.
+    needed = {name: weights.state(weights.named(name)) for name in getattr(found, "weights", ())}
+    return Step(
+        name=step_of(leaf),
         version=found.version,
         table="attributes",
         record=Attribute,
         function="inpaintbench.curation.measuring:measure_one",
-        parameters={"leaf": leaf, "constants": dict(constants or {})},
+        parameters={"leaf": leaf, "constants": dict(constants), **({"weights": needed} if needed else {})},
+        time_limit_seconds=TIME_LIMIT_SECONDS,
     )
-    tasks = [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
-    return executor.run(step, tasks)
+
+
+def check_weights(leaves: Iterable[str]) -> None:
+    """Raise ``InputError`` when one of the attribute leaves has no weights to measure with; says how to get them."""
+    for leaf in leaves:
+        for name in getattr(ATTRIBUTES.get(leaf), "weights", ()):
+            try:
+                weights.path_of(name)
+            except NotMeasurable as error:
+                raise InputError(f"{leaf} cannot be measured: {error}") from error
+
+
+def step_of(leaf: str) -> str:
+    """The step that measures an attribute leaf."""
+    return f"measure.{leaf}"
 
 
 def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
@@ -46,7 +111,18 @@ def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attr
 
 
 def clip_view(clip: Clip, blobs: Blobs) -> ItemView:
-    """The frames of a clip, decoded when asked for."""
-    path = blobs.path(clip.blob)
-    parts = {"truth": lambda: video.read_frames(path), "luma": lambda: video.read_luma(path)}
-    return ItemView(item_id=clip.clip_id, frames=clip.frames, height=clip.height, width=clip.width, fps=clip.fps, parts=parts)
+    """The frames of a clip, decoded when asked for; the last clip of a process is remembered."""
+    path = str(blobs.path(clip.blob))
+    small = clip.frames * clip.height * clip.width * _BYTES_A_PIXEL <= _HOLD_AT_MOST_BYTES
+    decoded = _decoded(path) if small else DecodedClip(path)
+    parts: dict[str, Any] = {"truth": lambda: decoded.frames, "luma": lambda: decoded.luma}
+    return ItemView(
+        item_id=clip.clip_id, frames=clip.frames, height=clip.height, width=clip.width, fps=clip.fps, parts=parts,
+        truth_frame=decoded.frame,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _decoded(path: str) -> DecodedClip:
+    # Blobs are named by their content, so a path always means the same pixels.
+    return DecodedClip(path)

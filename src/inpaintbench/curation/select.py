@@ -4,35 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from inpaintbench.types import Attribute, Clip, Corruption, Selection
 
 VERSION = "1"
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """Keep clips whose ``attribute`` is at most ``limit``; a clip without a value is dropped with the measurement's reason."""
-
-    attribute: str
-    limit: float
-
-    def judge(self, clip_id: str, measured: Attribute | None) -> Selection:
-        """What this rule says of one clip."""
-        rule = f"{self.attribute} <= {self.limit:g}"
-        if measured is None or not isinstance(measured.value, int | float):
-            why = measured.reason if measured else "not measured"
-            return Selection(clip_id, rule, None, keep=False, reason=f"{self.attribute} has no value: {why}")
-        keep = measured.value <= self.limit
-        reason = None if keep else f"{self.attribute} {measured.value:.4g} is above {self.limit:g}"
-        return Selection(clip_id, rule, measured.value, keep=keep, reason=reason)
-
-
-def apply_rules(clips: Sequence[Clip], attributes: Sequence[Attribute], rules: Sequence[AtMost]) -> list[Selection]:
-    """One row for each clip and rule, in the order of ``clips``."""
-    by_clip = {(attribute.subject_id, attribute.name): attribute for attribute in attributes}
-    return [rule.judge(clip.clip_id, by_clip.get((clip.clip_id, rule.attribute))) for clip in clips for rule in rules]
 
 
 def top_share(
@@ -56,7 +31,7 @@ def top_share(
 
 
 def kept(clips: Sequence[Clip], selections: Sequence[Selection]) -> list[Clip]:
-    """The clips that no rule drops."""
+    """The clips that no rule drops and that wait for nobody."""
     dropped = {selection.clip_id for selection in selections if not selection.keep}
     return [clip for clip in clips if clip.clip_id not in dropped]
 

@@ -14,19 +14,16 @@ deterministic with AVX-512) and bit-exact containers without clock times.
 from __future__ import annotations
 
 from inpaintbench.video.decoding import (
+    LARGEST_SIDE,
+    MOST_PIXELS,
     STILL_FPS,
     VIDEO_SUFFIXES,
     Decoder,
-    Probe,
     decoded_hashes,
-    frames_at,
-    probe,
     read_frames,
     read_hole,
     read_levels,
     read_luma,
-    upright,
-    upright_frames,
 )
 from inpaintbench.video.encoding import (
     CHALLENGE_BITS_PER_SECOND,
@@ -49,17 +46,26 @@ from inpaintbench.video.images import (
     suffix_for,
     write_image,
 )
+from inpaintbench.video.probing import Probe, probe
+from inpaintbench.video.scanning import READERS, Scan, require_reader, scan
+from inpaintbench.video.upright import HDR_POLICIES, Orientations, frames_at, upright, upright_frames
 
 __all__ = [
     "CHALLENGE_BITS_PER_SECOND",
     "CLIP_FORMS",
+    "HDR_POLICIES",
     "IMAGE_SUFFIXES",
+    "LARGEST_SIDE",
+    "MOST_PIXELS",
+    "READERS",
     "STILL_FPS",
     "TRUTH_PSNR_DB",
     "VIDEO_SUFFIXES",
     "Decoder",
     "EncodedClip",
+    "Orientations",
     "Probe",
+    "Scan",
     "decoded_hashes",
     "frames_at",
     "is_image",
@@ -72,6 +78,8 @@ __all__ = [
     "read_index_image",
     "read_levels",
     "read_luma",
+    "require_reader",
+    "scan",
     "suffix_for",
     "upright",
     "upright_frames",

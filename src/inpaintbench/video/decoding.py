@@ -1,11 +1,10 @@
-"""Open and decode: what a file holds, and its frames."""
+"""Open and decode: the frames of a file, and whole arrays of our own files."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,58 +23,51 @@ VIDEO_SUFFIXES = tuple(f".{name}" for name in _SUFFIXES.split(" "))
 """Lower-case file name endings that are taken for video."""
 STILL_FPS = 1.0
 """Frame rate that a still image is recorded with."""
-_SAME_TIME_SECONDS = 1e-3
-"""Containers round timestamps to a millisecond."""
-
-
-@dataclass(frozen=True)
-class Probe:
-    """What a file holds, found by decoding all of it."""
-
-    codec: str
-    pixel_format: str
-    bit_depth: int
-    width: int
-    """Of the coded picture, before rotation."""
-    height: int
-    rotation_degrees: int
-    """How far players turn the picture, counter-clockwise: 0, 90, 180 or 270."""
-    pixel_aspect: float
-    """Width of a pixel over its height."""
-    fps: float
-    """Average over the timestamps of the frames; the container's figure when there is one frame."""
-    variable_frame_rate: bool
-    frames: int
-    """How many frames decode."""
-    header_frames: int
-    """How many the container claims; 0 when it does not say."""
-    damaged_packets: int
-    truncated: bool
-    """The container ended before its end."""
-    duration_seconds: float
-    """From the first frame until the last one has been shown."""
+LARGEST_SIDE, MOST_PIXELS = 16_384, 2**26
+"""Largest pictures that are decoded: no side longer, and no more pixels (8192 x 8192)."""
+_LIMITS_IN_WORDS = f"{LARGEST_SIDE} px a side and {MOST_PIXELS} pixels"
+_LIMITS = {"max_pixels": str(MOST_PIXELS)}
+_NOT_THE_VIDEO = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
 
 
 class Decoder:
     """Iterates over the frames of a file, in presentation order, upright order left to the caller.
 
-    Damaged packets are skipped and counted, a cut-off container ends the iteration; both are readable afterwards.
+    The video is the first stream of moving pictures: cover art is not one. Damaged packets, and pictures that grow beyond the
+    limits on the way, are skipped and counted; a cut-off container ends the iteration. Both, and what the header says of the
+    stream, are readable afterwards.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.damaged_packets = 0
         self.truncated = False
+        self.first_error = ""
+        """What went wrong first, in a few words."""
+        self.codec = ""
+        self.header_frames = 0
+        """How many frames the container claims; 0 when it does not say."""
+        self.header_rate = 0.0
+        """Frames per second that the container claims; 0 when it does not say."""
+        self.pixel_aspect = 1.0
+        """Width of a pixel over its height."""
 
     def __iter__(self) -> Iterator[Any]:
         with _open(self.path) as (container, stream):
+            self.codec, self.header_frames = stream.codec_context.name, stream.frames
+            self.header_rate = float(stream.average_rate or stream.guessed_rate or 0)
+            if not stream.codec_context.width:
+                self.first_error = f"no size of its pictures is stated, or one above {_LIMITS_IN_WORDS}"
+            decode = _decode_function(stream)
             for packet in self._packets(container, stream):
                 try:
-                    yield from packet.decode()
+                    yield from decode(packet)
                 except av.error.EOFError:
-                    return
-                except (av.error.FFmpegError, ValueError):
+                    break
+                except (av.error.FFmpegError, ValueError) as error:
                     self.damaged_packets += 1
+                    self.first_error = self.first_error or reason(error)
+            self.pixel_aspect = float(stream.sample_aspect_ratio or 1)
 
     def _packets(self, container: Any, stream: Any) -> Iterator[Any]:
         try:
@@ -84,130 +76,75 @@ class Decoder:
             self.truncated = True
 
 
+def _decode_function(stream: Any) -> Callable[[Any], list[Any]]:
+    """What turns packets into frames: FFmpeg's own VP8 and VP9 decoders leave opacity out, libvpx has it."""
+    context = stream.codec_context
+    if stream.metadata.get("alpha_mode") == "1" and context.name in ("vp8", "vp9"):
+        context = av.CodecContext.create({"vp8": "libvpx", "vp9": "libvpx-vp9"}[context.name], "r")
+        context.thread_count = 1
+        context.options = _LIMITS
+    decode: Callable[[Any], list[Any]] = context.decode
+    return decode
+
+
 @contextmanager
 def _open(path: Path) -> Iterator[tuple[Any, Any]]:
-    """The container and its first video stream; ``MediaError`` in one sentence when there is none."""
+    """The container and its video stream; ``MediaError`` in one sentence when there is none, or it is too large."""
     try:
         if path.stat().st_size == 0:
             raise MediaError("the file is empty (0 bytes)")
-        container = av.open(str(path), metadata_errors="replace")
+        # The limit is for the decoders that run while the container is being opened.
+        container = av.open(str(path), metadata_errors="replace", options=_LIMITS)
     except (av.error.FFmpegError, OSError, UnicodeError) as error:
         raise MediaError(f"cannot be opened as video: {reason(error)}") from error
     with container:
-        if not container.streams.video:
-            kinds = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
-            raise MediaError(f"has no video stream, only {kinds}")
-        stream = container.streams.video[0]
-        if stream.codec_context is None:
-            raise MediaError("its video codec is not known to this FFmpeg")
+        stream = _video_stream(container)
+        width, height = stream.codec_context.width, stream.codec_context.height
+        if max(width, height) > LARGEST_SIDE or width * height > MOST_PIXELS:
+            raise MediaError(f"claims pictures of {width}x{height}, and none above {_LIMITS_IN_WORDS} are read: scale it down")
         stream.codec_context.thread_count = 1
+        stream.codec_context.options = _LIMITS
         yield container, stream
 
 
-def probe(path: Path | str) -> Probe:
-    """Decode the whole file and tell what it holds.
+def _video_stream(container: Any) -> Any:
+    moving = [stream for stream in container.streams.video if not stream.disposition & _NOT_THE_VIDEO]
+    if not moving:
+        kinds = {"cover art" if stream.type == "video" else stream.type for stream in container.streams}
+        raise MediaError(f"has no video stream, only {', '.join(sorted(kinds)) or 'nothing'}")
+    if moving[0].codec_context is None:
+        raise MediaError("its video codec is not known to this FFmpeg")
+    return moving[0]
 
-    Raises:
-        MediaError: no video stream, or not one frame decodes; the text says why.
+
+def packet_times(path: Path | str) -> list[tuple[int, bool]] | None:
+    """Timestamp of each packet in the stream's time base, and whether it is a key frame, in coded order, without decoding.
+
+    None where a packet has no timestamp or is not meant to be shown.
     """
-    if is_image(path):
-        return _probe_image(path)
-    decoder = Decoder(path)
-    times: list[float] = []
-    first = None
-    frames = 0
-    for frame in decoder:
-        first = first or frame
-        frames += 1
-        if frame.pts is not None:
-            times.append(float(frame.pts * frame.time_base))
-    if first is None:
-        raise MediaError("not one frame decodes")
-    with _open(decoder.path) as (_, stream):
-        header_rate = float(stream.average_rate or stream.guessed_rate or 0)
-        aspect = stream.sample_aspect_ratio
-        fps, variable = _frame_rate(times, header_rate)
-        return Probe(
-            codec=stream.codec_context.name,
-            pixel_format=first.format.name,
-            bit_depth=first.format.components[0].bits,
-            width=first.width,
-            height=first.height,
-            rotation_degrees=int(first.rotation) % 360,
-            pixel_aspect=float(aspect) if aspect else 1.0,
-            fps=fps,
-            variable_frame_rate=variable,
-            frames=frames,
-            header_frames=stream.frames,
-            damaged_packets=decoder.damaged_packets,
-            truncated=decoder.truncated,
-            duration_seconds=(max(times) - min(times) if len(times) == frames else (frames - 1) / fps) + 1 / fps,
-        )
+    found = []
+    with _open(Path(path)) as (container, stream):
+        for packet in _undamaged(container.demux(stream)):
+            if packet.size and (packet.pts is None or packet.is_discard):
+                return None
+            if packet.size:
+                found.append((packet.pts, packet.is_keyframe))
+    return found
 
 
-def _probe_image(path: Path | str) -> Probe:
-    height, width = read_image(path).shape[:2]
-    return Probe(
-        codec=Path(path).suffix.lower().removeprefix("."), pixel_format="rgb24", bit_depth=8, width=width, height=height,
-        rotation_degrees=0, pixel_aspect=1.0, fps=STILL_FPS, variable_frame_rate=False, frames=1, header_frames=1,
-        damaged_packets=0, truncated=False, duration_seconds=1 / STILL_FPS,
-    )  # fmt: skip
+def seek_and_decode(path: Path | str, time: int) -> Any | None:
+    """The frame at a timestamp that ``packet_times`` gave, decoded from the key frame before it; None where it does not come."""
+    with _open(Path(path)) as (container, stream):
+        container.seek(time, stream=stream)
+        for frame in _undamaged(container.decode(stream)):
+            if frame.pts is not None and frame.pts >= time:
+                return frame if frame.pts == time else None
+    return None
 
 
-def _frame_rate(times: list[float], header_rate: float) -> tuple[float, bool]:
-    """Frames per second, and whether the gaps differ by more than the rounding of coarse (1 ms) timestamps."""
-    gaps = np.diff(np.array(times))
-    gaps = gaps[gaps > 0]
-    if not len(gaps):
-        return header_rate or 30.0, False
-    mean = float(gaps.mean())
-    variable = bool(np.abs(gaps - mean).max() > max(0.25 * mean, 0.0021))
-    constant_rate = header_rate if header_rate and abs(header_rate * mean - 1) < 0.01 else 1 / mean
-    return (1 / mean if variable else constant_rate), variable
-
-
-def upright(frame: Any) -> npt.NDArray[np.uint8]:
-    """A decoded PyAV frame as ``uint8[H, W, 3]`` RGB, turned as players turn it."""
-    pixels = frame.to_ndarray(format="rgb24")
-    turns = round(frame.rotation / 90) % 4
-    return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
-
-
-def upright_frames(path: Path | str, *, fps: float | None = None) -> Iterator[tuple[npt.NDArray[np.uint8], bool]]:
-    """Every frame, turned as players turn it, and whether width and height changed places in that.
-
-    Args:
-        path: a video or an image.
-        fps: show the video at this constant rate, by timestamps: frame k is the one on screen ``k / fps`` seconds after the
-            first, and the last one stays for good, so take as many as ``frames_at`` says. By default every frame once.
-
-    Yields:
-        ``uint8[H, W, 3]`` RGB and a flag.
-    """
-    if is_image(path):
-        yield read_image(path), False
-        return
-    for frame in iter(Decoder(path)) if fps is None else _retimed(path, fps):
-        yield upright(frame), frame.rotation % 180 != 0
-
-
-def _retimed(path: Path | str, fps: float) -> Iterator[Any]:
-    held, first, given = None, 0.0, 0
-    for index, frame in enumerate(Decoder(path)):
-        seconds = float(frame.pts * frame.time_base) if frame.pts is not None else index / fps
-        if held is None:
-            held, first = frame, seconds
-        while given / fps < seconds - first - _SAME_TIME_SECONDS:
-            yield held
-            given += 1
-        held = frame
-    while held is not None:
-        yield held
-
-
-def frames_at(duration_seconds: float, fps: float) -> int:
-    """How many frames a video of that duration has at a constant rate."""
-    return max(1, int((duration_seconds + _SAME_TIME_SECONDS) * fps))
+def _undamaged(packets_or_frames: Iterator[Any]) -> Iterator[Any]:
+    with suppress(av.error.FFmpegError):
+        yield from packets_or_frames
 
 
 def read_frames(path: Path | str) -> Frames:
@@ -254,15 +191,22 @@ def read_levels(path: Path | str) -> npt.NDArray[np.uint8]:
 
 def decoded_hashes(path: Path | str) -> tuple[str, str]:
     """SHA-256 of all decoded planes without padding, and of all RGB frames; one and the same for images."""
+    return decoded_facts(path)[:2]
+
+
+def decoded_facts(path: Path | str) -> tuple[str, str, tuple[int, int]]:
+    """What ``decoded_hashes`` gives, and width and height."""
     if is_image(path):
-        digest = hashlib.sha256(read_image(path).tobytes()).hexdigest()
-        return digest, digest
-    planes, rgb = hashlib.sha256(), hashlib.sha256()
+        pixels = read_image(path)
+        digest = hashlib.sha256(pixels.tobytes()).hexdigest()
+        return digest, digest, (pixels.shape[1], pixels.shape[0])
+    planes, rgb, size = hashlib.sha256(), hashlib.sha256(), (0, 0)
     for frame in whole(path):
+        size = (frame.width, frame.height)
         for plane in frame.planes:
             planes.update(_plane(plane).tobytes())
         rgb.update(frame.to_ndarray(format="rgb24").tobytes())
-    return planes.hexdigest(), rgb.hexdigest()
+    return planes.hexdigest(), rgb.hexdigest(), size
 
 
 def whole(path: Path | str) -> Iterator[Any]:

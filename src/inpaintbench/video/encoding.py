@@ -15,7 +15,7 @@ import numpy.typing as npt
 from av.video.reformatter import ColorRange, Colorspace
 
 from inpaintbench.types import Frames, Hole
-from inpaintbench.video.decoding import decoded_hashes, whole
+from inpaintbench.video.decoding import decoded_facts, whole
 from inpaintbench.video.images import is_image, write_image
 
 CLIP_FORMS = ("near-lossless", "lossless", "challenge")
@@ -38,32 +38,41 @@ class EncodedClip:
     psnr_db: float
     yuv_sha256: str
     rgb_sha256: str
+    width: int
+    height: int
 
 
-def write_clip(path: Path | str, frames: Frames, *, fps: float, form: str = "near-lossless") -> EncodedClip:
+def write_clip(
+    path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float, form: str = "near-lossless"
+) -> EncodedClip:
     """Encode the truth of a clip in one of ``CLIP_FORMS``; a ``.png`` path takes one frame, exactly, whatever the form.
+
+    Frames are ``uint8[H, W, 3]`` of one size, as an array or one by one; they are held converted, at half the size or none.
 
     ``near-lossless`` is tagged BT.601 H.264 that browsers play, of at least ``TRUTH_PSNR_DB``: the quality factor is lowered
     until decoding is close enough. 4:2:0 colour, or 4:4:4 where a side is odd (4:2:0 cannot have odd sides).
     """
     if is_image(path):
-        write_lossless(path, frames, fps=fps)
+        write_lossless(path, np.stack(list(frames)), fps=fps)
         crf, psnr = 0, _EXACT_DB
     elif form == "near-lossless":
-        crf, psnr = _search_factor(path, frames, fps=fps)
+        crf, psnr = _search_factor(path, _converted(frames), fps=fps)
     elif form == "lossless":
-        write_lossless(path, frames, fps=fps)
+        _write_lossless_video(path, frames, fps=fps)
         crf, psnr = 0, _EXACT_DB
     elif form == "challenge":
-        return _write_challenge(path, frames, fps=fps)
+        crf, psnr = None, _write_challenge(path, _converted(frames), fps=fps)
     else:
         raise ValueError(f"unknown form {form!r}, choose from {', '.join(CLIP_FORMS)}")
-    yuv, rgb = decoded_hashes(path)
-    return EncodedClip(crf=crf, psnr_db=round(psnr, 3), yuv_sha256=yuv, rgb_sha256=rgb)
+    yuv, rgb, size = decoded_facts(path)
+    return EncodedClip(crf=crf, psnr_db=round(psnr, 3), yuv_sha256=yuv, rgb_sha256=rgb, width=size[0], height=size[1])
 
 
-def _search_factor(path: Path | str, frames: Frames, *, fps: float) -> tuple[int, float]:
-    converted = [_to_yuv(frame, _subsampling(frames)) for frame in frames]
+def _converted(frames: Iterable[npt.NDArray[np.uint8]]) -> list[Any]:
+    return [_to_yuv(frame, _subsampling(frame)) for frame in frames]
+
+
+def _search_factor(path: Path | str, converted: list[Any], *, fps: float) -> tuple[int, float]:
     # A few frames tell whether a factor is worth trying on all of them; the whole clip decides.
     trial = converted[:: max(1, len(converted) // _TRIAL_FRAMES)]
     for crf in _TRUTH_CRFS:
@@ -75,19 +84,17 @@ def _search_factor(path: Path | str, frames: Frames, *, fps: float) -> tuple[int
     return crf, psnr
 
 
-def _subsampling(frames: Frames) -> str:
-    height, width = frames.shape[1:3]
+def _subsampling(frame: npt.NDArray[np.uint8]) -> str:
+    height, width = frame.shape[:2]
     return "yuv420p" if height % 2 == 0 and width % 2 == 0 else "yuv444p"
 
 
-def _write_challenge(path: Path | str, frames: Frames, *, fps: float) -> EncodedClip:
-    """H.264 at ``CHALLENGE_BITS_PER_SECOND``, as the clips of the ChaLearn 2018 decaptioning challenge."""
-    converted = [_to_yuv(frame, _subsampling(frames)) for frame in frames]
+def _write_challenge(path: Path | str, converted: list[Any], *, fps: float) -> float:
+    """H.264 at ``CHALLENGE_BITS_PER_SECOND``, as the clips of the ChaLearn 2018 decaptioning challenge; its PSNR in dB."""
     options = {"b": str(CHALLENGE_BITS_PER_SECOND), "x264-params": "mbtree=0"}
-    _encode(path, converted, codec="libx264", pixel_format=_subsampling(frames), fps=fps, options=options, colour=True)
-    psnr = _psnr_db([frame.to_ndarray() for frame in converted], (frame.to_ndarray() for frame in whole(path)))
-    yuv, rgb = decoded_hashes(path)
-    return EncodedClip(crf=None, psnr_db=round(psnr, 3), yuv_sha256=yuv, rgb_sha256=rgb)
+    pixel_format = converted[0].format.name
+    _encode(path, converted, codec="libx264", pixel_format=pixel_format, fps=fps, options=options, colour=True)
+    return _psnr_db(converted, path)
 
 
 def _encode_truth(path: Path | str, frames: list[Any], *, crf: int, fps: float) -> float:
@@ -95,7 +102,7 @@ def _encode_truth(path: Path | str, frames: list[Any], *, crf: int, fps: float) 
     # Without CABAC a high-quality stream decodes twice as fast for 15 % more bytes, and a truth is decoded many times.
     options = {"crf": str(crf), "preset": "veryfast", "x264-params": "mbtree=0:cabac=0"}
     _encode(path, frames, codec="libx264", pixel_format=frames[0].format.name, fps=fps, options=options, colour=True)
-    return _psnr_db([frame.to_ndarray() for frame in frames], (frame.to_ndarray() for frame in whole(path)))
+    return _psnr_db(frames, path)
 
 
 def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
@@ -123,6 +130,10 @@ def write_lossless(path: Path | str, frames: Frames, *, fps: float) -> None:
         _one(frames)
         write_image(path, frames[0])
         return
+    _write_lossless_video(path, frames, fps=fps)
+
+
+def _write_lossless_video(path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float) -> None:
     converted = (av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24") for frame in frames)
     options = {"qp": "0", "preset": "ultrafast"}
     _encode(path, converted, codec="libx264rgb", pixel_format="rgb24", fps=fps, options=options, colour=False)
@@ -133,13 +144,20 @@ def _one(frames: npt.NDArray[np.uint8]) -> None:
         raise ValueError(f"an image holds one frame, not {len(frames)}")
 
 
-def write_browser(path: Path | str, frames: Frames, *, fps: float, crf: int = 20) -> None:
-    """Encode frames for looking at: 4:2:0 H.264, no B-frames, a key frame every 15; odd sides lose their last row or column."""
-    height, width = (side - side % 2 for side in frames.shape[1:3])
-    converted = (_to_yuv(frame[:height, :width], "yuv420p") for frame in frames)
+def write_browser(path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float, crf: int = 20) -> None:
+    """Encode frames for looking at: 4:2:0 H.264, no B-frames, a key frame every 15; odd sides lose their last row or column.
+
+    Frames are ``uint8[H, W, 3]`` of one size, as an array or one by one.
+    """
+    converted = (_to_yuv(_even(frame), "yuv420p") for frame in frames)
     params = "mbtree=0:keyint=15:bframes=0"
     options = {"crf": str(crf), "preset": "veryfast", "x264-params": params, "movflags": "+faststart"}
     _encode(path, converted, codec="libx264", pixel_format="yuv420p", fps=fps, options=options, colour=True)
+
+
+def _even(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    height, width = (side - side % 2 for side in frame.shape[:2])
+    return frame[:height, :width]
 
 
 def _to_yuv(frame: npt.NDArray[np.uint8], pixel_format: str) -> Any:
@@ -189,10 +207,11 @@ def _tag(context: Any, *, colour: bool) -> None:
         context.colorspace, context.color_primaries, context.color_trc = 6, 1, 1
 
 
-def _psnr_db(wanted: list[npt.NDArray[np.uint8]], decoded: Iterable[npt.NDArray[np.uint8]]) -> float:
+def _psnr_db(wanted: Iterable[Any], path: Path | str) -> float:
+    """Of the frames that decode from ``path`` against ``wanted``, PyAV frames both, over all their values."""
     squared, values = 0, 0
-    for one, other in zip(wanted, decoded, strict=True):
-        difference = one.astype(np.int32) - other
+    for one, other in zip(wanted, whole(path), strict=True):
+        difference = one.to_ndarray().astype(np.int32) - other.to_ndarray()
         squared += int(np.vdot(difference, difference))
         values += difference.size
     return float(10 * np.log10(255**2 * values / squared)) if squared else _EXACT_DB

@@ -35,9 +35,19 @@ def read_image(path: Path | str) -> npt.NDArray[np.uint8]:
     """
     try:
         with Image.open(path) as image:
-            return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
+            return np.asarray(_eight_bits(ImageOps.exif_transpose(image), name=Path(path).name).convert("RGB"))
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise MediaError(f"{Path(path).name} cannot be opened as an image: {reason(error)}") from error
+
+
+def _eight_bits(image: Image.Image, *, name: str) -> Image.Image:
+    """Grey of 16 bits by its upper eight: converting would clip all that is brighter than the darkest 256th to white."""
+    if image.mode == "F":
+        raise MediaError(f"{name} holds real numbers, which have no agreed range; save it with 8 bits")
+    levels = np.asarray(image) if image.mode.startswith(("I;16", "I")) else None
+    if levels is None or (image.mode == "I" and levels.max(initial=0) < 256):
+        return image
+    return Image.fromarray((levels >> 8).astype(np.uint8))
 
 
 def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:

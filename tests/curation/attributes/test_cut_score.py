@@ -65,6 +65,14 @@ def test_identical_frames_score_zero() -> None:
     assert score(np.full((10, 48, 64), 90, np.uint8)) == 0.0
 
 
+@pytest.mark.parametrize("width", [17, 40, 104, 208])
+def test_equal_frames_of_any_width_score_zero_whatever_was_scored_before(width: int) -> None:
+    rng = np.random.default_rng(width)
+    for level in range(0, 250, 50):
+        assert max(scene_scores(rng.integers(0, 256, (4, 24, width), dtype=np.uint8))) > 0
+        assert score(np.full((6, 24, width), level, np.uint8)) == 0.0
+
+
 def test_one_frame_has_a_reason() -> None:
     with pytest.raises(NotMeasurable, match="the clip has one frame"):
         score(np.zeros((1, 48, 64), np.uint8))

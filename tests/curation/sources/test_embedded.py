@@ -185,9 +185,9 @@ def test_footage_is_described_and_labelled():
         assert json.loads(json.dumps(each.payload)) == each.payload
         photograph = PHOTOGRAPHS[each.payload["photograph"]]
         assert (each.licence, each.author, each.page_url) == (photograph.licence, photograph.author, photograph.page_url)
-    levels = Counter(each.known["scene_motion_level"] for each in footage)
+    levels = Counter(each.known["bg_scene_motion_level"] for each in footage)
     assert levels == {"high": 10, "low": 10}
-    assert all((each.known["scene_motion_share"] > 0) == (each.known["scene_motion_level"] == "high") for each in footage)
+    assert all((each.known["bg_scene_motion"] > 0) == (each.known["bg_scene_motion_level"] == "high") for each in footage)
 
 
 def test_content_changes_with_everything_that_determines_the_footage():

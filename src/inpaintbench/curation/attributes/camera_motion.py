@@ -58,6 +58,8 @@ class CameraMotion:
     name = "camera_motion"
     version = "1"
     unit = "fraction of the view"
+    direction = "higher: more motion of the camera"
+    cost = 1.2
     needs = ("luma",)
 
     def __init__(self, *, sampled_frames: int = 10, percentile: float = 96.0, coverage: Coverage = "polygon") -> None:
@@ -88,6 +90,18 @@ def largest_loss(losses: Losses, *, percentile: float = 96.0) -> float:
 def pair_losses(luma: Luma, *, sampled_frames: int = 10, coverage: Coverage = "polygon") -> Losses:
     """Loss of every ordered pair of sampled frames, ``float64[N, N]`` in 0..1 with a zero diagonal.
 
+    Raises what ``pair_matrices`` raises.
+
+    Args:
+        luma: ``uint8[T, H, W]``.
+    """
+    height, width = luma.shape[1:]
+    return _losses(pair_matrices(luma, sampled_frames=sampled_frames), width=width, height=height, coverage=coverage)
+
+
+def pair_matrices(luma: Luma, *, sampled_frames: int = 10) -> Matrices:
+    """The matrix from pixels of sampled frame i to those of sampled frame j at [i, j], ``float64[N, N, 3, 3]``.
+
     Alignments of the last two clips are remembered by content, so leaves that share them pay once.
 
     Args:
@@ -103,7 +117,7 @@ def pair_losses(luma: Luma, *, sampled_frames: int = 10, coverage: Coverage = "p
     if not known.all():
         raise NotMeasurable(_reason(inliers, known))
     enlarging = _enlarging(small.shape[2] / width, small.shape[1] / height)
-    return _losses(enlarging @ matrices @ np.linalg.inv(enlarging), width=width, height=height, coverage=coverage)
+    return np.asarray(enlarging @ matrices @ np.linalg.inv(enlarging))
 
 
 def losses_from_transforms(transforms: Matrices, *, width: int, height: int, sampled_frames: int = 10) -> Losses:

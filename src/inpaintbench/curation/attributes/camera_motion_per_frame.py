@@ -21,6 +21,8 @@ class CameraMotionPerFrame:
     name = "camera_motion_per_frame"
     version = "1"
     unit = "fraction of the view per frame"
+    direction = "higher: faster camera"
+    cost = 0.06
     needs = ("luma",)
 
     def __init__(self, *, sampled_frames: int = 10, reach_frames: int = 36) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any
+from itertools import pairwise
 
-import av
-import av.filter
+import cv2
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
@@ -23,8 +21,10 @@ class CutScore:
     """
 
     name = "cut_score"
-    version = "1"
+    version = "2"
     unit = "scene score, 0..1"
+    direction = "higher: more likely a cut in the clip"
+    cost = 0.06
     needs = ("luma",)
 
     def measure(self, view: ItemView) -> float:
@@ -32,35 +32,20 @@ class CutScore:
         luma = view.luma
         if len(luma) < 2:
             raise NotMeasurable("the clip has one frame, a cut lies between two")
-        return max(scene_scores(luma), default=0.0)
+        return max(scene_scores(luma))
 
 
 def scene_scores(luma: Luma) -> Iterator[float]:
-    """The FFmpeg scene scores above 0, in frame order; ``luma`` is ``uint8[T, H, W]``.
+    """The score of every frame but the first, in frame order, as FFmpeg's ``select`` filter defines it.
 
-    FFmpeg scores a YUV video by its luma plane alone, so a grey video of that plane scores the same.
+    FFmpeg scores a YUV video by its luma plane alone. Its own code is not used: where the width is no multiple of its blocks it
+    counts what lies beyond the edge, and gives another score each time.
+
+    Args:
+        luma: ``uint8[T, H, W]``.
     """
-    height, width = luma.shape[1:]
-    graph, time_base = av.filter.Graph(), Fraction(1, 30)
-    graph.link_nodes(
-        graph.add_buffer(width=width, height=height, format=av.VideoFormat("gray"), time_base=time_base),
-        graph.add("select", "gt(scene,0)"),
-        graph.add("buffersink"),
-    ).configure()
-    for index, plane in enumerate(luma):
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(plane), format="gray")
-        frame.pts, frame.time_base = index, time_base
-        graph.vpush(frame)
-        yield from _ready(graph)
-    graph.vpush(None)
-    yield from _ready(graph)
-
-
-def _ready(graph: Any) -> Iterator[float]:
-    """Scores of the frames that the filter lets out now."""
-    while True:
-        try:
-            frame = graph.vpull()
-        except (av.error.BlockingIOError, av.error.EOFError):
-            return
-        yield float(frame.metadata["lavfi.scene_score"])
+    before = 0.0
+    for one, other in pairwise(luma):
+        difference = cv2.norm(np.ascontiguousarray(one), np.ascontiguousarray(other), cv2.NORM_L1) / one.size
+        yield round(min(difference, abs(difference - before), 100.0) / 100, 6)
+        before = difference

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
+from inpaintbench.curation.normalizers.geometry import resized
 from inpaintbench.errors import Rejected
 
 
@@ -30,6 +30,8 @@ class AsIs:
         height, width = frame.shape[0], round(frame.shape[1] * pixel_aspect)
         if min(height, width) < self.shortest_side:
             raise Rejected(f"the picture is {width}x{height}, its shorter side should have at least {self.shortest_side} pixels")
-        if width == frame.shape[1]:
-            return frame
-        return np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
+        return resized(frame, width=width, height=height)
+
+    def describe(self) -> str:
+        """What is done, in words."""
+        return f"size kept, square pixels, sides of {self.shortest_side} or more"

@@ -6,9 +6,16 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
-from inpaintbench.errors import InputError
+from inpaintbench.curation.normalizers.geometry import (
+    check_enlargement,
+    check_size,
+    enlargement_words,
+    refuse_enlarging,
+    resized,
+    rounded_up,
+    square_size,
+)
 
 
 class Cover:
@@ -16,25 +23,31 @@ class Cover:
 
     As in DEVIL (CVPR 2022): ratio = max(W / w, H / h), each side rounded up, bicubic with anti-aliasing, and the crop's
     offset rounded down. 1920x1080 becomes 854x480, of which columns 11..842 stay. Changes of size inside a file are taken
-    frame by frame.
+    frame by frame. By default small frames are enlarged as much as it takes; ``most_enlargement`` refuses beyond a ratio.
     """
 
     name = "cover"
     version = "1"
 
-    def __init__(self, *, width: int = 832, height: int = 480) -> None:
-        if width < 16 or height < 16:
-            raise InputError(f"a clip of {width}x{height} is too small; 16x16 is the least")
-        self.width, self.height = width, height
+    def __init__(self, *, width: int = 832, height: int = 480, most_enlargement: float = math.inf) -> None:
+        check_size(width, height)
+        check_enlargement(most_enlargement)
+        self.width, self.height, self.most_enlargement = width, height, most_enlargement
 
     def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:
-        """``uint8[h, w, 3]`` -> ``uint8[height, width, 3]``."""
-        rows, columns = frame.shape[0], frame.shape[1] * pixel_aspect
-        ratio = max(self.width / columns, self.height / rows)
-        # The tiny slack keeps exact multiples exact: 854.0000000001 must not become 855.
-        scaled = (math.ceil(columns * ratio - 1e-6), math.ceil(rows * ratio - 1e-6))
-        image = Image.fromarray(frame)
-        if scaled != image.size:
-            image = image.resize(scaled, Image.Resampling.BICUBIC)
-        left, top = (scaled[0] - self.width) // 2, (scaled[1] - self.height) // 2
-        return np.asarray(image.crop((left, top, left + self.width, top + self.height)))
+        """``uint8[h, w, 3]`` -> ``uint8[height, width, 3]``.
+
+        Raises:
+            Rejected: it would be enlarged more than ``most_enlargement`` times.
+        """
+        size = square_size(frame, pixel_aspect=pixel_aspect)
+        ratio = max(self.width / size[0], self.height / size[1])
+        refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"{self.width}x{self.height}")
+        columns, rows = rounded_up(size[0] * ratio), rounded_up(size[1] * ratio)
+        scaled = resized(frame, width=columns, height=rows)
+        left, top = (columns - self.width) // 2, (rows - self.height) // 2
+        return np.ascontiguousarray(scaled[top : top + self.height, left : left + self.width])
+
+    def describe(self) -> str:
+        """What is done, in words."""
+        return f"cover {self.width}x{self.height}, bicubic{enlargement_words(self.most_enlargement)}"

@@ -10,6 +10,7 @@ SOURCES = Catalogue(
         "drawn_people": "inpaintbench.curation.sources.drawn_people:DrawnPeople",
         "fingerprints": "inpaintbench.curation.sources.fingerprints:FingerprintSource",
         "people": "inpaintbench.curation.sources.people:PeopleSource",
+        "fetched": "inpaintbench.curation.sources.fetched:FetchedSource",
         "folder": "inpaintbench.curation.sources.folder:FolderSource",
     },
 )

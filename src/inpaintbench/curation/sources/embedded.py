@@ -253,7 +253,7 @@ class EmbeddedSources:
             licence=photograph.licence,
             author=photograph.author,
             page_url=photograph.page_url,
-            known={"scene_motion_level": "high" if share else "low", "scene_motion_share": round(share, 4)},
+            known={"bg_scene_motion_level": "high" if share else "low", "bg_scene_motion": round(share, 4)},
         )
 
 

@@ -2,4 +2,11 @@
 
 from inpaintbench.catalogue import Catalogue
 
-SPLITTERS = Catalogue("splitter", {"windows": "inpaintbench.curation.splitters.windows:Windows"})
+SPLITTERS = Catalogue(
+    "splitter",
+    {
+        "seconds": "inpaintbench.curation.splitters.seconds:Seconds",
+        "shots": "inpaintbench.curation.splitters.shots:Shots",
+        "windows": "inpaintbench.curation.splitters.windows:Windows",
+    },
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inpaintbench.curation.splitters.base import windows_within
 from inpaintbench.errors import InputError, Rejected
 
 
@@ -21,7 +22,14 @@ class Windows:
             raise InputError(f"windows need 1 <= shortest <= length, got shortest {shortest} and length {length}")
         self.length, self.shortest = length, shortest
 
-    def spans(self, path: str, *, frames: int) -> Iterator[tuple[int, int]]:  # noqa: ARG002 - needs no pixels
+    def spans(
+        self,
+        path: str,  # noqa: ARG002 - needs no pixels
+        *,
+        frames: int,
+        fps: float,  # noqa: ARG002 - counts frames
+        retimed: bool = False,  # noqa: ARG002
+    ) -> Iterator[tuple[int, int]]:
         """Spans ``[start_frame, end_frame)``.
 
         Raises:
@@ -29,7 +37,4 @@ class Windows:
         """
         if frames < self.shortest:
             raise Rejected(f"{frames} frames decode, a clip needs at least {self.shortest}")
-        for start in range(0, frames, self.length):
-            end = min(start + self.length, frames)
-            if end - start >= self.shortest:
-                yield start, end
+        yield from windows_within(0, frames, length=self.length, shortest=self.shortest, stride=self.length)

@@ -1,0 +1,189 @@
+"""How well rules agree with people: precision and recall of each rule's drops against the answers keep and reject."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv
+
+from inpaintbench.curation.answers import CHOICES, KEEP_REJECT
+from inpaintbench.curation.facts import OF_CLIP, Flags
+from inpaintbench.curation.judging import Judged, Verdict
+from inpaintbench.types import item_rng
+
+KEEP, REJECT = CHOICES[KEEP_REJECT]
+TOGETHER = "all rules together"
+CONFIDENCE = 0.95
+LIMITATION = (
+    "Precision: of the clips that a rule drops, the share that people reject. Recall: of the clips that people reject, the share "
+    "that the rule drops. Both hold for the clips that people looked at. Clips picked near a threshold are the hardest ones and "
+    "make both look worse than they are over all clips; only clips picked at random tell them without that bias."
+)
+_PICKED = ("clip", "source", "start_frame", "end_frame", "picked", "rule", "value", "all_rules_say")
+AUDIT_COLUMNS = (*_PICKED, "question", "answer", "reason", "rater")
+"""Filled in, such a table is one that ``answers.import_answers`` reads."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """``count`` of ``total``, with the 95 % interval of Clopper and Pearson (Biometrika 26, 1934)."""
+
+    count: int
+    total: int
+    value: float | None
+    """None with a reason when there is nothing to count."""
+    low: float | None
+    high: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """One rule against people, over the clips that both have judged."""
+
+    rule: str
+    true_positives: int
+    """Dropped, and people reject them."""
+    false_positives: int
+    """Dropped, but people keep them."""
+    false_negatives: int
+    """Not dropped, but people reject them."""
+    true_negatives: int
+    """Not dropped, and people keep them."""
+    precision: Share
+    recall: Share
+
+    @property
+    def n(self) -> int:
+        """Clips that were counted."""
+        return self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
+
+
+def calibrate(drops: Mapping[str, Flags], *, rejected: Flags, answered: Flags) -> list[Calibration]:
+    """Each rule against people.
+
+    Args:
+        drops: name of a rule -> ``[n]``, which clips it drops.
+        rejected: ``[n]``, which clips people reject.
+        answered: ``[n]``, of which clips people said keep or reject; the others are not counted.
+    """
+    return [_one(name, dropped[answered], rejected[answered]) for name, dropped in drops.items()]
+
+
+def calibrate_judged(judged: Judged) -> list[Calibration]:
+    """Each rule on an attribute, and all of them together, against the answers to ``keep_reject``; empty without answers."""
+    answers = judged.facts.of(f"answer:{KEEP_REJECT}").texts.to_pylist()
+    rejected = np.array([answer == REJECT for answer in answers], bool)
+    answered = rejected | np.array([answer == KEEP for answer in answers], bool)
+    # A rule on answers would be compared with itself.
+    measured = [one for one in judged.verdicts if one.rule is None or one.rule.answer is None]
+    if not measured or not answered.any():
+        return []
+    drops = {one.label: ~one.keep for one in measured}
+    if len(drops) > 1:
+        drops[TOGETHER] = np.logical_or.reduce(list(drops.values()))
+    return calibrate(drops, rejected=rejected, answered=answered)
+
+
+def _one(name: str, dropped: Flags, rejected: Flags) -> Calibration:
+    both, only_rule = int((dropped & rejected).sum()), int((dropped & ~rejected).sum())
+    only_people, neither = int((~dropped & rejected).sum()), int((~dropped & ~rejected).sum())
+    precision = share(both, both + only_rule, none="the rule drops none of the clips that people looked at")
+    recall = share(both, both + only_people, none="people reject none of the clips that they looked at")
+    return Calibration(name, both, only_rule, only_people, neither, precision, recall)
+
+
+def share(count: int, total: int, *, none: str) -> Share:
+    """``count / total`` with its interval; ``none`` is the reason where ``total`` is 0."""
+    if not total:
+        return Share(count, total, None, None, None, none)
+    tail = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(count, total - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, total - count, 1 - tail)) if count < total else 1.0
+    return Share(count, total, count / total, low, high, None)
+
+
+@dataclass(frozen=True)
+class Picked:
+    """A clip for people to look at."""
+
+    place: int
+    """In the order of the clips."""
+    why: str
+    rule: str | None
+    value: float | str | None
+
+
+def audit(judged: Judged, *, near: int, at_random: int, seed: int = 0) -> list[Picked]:
+    """Pick clips for people to look at: ``near`` on the two sides of each threshold, then ``at_random`` of the others.
+
+    Half of those near a threshold are kept by the rule and half dropped, as far as there are any. No clip is picked twice.
+    """
+    picked: dict[int, Picked] = {}
+    for verdict in judged.verdicts:
+        for place in nearest(verdict, near):
+            picked.setdefault(place, Picked(place, "near a threshold", verdict.label, float(verdict.column.numbers[place])))
+    left = np.setdiff1d(np.arange(len(judged.facts)), list(picked))
+    rng = item_rng(seed, "audit", "clips")
+    for place in rng.choice(left, size=min(at_random, len(left)), replace=False).tolist():
+        picked[place] = Picked(place, "at random", None, None)
+    return list(picked.values())
+
+
+def nearest(verdict: Verdict, count: int) -> list[int]:
+    """Places of the clips whose value is nearest to a numeric bound of the rule, both sides in turn; ties in order of clips."""
+    bounds = [bound for bound in (verdict.rule.bounds.values() if verdict.rule else ()) if isinstance(bound, float)]
+    numbers = verdict.column.numbers
+    if not bounds or not count:
+        return []
+    distance = np.min([np.abs(numbers - bound) for bound in bounds], axis=0)
+    sides = [_closest(distance, ~np.isnan(distance) & side, count) for side in (verdict.keep, ~verdict.keep)]
+    of_kept = min(len(sides[0]), max(count // 2, count - len(sides[1])))
+    return [*sides[0][:of_kept], *sides[1][: count - of_kept]]
+
+
+def _closest(distance: npt.NDArray[np.float64], among: Flags, count: int) -> list[int]:
+    places = np.flatnonzero(among)
+    order: list[int] = places[np.argsort(distance[places], kind="stable")[:count]].tolist()
+    return order
+
+
+def audit_csv(judged: Judged, picked: list[Picked], *, names: Mapping[str, str]) -> bytes:
+    """The picked clips as CSV with the columns ``AUDIT_COLUMNS``, the answers left open.
+
+    Args:
+        judged: what they were picked from.
+        picked: by ``audit``.
+        names: source id -> what people call it.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(AUDIT_COLUMNS)
+    spans = [judged.facts.of(f"{OF_CLIP}{column}").numbers for column in ("start_frame", "end_frame")]
+    kept = judged.kept
+    for one in picked:
+        clip_id = judged.clip_ids[one.place].as_py()
+        source = names.get(judged.facts.clips["source_id"][one.place].as_py(), "")
+        span = [int(column[one.place]) for column in spans]
+        value = "" if one.value is None else repr(one.value)
+        writer.writerow(
+            [
+                clip_id,
+                source,
+                *span,
+                one.why,
+                one.rule or "",
+                value,
+                "keep" if kept[one.place] else "drop",
+                KEEP_REJECT,
+                "",
+                "",
+                "",
+            ]
+        )
+    return text.getvalue().encode("utf-8", "replace")

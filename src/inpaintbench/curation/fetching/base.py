@@ -1,0 +1,97 @@
+"""What a fetcher leaf does: list candidates, bring one of them here, and ask again for its licence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from inpaintbench.download import Limits, Received
+
+
+@dataclass(frozen=True)
+class Licence:
+    """What upstream says of the licence of one piece of footage."""
+
+    name: str | None
+    """A name or SPDX id; None where nothing is stated."""
+    url: str | None = None
+    changes: tuple[Mapping[str, Any], ...] = ()
+    """Every change upstream records, ``{"at": ISO 8601, "old": name, "new": name}``."""
+    checked_at: str | None = None
+    """UTC, ISO 8601."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One piece of footage that a listing offers, before anything is downloaded. JSON-able."""
+
+    name: str
+    """Unique within the fetcher; becomes part of a file name only after sanitising."""
+    url: str
+    """Where it is: of the file, or of its page where the file's address has to be asked for."""
+    content: str
+    """Changes whenever the candidate should be fetched again (not the licence: that is re-asked apart)."""
+    licence: str | None = None
+    licence_url: str | None = None
+    author: str | None = None
+    page_url: str | None = None
+    title: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What ``fetch`` needs besides, and facts that rules can use."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """One piece of footage that was brought here."""
+
+    path: Path
+    received: Received
+    licence: Licence | None = None
+    """Where it was asked for along with the file; else the candidate's stands."""
+    rendition: str | None = None
+
+
+class FetcherLeaf(Protocol):
+    """A place on a network. Constants are keyword-only constructor arguments, JSON-able and without secrets.
+
+    Keys and secrets come from the environment, and appear in no table, log or error.
+    """
+
+    name: str
+    version: str
+    media: str
+    """``video`` or ``image``: what the files are."""
+
+    # A leaf whose candidates stand in a list of the user's own has ``reads_list = True``: the list is read again for its word on
+    # licences.
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Everything there is, in a stable order; runs in the main process.
+
+        Raises:
+            InputError: the place does not exist, cannot be listed, or the constants make no sense.
+            NetworkError: the server does not answer.
+        """
+        ...
+
+    def fetch(self, candidate: Candidate, *, part: Path, limits: Limits) -> Fetched:
+        """Bring one candidate here; runs in a worker.
+
+        Args:
+            candidate: as listed.
+            part: a path that stays the same for this candidate from run to run, for a file in the making that can be resumed;
+                the returned path may be this one or a neighbour whose name begins with it.
+            limits: on bytes, time, schemes and addresses.
+
+        Raises:
+            Gone: upstream has it no longer.
+            NetworkError: for now.
+            Rejected: it must not be had (licence, limits, address), with the reason.
+        """
+        ...
+
+    def licence_of(self, candidate: Candidate) -> Licence:
+        """Ask upstream again for the licence alone. Raises what ``fetch`` raises."""
+        ...

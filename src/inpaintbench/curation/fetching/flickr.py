@@ -1,0 +1,237 @@
+"""Videos of Flickr, found by its search."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from inpaintbench.curation.fetching import flickr_client as flickr
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Licence
+from inpaintbench.curation.fetching.flickr_client import ApiError, FlickrClient
+from inpaintbench.curation.fetching.flickr_licences import FlickrLicence, licence, permits
+from inpaintbench.curation.fetching.flickr_renditions import Rendition, renditions
+from inpaintbench.curation.fetching.flickr_search import CROWDED, Photo, parse_uploaded, search
+from inpaintbench.download import Limits, Received, download, utc_now
+from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
+from inpaintbench.types import content_id
+
+ORIENTATIONS = ("landscape", "portrait", "square")
+_EXTRAS = "license,owner_name,date_upload,tags,original_format,o_dims,url_o,media"
+
+
+class Flickr:
+    """Videos that Flickr's search finds, in order of upload, with the history of their licences.
+
+    The key comes from ``FLICKR_API_KEY`` and ``FLICKR_API_SECRET``, another endpoint from ``INPAINTBENCH_FLICKR_ENDPOINT``.
+
+    Args:
+        query: free text, looked for in titles, descriptions and tags.
+        users: NSIDs (``12345678@N00``) or user names; one search each.
+        uploaded: ``2017:2019``, ``2017-01-01:2019-06-30``, ``2018``; either side of the colon may be left out.
+        licences: names such as ``CC-BY-2.0``, ``CC-BY`` (every version) or ``Attribution License``; none given = all that allow
+            changed copies to be passed on for any purpose: BY, BY-SA, CC0, PDM and works of the US government.
+        tags: all of which a video must have.
+        orientation: ``landscape``, ``portrait`` or ``square``; empty = any.
+        minimum_width: in pixels.
+        minimum_height: in pixels.
+        most: videos, the first uploaded; None = all.
+        per_hour: questions to Flickr, by all processes that use the same key; Flickr allows 3,600.
+
+    Raises:
+        InputError: constants that make no sense.
+    """
+
+    name = "flickr"
+    version = "1"
+    media = "video"
+
+    def __init__(
+        self, *, query: str = "", users: Sequence[str] = (), uploaded: str = "", licences: Sequence[str] = (),
+        tags: Sequence[str] = (), orientation: str = "", minimum_width: int = 0, minimum_height: int = 0,
+        most: int | None = None, per_hour: int = 3600,
+    ) -> None:  # fmt: skip
+        if orientation and orientation not in ORIENTATIONS:
+            raise InputError(f"orientation {orientation!r} is none of {', '.join(ORIENTATIONS)}")
+        if not (query.strip() or users or tags):
+            raise InputError("Flickr has no list of everything; give a query, users or tags")
+        if most is not None and most < 1:
+            raise InputError(f"most {most} asks for no video; give at least 1")
+        self._query, self._users, self._tags = query.strip(), tuple(users), tuple(tags)
+        self._uploaded = uploaded
+        self._licences = tuple(licences)
+        self._orientation = orientation
+        self._minimum = (minimum_width, minimum_height)
+        self._most = most
+        self._per_hour = per_hour
+        parse_uploaded(uploaded)
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Every video found, once, by moment of upload and id.
+
+        Raises: as ``FetcherLeaf.candidates`` says; InputError also for a licence that Flickr states but does not list.
+        """
+        client = self._client()
+        return islice(self._wanted(client), self._most)
+
+    def _client(self, contact: str = "") -> FlickrClient:
+        return flickr.connect(per_hour=self._per_hour, contact=contact)
+
+    def _wanted(self, client: FlickrClient) -> Iterator[Candidate]:
+        seen: set[str] = set()
+        for photo in heapq.merge(*self._searches(client), key=lambda photo: photo.order):
+            fields = photo.fields
+            name = str(fields["id"])
+            if name in seen or fields.get("media", "video") != "video" or fields.get("media_status", "ready") != "ready":
+                continue
+            seen.add(name)
+            stated = client.licences.of(fields.get("license"), photo=name)
+            if not permits(stated, self._licences):
+                continue
+            size = _size(fields) or self._asked_size(client, name)
+            if size is None or self._fits(*size):
+                yield _candidate(photo, stated, size)
+
+    def _searches(self, client: FlickrClient) -> list[Iterator[Photo]]:
+        window = parse_uploaded(self._uploaded)
+        common = {"media": "videos", "license": ",".join(client.licences.ids(self._licences)), "extras": _EXTRAS}
+        if self._query:
+            common["text"] = self._query
+        if self._tags:
+            common |= {"tags": ",".join(self._tags), "tag_mode": "all"}
+        owners = dict.fromkeys(_nsid(client, user) for user in self._users)
+        each = [{**common, "user_id": owner} for owner in owners] or [common]
+        return [search(client, parameters, window) for parameters in each]
+
+    def _asked_size(self, client: FlickrClient, photo: str) -> tuple[int, int] | None:
+        """Of the best rendition, where a rule needs it and the search did not say; None = unknown."""
+        if not self._orientation and self._minimum == (0, 0):
+            return None
+        try:
+            offered = renditions(client.ask("flickr.photos.getSizes", {"photo_id": photo}))
+        except ApiError:  # gone or hidden since the search: fetching finds out and keeps a tombstone
+            return None
+        return next(((found.width, found.height) for found in offered if found.width and found.height), None)
+
+    def _fits(self, width: int, height: int) -> bool:
+        shape = "landscape" if width > height else "portrait" if height > width else "square"
+        return self._orientation in ("", shape) and width >= self._minimum[0] and height >= self._minimum[1]
+
+    def fetch(self, candidate: Candidate, *, part: Path, limits: Limits) -> Fetched:
+        """Bring the best rendition that can be had (see ``flickr_renditions``) after asking for the licence once more.
+
+        Raises: as ``FetcherLeaf.fetch`` says; Rejected also when the licence is no longer among those asked for.
+        """
+        client, photo = self._client(limits.contact), candidate.name
+        with _refusals(photo):
+            offered = renditions(client.ask("flickr.photos.getSizes", {"photo_id": photo}))
+            latest, changes = _history(client, photo)
+        now = latest or licence(candidate.licence or "", candidate.licence_url)
+        if now.name != candidate.licence and not permits(now, self._licences):
+            raise Rejected(f"photo {photo} is now under {now.name}, which is not among the licences asked for")
+        path, received, rendition = _first_that_comes(photo, offered, part=part, limits=limits)
+        return Fetched(path, received, Licence(now.name, now.url, changes, utc_now()), rendition.text)
+
+    def licence_of(self, candidate: Candidate) -> Licence:
+        """The licence that Flickr states now, with its history. Raises what ``fetch`` raises."""
+        client, photo = self._client(), candidate.name
+        with _refusals(photo):
+            stated = client.ask("flickr.photos.getInfo", {"photo_id": photo}).get("photo", {}).get("license")
+            now = client.licences.of(stated, photo=photo)
+            return Licence(now.name, now.url, _history(client, photo)[1], utc_now())
+
+
+def _first_that_comes(
+    photo: str, offered: Sequence[Rendition], *, part: Path, limits: Limits
+) -> tuple[Path, Received, Rendition]:
+    """Try the renditions in turn: Flickr lists originals that it gives to their owners only."""
+    refused: Rejected | None = None
+    for rendition in offered:
+        path = part.with_name(f"{part.name}.{re.sub('[^a-z0-9]+', '-', rendition.label.lower())}")
+        try:
+            received = download(rendition.url, path, limits=limits)
+        except Gone:
+            continue
+        except Rejected as error:
+            refused = refused or error
+            continue
+        if not (received.media_type or "").startswith("text/"):
+            return path, received, rendition
+        path.unlink()  # the page of the player in place of a file
+    if refused:
+        raise refused
+    if offered:
+        raise Gone(f"none of the {len(offered)} files that Flickr lists for video {photo} is there any longer")
+    raise Rejected(f"Flickr offers no file of video {photo} to people other than its owner")
+
+
+@contextmanager
+def _refusals(photo: str) -> Iterator[None]:
+    """Turn what Flickr says of one photo into what ``FetcherLeaf.fetch`` may raise."""
+    try:
+        yield
+    except ApiError as error:
+        if error.code == flickr.NOT_FOUND:
+            raise Gone(f"photo {photo} is no longer on Flickr") from None
+        if error.code in (flickr.PERMISSION_DENIED, flickr.NOT_LOGGED_IN):
+            raise Rejected(f"photo {photo} is not public: {error}") from None
+        raise NetworkError(str(error)) from None
+
+
+def _history(client: FlickrClient, photo: str) -> tuple[FlickrLicence | None, tuple[Mapping[str, Any], ...]]:
+    """The licence after the last change (None where Flickr keeps no history), and every change.
+
+    A first entry whose new licence is empty is the licence at the upload, not a change.
+    """
+    answer = client.ask("flickr.photos.licenses.getLicenseHistory", {"photo_id": photo}).get("license_history") or []
+    rows: list[Mapping[str, Any]] = [answer] if isinstance(answer, dict) else answer
+    latest, changes = None, []
+    for row in sorted(rows, key=lambda row: int(row.get("date_change") or 0)):
+        old, new = (licence(str(row.get(f"{age}_license") or ""), row.get(f"{age}_license_url")) for age in ("old", "new"))
+        latest = new if new.title else old
+        changes.append({"at": _iso(int(row.get("date_change") or 0)), "old": old.name or None, "new": new.name or None})
+    return latest, tuple(changes)
+
+
+def _nsid(client: FlickrClient, user: str) -> str:
+    if re.fullmatch(r"\d+@N\d+", user):
+        return user
+    try:
+        return str(client.ask("flickr.people.findByUsername", {"username": user}).get("user", {})["nsid"])
+    except ApiError as error:
+        if error.code != flickr.NOT_FOUND:
+            raise
+        raise InputError(f"Flickr knows no user {user!r}; give the user name or an NSID such as 12345678@N00") from None
+
+
+def _size(fields: Mapping[str, Any]) -> tuple[int, int] | None:
+    for width, height in (("o_width", "o_height"), ("width_o", "height_o")):
+        if fields.get(width) and fields.get(height):
+            return int(fields[width]), int(fields[height])
+    return None
+
+
+def _candidate(photo: Photo, stated: FlickrLicence, size: tuple[int, int] | None) -> Candidate:
+    fields = photo.fields
+    name, owner = str(fields["id"]), str(fields["owner"])
+    title = fields.get("title")
+    details: dict[str, Any] = {"uploaded": _iso(photo.uploaded), "owner": owner, "tags": str(fields.get("tags") or "")}
+    if size:
+        details |= {"listed_width": size[0], "listed_height": size[1]}
+    if photo.crowded:
+        details["listing"] = CROWDED
+    page = f"https://www.flickr.com/photos/{owner}/{name}/"
+    return Candidate(
+        name=name, url=page, content=content_id(name, photo.uploaded, fields.get("secret")), licence=stated.name,
+        licence_url=stated.url, author=str(fields.get("ownername") or owner), page_url=page,
+        title=str(title.get("_content", "") if isinstance(title, dict) else title or "") or None, details=details,
+    )  # fmt: skip
+
+
+def _iso(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,175 @@
+"""Lists of addresses in CSV, TSV, JSON lines, Parquet or plain text, and what their columns say of the footage."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from inpaintbench.curation.fetching.base import Candidate
+from inpaintbench.download import safe_name, without_query
+from inpaintbench.errors import InputError
+from inpaintbench.types import content_id
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
+COLUMNS = {
+    "url": "url", "licence": "licence", "license": "licence", "licence_url": "licence_url", "license_url": "licence_url",
+    "author": "author", "page": "page_url", "page_url": "page_url", "title": "title",
+}  # fmt: skip
+"""Columns with a meaning -> field of ``Candidate``; all others are kept as details."""
+_LONGEST_NUMBER = 15  # digits that a float holds exactly; longer ones are names
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+_BATCH_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of a list."""
+
+    where: str
+    """Such as ``list.csv, line 3``, for errors."""
+    values: Mapping[str, Any]
+    """By column, names in lower case."""
+
+
+def listed(path: Path, *, version: str) -> Iterator[Candidate]:
+    """Every address of a list once, in the list's order.
+
+    Args:
+        path: the list.
+        version: of the leaf that fetches them; part of each candidate's content.
+
+    Raises:
+        InputError: it cannot be read, has no column `url`, an address is missing or is none, or it holds none at all.
+    """
+    seen: set[str] = set()
+    for entry in entries(path):
+        url = _address(entry)
+        if url not in seen:
+            seen.add(url)
+            named, details = described(entry.values)
+            yield Candidate(name=name_of(url), url=url, content=content_id(version, url), details=details, **named)
+    if not seen:
+        raise InputError(f"the list {str(path)!r} holds no addresses")
+
+
+def name_of(url: str) -> str:
+    """A short name that is the same for the same address and for no other."""
+    path = urlsplit(without_query(url)).path
+    last = Path(path.rstrip("/")).name
+    stem, suffix = Path(last).stem, Path(last).suffix.lower()
+    suffix = suffix if re.fullmatch(r"\.[a-z0-9]{1,5}", suffix) else ""
+    return f"{safe_name(stem or 'index')[:60]}-{content_id(url)}{suffix}"
+
+
+def described(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str | float]]:
+    """What columns say: fields of ``Candidate`` but for the address, and further facts that are numbers or words."""
+    named: dict[str, Any] = {}
+    details: dict[str, str | float] = {}
+    for column, value in values.items():
+        field = COLUMNS.get(column)
+        if value is None or value == "" or field == "url":
+            continue
+        if field is not None:
+            named.setdefault(field, str(value).strip() or None)
+        elif isinstance(value, bool | int | float | str) and value == value:  # not NaN
+            details[column] = value if isinstance(value, str) else float(value)
+    return named, details
+
+
+def entries(path: Path) -> Iterator[Entry]:
+    """The rows of a list.
+
+    Raises:
+        InputError: not a list of a known kind, or damaged.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{str(path)!r} is no list: its name must end in {', '.join(SUFFIXES)}")
+    read = {".csv": _table, ".tsv": _table, ".parquet": _parquet, ".txt": _text}.get(suffix, _json_lines)
+    try:
+        yield from read(path)
+    except (OSError, UnicodeError, csv.Error, pa.ArrowException) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"the list {str(path)!r} cannot be read: {why}") from error
+
+
+def _table(path: Path) -> Iterator[Entry]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+        columns = [column.strip().lower() for column in next(rows, [])]
+        _need_url(path, columns)
+        for row in rows:
+            where = f"{path.name}, line {rows.line_num}"
+            if not row:
+                continue
+            if len(row) != len(columns):
+                raise InputError(f"{where}: {len(row)} values for {len(columns)} columns")
+            yield Entry(where, {column: _number(value) for column, value in zip(columns, row, strict=True)})
+
+
+def _number(text: str) -> str | float:
+    text = text.strip()
+    return float(text) if _NUMBER.fullmatch(text) and len(text) <= _LONGEST_NUMBER else text
+
+
+def _text(path: Path) -> Iterator[Entry]:
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield Entry(f"{path.name}, line {number}", {"url": line.strip()})
+
+
+def _json_lines(path: Path) -> Iterator[Entry]:
+    with path.open(encoding="utf-8-sig") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                where = f"{path.name}, line {number}"
+                yield Entry(where, _object(line, where))
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: not a JSON object but {line.strip()[:40]!r}")
+    return {name.strip().lower(): part for name, part in value.items()}
+
+
+def _parquet(path: Path) -> Iterator[Entry]:
+    with pq.ParquetFile(path) as file:
+        _need_url(path, [name.strip().lower() for name in file.schema_arrow.names])
+        number = 0
+        for batch in file.iter_batches(_BATCH_ROWS):
+            for row in batch.to_pylist():
+                number += 1
+                yield Entry(f"{path.name}, row {number}", {name.strip().lower(): value for name, value in row.items()})
+
+
+def _need_url(path: Path, columns: list[str]) -> None:
+    if "url" not in columns:
+        raise InputError(f"the list {str(path)!r} has no column 'url'; it has {', '.join(columns) or 'none at all'}")
+
+
+def _address(entry: Entry) -> str:
+    url = entry.values.get("url")
+    if url is None or not str(url).strip():
+        raise InputError(f"{entry.where}: there is no address in the column 'url'")
+    url = str(url).strip()
+    try:
+        parts = urlsplit(url)
+        whole = bool(parts.scheme and parts.netloc)
+    except ValueError:
+        whole = False
+    if not whole or not url.isprintable() or " " in url:
+        raise InputError(f"{entry.where}: {without_query(url)!r} is not an address such as https://host/video.mp4")
+    return url

@@ -1,0 +1,174 @@
+"""Videos of web sites by the addresses of their pages, through the package yt-dlp."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Licence
+from inpaintbench.curation.fetching.lists import listed
+from inpaintbench.curation.fetching.yt_dlp_requests import checked_class
+from inpaintbench.download import Limits, Received, forget, utc_now, without_query
+from inpaintbench.errors import Gone, InpaintBenchError, MissingExtraError, NetworkError, Rejected
+from inpaintbench.workspace import file_sha256
+
+_GONE = (404, 410)
+_NOWHERE = "/nowhere/ffmpeg"  # it would ask for addresses by itself
+_FORM = "/".join(f"{kind}[protocol{asked}]" for kind in ("best", "bestvideo") for asked in ("^=http", "=m3u8_native"))
+"""One file: with sound where there is no other, since putting two streams together needs a further program. Only what yt-dlp
+asks for itself: addresses that a further program asks for cannot be judged."""
+
+
+class YtDlp:
+    """The video of every page in a list, as yt-dlp finds it.
+
+    Licence, author, title and page are those the site states, or the list's where the site states none.
+
+    Args:
+        list: path of a list as for the leaf ``urls``, of page addresses.
+        allow_private: also ask hosts of one's own network when licences are re-asked.
+
+    Raises:
+        MissingExtraError: yt-dlp is not installed.
+    """
+
+    name = "yt_dlp"
+    version = "1"
+    reads_list = True
+    media = "video"
+
+    def __init__(self, *, list: str, allow_private: bool = False) -> None:  # noqa: A002 - what people say
+        _package()
+        self._list = Path(list)
+        self._limits = Limits(allow_private=allow_private)
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Every page of the list.
+
+        Raises:
+            InputError: the list cannot be read, or a line of it holds no address; the line is named.
+        """
+        return listed(self._list, version=self.version)
+
+    def fetch(self, candidate: Candidate, *, part: Path, limits: Limits) -> Fetched:
+        """Download the page's video into one file."""
+        # It goes on with what it finds without asking whether that is still the same file.
+        forget(part)
+        info = _extract(candidate.url, limits, part=part)
+        made = Path(info["requested_downloads"][0]["filepath"]) if info.get("requested_downloads") else part
+        if not made.is_file():
+            raise Rejected(f"{without_query(candidate.url)} holds no video that can be had as one file")
+        if made.stat().st_size > limits.most_bytes:
+            raise Rejected(f"{without_query(candidate.url)} is larger than {limits.most_bytes} bytes")
+        final = without_query(str(info.get("url") or info.get("webpage_url") or candidate.url))
+        received = Received(final, None, 1, made.stat().st_size, file_sha256(made), None, None, utc_now())
+        return Fetched(made, received, _licence(info, candidate), rendition=info.get("format"))
+
+    def licence_of(self, candidate: Candidate) -> Licence:
+        """What the page states now."""
+        return _licence(_extract(candidate.url, self._limits, part=None), candidate)
+
+
+def _licence(info: dict[str, Any], candidate: Candidate) -> Licence:
+    return Licence(info.get("license") or candidate.licence, candidate.licence_url, checked_at=utc_now())
+
+
+def _package() -> Any:
+    try:
+        return importlib.import_module("yt_dlp")
+    except ImportError as error:
+        raise MissingExtraError("fetching videos of web sites", "sites") from error
+
+
+class _Silent:
+    """A logger that keeps the console free; what matters comes as an exception."""
+
+    def debug(self, message: str) -> None:
+        """Not shown."""
+
+    warning = error = debug
+
+
+def _extract(url: str, limits: Limits, *, part: Path | None) -> dict[str, Any]:
+    """What yt-dlp says of a page, with its video downloaded beside ``part`` where there is one."""
+    yt_dlp = _package()
+    shown = without_query(url)
+    options = {
+        "quiet": True, "no_warnings": True, "noprogress": True, "logger": _Silent(), "cachedir": False, "noplaylist": True,
+        "playlist_items": "1", "format": _FORM, "outtmpl": {"default": f"{part}.%(ext)s"}, "retries": limits.tries - 1,
+        "fragment_retries": limits.tries - 1, "extractor_retries": limits.tries - 1, "socket_timeout": 60, "proxy": "",
+        "overwrites": True, "continuedl": False, "fixup": "never", "updatetime": False,
+        "progress_hooks": [_within(limits, shown)], "allowed_extractors": ["default"], "enable_file_urls": False,
+        "ffmpeg_location": _NOWHERE,
+    }  # fmt: skip
+    with checked_class(yt_dlp, limits)(options) as asked:
+        try:
+            info = asked.extract_info(url, download=part is not None)
+        except InpaintBenchError:
+            raise
+        except (yt_dlp.utils.YoutubeDLError, yt_dlp.networking.exceptions.RequestError) as error:
+            raise _meant(error, url, yt_dlp) from error
+    if not info:
+        raise Rejected(f"{shown} holds no video that yt-dlp finds")
+    first = info["entries"][0] if info.get("entries") else info
+    return dict(first)
+
+
+def _within(limits: Limits, shown: str) -> Callable[[dict[str, Any]], None]:
+    begun = time.monotonic()
+
+    def check(progress: dict[str, Any]) -> None:
+        size = max(progress.get("downloaded_bytes") or 0, progress.get("total_bytes") or 0)
+        if size > limits.most_bytes:
+            raise Rejected(f"{shown} is larger than {limits.most_bytes} bytes")
+        if time.monotonic() - begun > limits.seconds:
+            raise Rejected(f"{shown} takes longer than {limits.seconds:g} s")
+
+    return check
+
+
+def _meant(error: Exception, url: str, yt_dlp: Any) -> InpaintBenchError:
+    """What a failure of yt-dlp means; its causes are chained in more than one way."""
+    shown = without_query(url)
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, InpaintBenchError):
+            return cause
+        status = getattr(cause, "status", None)
+        if isinstance(cause, yt_dlp.networking.exceptions.HTTPError):
+            if status in _GONE:
+                return Gone(f"{shown} is not there (HTTP {status})")
+            passing = status in (408, 429) or int(status or 0) >= 500
+            text = f"{shown} could not be fetched (HTTP {status})"
+            return NetworkError(text) if passing else Rejected(text)
+    if any(isinstance(cause, yt_dlp.networking.exceptions.TransportError) for cause in causes):
+        return NetworkError(f"{shown} could not be fetched: the server does not answer")
+    reason = str(error).replace("ERROR: ", "").splitlines()[0] if str(error) else type(error).__name__
+    return Rejected(f"{shown} could not be fetched: {_without_queries(reason.split('; please report')[0], url)}")
+
+
+def _without_queries(text: str, url: str) -> str:
+    """Words of yt-dlp without what may be secret in ``url`` and in other addresses, of which it also makes names of videos."""
+    query = urlsplit(url).query
+    for secret in (query, unquote(query)):
+        text = text.replace(secret, "") if secret else text
+    text = re.sub(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", lambda found: without_query(found[0]), text, flags=re.IGNORECASE)
+    return re.sub(r"[?#][^\s'\"]*", "", text)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        one = waiting.pop(0)
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        told = getattr(one, "exc_info", None)
+        waiting += [one.__cause__, getattr(one, "cause", None), told[1] if told else None, one.__context__]

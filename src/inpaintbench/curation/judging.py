@@ -1,0 +1,224 @@
+"""Apply rules to columns of facts: verdicts, reasons in words, and how many clips each rule drops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from inpaintbench.curation.columns import write_columns
+from inpaintbench.curation.facts import Column, Facts, Flags, require_measured
+from inpaintbench.curation.reasons import DATE, outside
+from inpaintbench.curation.rules import Rule
+from inpaintbench.types import Selection
+from inpaintbench.workspace import Workspace, schema_of
+
+NO_ANSWER = "no answer yet"
+"""The reason of a clip that waits for people: neither kept nor refused."""
+_COMPARE = {"at_least": pc.greater_equal, "above": pc.greater, "at_most": pc.less_equal, "below": pc.less}
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What one rule says of n clips."""
+
+    label: str
+    rule: Rule | None
+    """None for what chose the clips in another way, such as by rank."""
+    column: Column
+    keep: Flags
+    """``[n]``."""
+    waiting: Flags
+    """``[n]``, not kept because nobody has answered."""
+    said: pa.Array | None = None
+    """``[n]``, the reasons, where they are stored already."""
+
+    @property
+    def refused(self) -> Flags:
+        """``[n]``, neither kept nor waiting."""
+        return ~self.keep & ~self.waiting
+
+    def reasons(self, places: npt.NDArray[np.int64]) -> list[str]:
+        """Why the clips at ``places``, which are not kept, are not."""
+        if self.said is not None or self.rule is None:
+            return [] if self.said is None else [text or "" for text in self.said.take(pa.array(places)).to_pylist()]
+        numbers = self.column.numbers[places].tolist()
+        taken = pa.array(places)
+        texts, measured = self.column.texts.take(taken).to_pylist(), self.column.reasons.take(taken).to_pylist()
+        waits = self.waiting[places].tolist()
+        known = self.column.known[places].tolist()
+        return [
+            NO_ANSWER
+            if waits[at]
+            else outside(self.rule, texts[at] if texts[at] is not None else numbers[at])
+            if known[at]
+            else f"{self.rule.subject} has no value: {measured[at] or 'not measured'}"
+            for at in range(len(numbers))
+        ]
+
+
+@dataclass(frozen=True)
+class RuleCount:
+    """How many clips a rule judged and dropped."""
+
+    label: str
+    judged: int
+    """Clips with a value."""
+    kept: int
+    dropped: int
+    dropped_alone: int
+    """By this rule and no other."""
+    missing: int
+    """Clips without a value, those that wait left out."""
+    waiting: int
+
+    @property
+    def dropped_among_others(self) -> int:
+        """Clips that another rule drops as well."""
+        return self.dropped - self.dropped_alone
+
+
+class Judged:
+    """What rules say of clips."""
+
+    def __init__(self, facts: Facts, verdicts: Sequence[Verdict]) -> None:
+        self.facts, self.verdicts = facts, tuple(verdicts)
+        self.clip_ids = facts.clip_ids
+
+    @property
+    def kept(self) -> Flags:
+        """``[n]``, fulfils every rule."""
+        found: Flags = np.logical_and.reduce([one.keep for one in self.verdicts] or [np.ones(len(self.facts), bool)])
+        return found
+
+    @property
+    def dropped(self) -> Flags:
+        """``[n]``, refused by a rule."""
+        found: Flags = np.logical_or.reduce([one.refused for one in self.verdicts] or [np.zeros(len(self.facts), bool)])
+        return found
+
+    @property
+    def waiting(self) -> Flags:
+        """``[n]``, refused by no rule, but somebody has to answer first."""
+        return ~self.kept & ~self.dropped
+
+    def counts(self) -> list[RuleCount]:
+        """One for each rule, in order."""
+        drops = np.array([one.refused for one in self.verdicts], bool).reshape(len(self.verdicts), len(self.facts))
+        alone = drops & (drops.sum(axis=0) == 1)
+        return [
+            RuleCount(
+                label=one.label,
+                judged=int(one.column.known.sum()),
+                kept=int(one.keep.sum()),
+                dropped=int(drops[at].sum()),
+                dropped_alone=int(alone[at].sum()),
+                missing=int((~one.column.known & ~one.waiting).sum()),
+                waiting=int(one.waiting.sum()),
+            )
+            for at, one in enumerate(self.verdicts)
+        ]
+
+    def rows(self) -> pa.Table:
+        """Rows of ``Selection``, clip after clip, each rule in order."""
+        parts = [self._rows_of(one) for one in self.verdicts]
+        whole = pa.concat_tables([schema_of(Selection).empty_table(), *parts]).combine_chunks()
+        # From one rule after the other to one clip after the other.
+        order = np.arange(whole.num_rows).reshape(len(parts), len(self.facts)).T.ravel()
+        return whole.take(pa.array(order)) if parts else whole
+
+    def _rows_of(self, verdict: Verdict) -> pa.Table:
+        outside = np.flatnonzero(~verdict.keep)
+        place = np.full(len(self.facts), -1, np.int64)
+        place[outside] = np.arange(len(outside))
+        said = pa.array(verdict.reasons(outside), pa.string())
+        reasons = said.take(pa.array(place, mask=verdict.keep)) if len(said) else pa.nulls(len(place), pa.string())
+        numbers = verdict.column.numbers
+        columns = [
+            self.clip_ids,
+            pa.repeat(pa.scalar(verdict.label), len(self.facts)),
+            pa.array(numbers, mask=np.isnan(numbers)),
+            verdict.column.texts,
+            pa.array(verdict.keep),
+            reasons,
+        ]
+        return pa.Table.from_arrays(columns, schema=schema_of(Selection))
+
+
+def judge(facts: Facts, rules: Sequence[Rule]) -> Judged:
+    """Apply every rule to every clip."""
+    return Judged(facts, [_judge_one(facts, rule) for rule in rules])
+
+
+def select_clips(workspace: Workspace, rules: Sequence[Rule], *, step: str = "select") -> Judged:
+    """Apply rules to the clips of a workspace and write the table ``selection``; nothing is decoded.
+
+    Raises:
+        InputError: a rule on something that no clip has.
+    """
+    judged = judge_workspace(workspace, rules)
+    write_columns(workspace, "selection", step, judged.rows())
+    return judged
+
+
+def judge_workspace(workspace: Workspace, rules: Sequence[Rule]) -> Judged:
+    """Apply rules to the clips of a workspace and write nothing.
+
+    Raises:
+        InputError: a rule on something that no clip has.
+    """
+    facts = Facts.of_workspace(workspace, {rule.subject for rule in rules})
+    require_measured(facts, rules, workspace=workspace)
+    return judge(facts, rules)
+
+
+def _judge_one(facts: Facts, rule: Rule) -> Verdict:
+    column = facts.of(rule.subject)
+    inside = _inside(rule, column)
+    keep = np.where(column.known, inside, rule.missing == "keep")
+    waiting = ~column.found & ~keep if rule.answer is not None else np.zeros(len(keep), bool)
+    return Verdict(rule.label, rule, column, keep, waiting)
+
+
+def _inside(rule: Rule, column: Column) -> Flags:
+    """``[n]``, which values fulfil the rule; anything where there is none."""
+    inside = np.ones(len(column.numbers), bool)
+    for key, bound in rule.bounds.items():
+        inside &= _within(key, bound, column)
+    if rule.equals is not None:
+        inside &= _among((rule.equals,), column)
+    if rule.one_of is not None:
+        inside &= _among(rule.one_of, column)
+    if rule.none_of is not None:
+        inside &= ~_among(rule.none_of, column)
+    return inside
+
+
+def _within(key: str, bound: float | str, column: Column) -> Flags:
+    if isinstance(bound, str):
+        # "2019" stands for the whole year: only as much of a date is compared as the bound says.
+        begun = pc.utf8_slice_codeunits(column.texts, 0, len(bound))
+        return _flags(pc.match_substring_regex(column.texts, DATE)) & _flags(_COMPARE[key](begun, bound))
+    numbers = column.numbers
+    with np.errstate(invalid="ignore"):
+        found: Flags = {
+            "at_least": numbers >= bound, "above": numbers > bound, "at_most": numbers <= bound, "below": numbers < bound
+        }[key]  # fmt: skip
+    return found
+
+
+def _among(values: Sequence[float | str], column: Column) -> Flags:
+    numbers = [value for value in values if isinstance(value, float)]
+    texts = [value for value in values if isinstance(value, str)]
+    found: Flags = np.isin(column.numbers, numbers) | _flags(pc.is_in(column.texts, value_set=pa.array(texts, pa.string())))
+    return found
+
+
+def _flags(found: Any) -> Flags:
+    flags: Flags = pc.fill_null(found, False).to_numpy(zero_copy_only=False).astype(bool)
+    return flags

@@ -1,0 +1,78 @@
+"""Footage that a fetcher brought into the workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from inpaintbench.curation.fetching.listings import listings, uri_of
+from inpaintbench.curation.fetching.step import INCOMPLETE, rows_of
+from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.folder import unquote_bytes
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.types import Download, content_id
+from inpaintbench.workspace import Workspace
+
+
+class FetchedSource:
+    """Every file of what was last asked for from a network, in name order; numbers and words that were listed with it are known
+    as ``source.<name>``. What an earlier fetch obtained and a later one of the same leaf and label did not ask for is left out.
+
+    Args:
+        workspace: path of the workspace.
+        fetcher: what this fetcher leaf brought; empty = all that was fetched into the workspace.
+        label: as it was given to the fetch.
+
+    Raises:
+        InputError: nothing was fetched into it.
+        WorkspaceError: it is no workspace.
+    """
+
+    name = "fetched"
+    version = "1"
+
+    def __init__(self, *, workspace: str, fetcher: str = "", label: str = "") -> None:
+        self._path, self._fetcher, self._label = Path(workspace), fetcher, label
+
+    def footage(self) -> Iterator[Footage]:
+        """One piece of footage a file; its content is judged by the file's hash and by what is known of its author."""
+        workspace = Workspace(self._path, create=False)
+        rows: dict[str, Download] = {}
+        asked = [(self._fetcher, self._label)] if self._fetcher else [(one.leaf, one.label) for one in listings(workspace)]
+        for leaf, label in asked:
+            for row in rows_of(workspace, leaf, label, earlier=False):
+                if row.status == "obtained" and row.blob:
+                    rows.setdefault(uri_of(row.fetcher, row.name), row)
+        if not rows:
+            raise InputError(f"nothing was fetched into {str(self._path)!r}; see `inpaintbench curation fetch --help`")
+        for uri, row in sorted(rows.items()):
+            path = workspace.blobs.path(str(row.blob)).absolute()
+            yield Footage(
+                name=uri,
+                uri=uri,
+                origin=self.name,
+                content=content_id(row.sha256, row.licence, row.author, row.page_url),
+                payload={"path": quote(os.fsencode(path))},
+                licence=row.licence,
+                author=row.author,
+                page_url=row.page_url,
+                known={f"source.{name}": value for name, value in row.details.items() if _is_fact(name, value)},
+            )
+
+    def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:  # noqa: ARG002 - nothing to make
+        """The file where it lies.
+
+        Raises:
+            Rejected: it is not there any more.
+        """
+        path = os.fsdecode(unquote_bytes(payload["path"]))
+        if not Path(path).is_file():
+            raise Rejected("the fetched file is not in the workspace any more; fetch again")
+        return path
+
+
+def _is_fact(name: str, value: object) -> bool:
+    return name != INCOMPLETE and isinstance(value, int | float | str) and not isinstance(value, bool)

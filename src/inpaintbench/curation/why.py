@@ -1,0 +1,153 @@
+"""The whole trail of one clip: where it came from, what was measured, what was decided, and where it ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.columns import read_columns
+from inpaintbench.curation.fetching.listings import uri_of
+from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
+from inpaintbench.curation.footage import display_name
+from inpaintbench.curation.rule_expressions import parse_label
+from inpaintbench.errors import InputError
+from inpaintbench.types import Answer, Attribute, Clip, Corruption, Download, Item, Selection, Slice, Source
+from inpaintbench.workspace import Workspace, from_row
+
+Record = TypeVar("Record")
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Ending:
+    """One item that a clip became part of."""
+
+    item: Item
+    corruption: Corruption | None
+    slices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Everything that is stored about a clip."""
+
+    clip: Clip
+    source: Source | None
+    download: Download | None
+    """None for footage that was not downloaded."""
+    check: LicenceCheck | None
+    """What upstream said last of the licence; None where nobody has asked again."""
+    facts: tuple[Attribute, ...]
+    """Of the source first, then of the clip."""
+    selections: tuple[Selection, ...]
+    answers: tuple[Answer, ...]
+    copies: tuple[str, ...]
+    """Clips that are said to be duplicates of this one."""
+    endings: tuple[Ending, ...]
+
+
+def find_clip(workspace: Workspace, name: str) -> Clip:
+    """The clip that people call ``name``: the beginning of its id, the path of its source, or ``SOURCE:FRAME``.
+
+    Raises:
+        InputError: no clip is called so, or several are.
+    """
+    spans = read_columns(workspace, "clips", Clip, columns=["clip_id", "source_id", "start_frame", "end_frame"])
+    sources = read_columns(workspace, "sources", Source, columns=["source_id", "uri"])
+    found = _of_source(spans, sources, name)
+    if not found:
+        source, colon, frame = name.rpartition(":")
+        held = _of_source(spans, sources, source) if colon and re.fullmatch(r"[0-9]{1,12}", frame) else []
+        found = [row for row in held if row["start_frame"] <= int(frame) < row["end_frame"]]
+    if not found:
+        found = spans.filter(pc.starts_with(spans["clip_id"], name)).to_pylist() if name else []
+    if len(found) != 1:
+        raise InputError(_not_one(name, found, spans))
+    (clip,) = _records(workspace, "clips", Clip, "clip_id", [found[0]["clip_id"]])
+    return clip
+
+
+def _of_source(spans: pa.Table, sources: pa.Table, name: str) -> list[dict[str, Any]]:
+    called = [source for source, uri in zip(*(sources[column].to_pylist() for column in ("source_id", "uri")), strict=True)
+              if name in (uri, display_name(uri))]  # fmt: skip
+    found: list[dict[str, Any]] = spans.filter(pc.is_in(spans["source_id"], value_set=pa.array(called, pa.string()))).to_pylist()
+    return found
+
+
+def _not_one(name: str, found: Sequence[dict[str, Any]], spans: pa.Table) -> str:
+    if not spans.num_rows:
+        return "the workspace has no clips yet; `inpaintbench curation clips` makes them"
+    shown = [row["clip_id"] for row in found[:_SHOWN]] or spans["clip_id"].slice(0, _SHOWN).to_pylist()
+    count = f"{len(found)} clips are" if found else "no clip is"
+    return f"{count} called {name!r}; name one by its id, such as {', '.join(map(str, shown))}, or as SOURCE:FRAME"
+
+
+def trail(workspace: Workspace, clip: Clip) -> Trail:
+    """What the tables of ``workspace`` hold about ``clip``; tables that are not there hold nothing."""
+    subjects = [clip.source_id, clip.clip_id]
+    sources = _records(workspace, "sources", Source, "source_id", [clip.source_id])
+    source = sources[0] if sources else None  # of several with the same bytes, the one that `footage.distinct` keeps
+    download = _download(workspace, source) if source else None
+    facts = _records(workspace, "attributes", Attribute, "subject_id", subjects)
+    copies = _records(workspace, "attributes", Attribute, "value_text", [clip.clip_id])
+    return Trail(
+        clip=clip,
+        source=source,
+        download=download,
+        check=latest_checks(workspace).get(source.uri) if source and download else None,
+        facts=tuple(sorted(facts, key=lambda row: subjects.index(row.subject_id))),
+        selections=tuple(_records(workspace, "selection", Selection, "clip_id", [clip.clip_id])),
+        answers=tuple(_records(workspace, "answers", Answer, "subject_id", subjects)),
+        copies=tuple(row.subject_id for row in copies if row.name.startswith("duplicate")),
+        endings=tuple(_endings(workspace, clip)),
+    )
+
+
+def _download(workspace: Workspace, source: Source) -> Download | None:
+    rows = _records(workspace, "downloads", Download, "sha256", [source.sha256])
+    own = (row for row in rows if (uri_of(row.fetcher, row.name), row.licence) == (source.uri, source.licence))
+    return next(own, None)
+
+
+def _endings(workspace: Workspace, clip: Clip) -> list[Ending]:
+    items = _records(workspace, "items", Item, "clip_id", [clip.clip_id])
+    made = _records(workspace, "corruptions", Corruption, "corruption_id", [item.corruption_id for item in items])
+    corruptions = {row.corruption_id: row for row in made}
+    slices = workspace.table("slices", Slice)
+    members = {one.name: set(one.item_ids) for one in slices}
+    return [
+        Ending(item, corruptions.get(item.corruption_id), tuple(name for name, ids in members.items() if item.item_id in ids))
+        for item in items
+    ]
+
+
+def _records(workspace: Workspace, table: str, record: type[Record], column: str, values: Collection[str]) -> list[Record]:
+    rows = read_columns(workspace, table, record, where=(column, set(values)))
+    return [from_row(row, record) for row in rows.to_pylist()]
+
+
+def unit_and_direction(name: str) -> tuple[str, str]:
+    """What the leaf of a measured attribute says of its values; empty for anything else."""
+    if name not in ATTRIBUTES:
+        return "", ""
+    leaf = ATTRIBUTES.get(name)
+    return leaf.unit, getattr(leaf, "direction", "")
+
+
+def margin(selection: Selection) -> float | None:
+    """How far the value lies inside the nearest threshold of its rule, below 0 outside; None where there is no such number."""
+    rule = parse_label(selection.rule)
+    if rule is None or not isinstance(selection.value, int | float):
+        return None
+    distances = [
+        selection.value - bound if key in ("at_least", "above") else bound - selection.value
+        for key, bound in rule.bounds.items()
+        if isinstance(bound, float)
+    ]
+    return min(distances, default=None)

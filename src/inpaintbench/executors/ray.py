@@ -1,0 +1,128 @@
+"""Run steps on a Ray cluster whose nodes share the workspace's file system, or on a Ray started here."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.executors.base import Call, Progress
+from inpaintbench.executors.children import Children, default_memory_bytes, default_workers, result
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, check_for_stop
+from inpaintbench.workspace import Workspace
+
+HERE = "local"
+"""Address that starts a Ray on this machine."""
+_LOOK_SECONDS = 0.5
+_AHEAD = 2
+_ANSWER_SECONDS = 10.0
+_OBJECT_STORE_BYTES = 200 << 20  # only small records travel; pixels stay in the workspace
+
+
+class RayExecutor(LedgeredExecutor):
+    """Ray tasks, one a core; use it as a context manager.
+
+    Ray has no time limit for a task, so each of its processes keeps one killable child that does the work, with the limits of
+    the local executor. Only the process that runs this writes ledgers and tables; workers write blobs.
+
+    Args:
+        workspace: where results go; the same path on every node.
+        address: of an existing cluster, ``auto`` for the one this machine belongs to, or ``local``.
+        workers: cores to use of a Ray that is started here; a cluster's own number counts otherwise.
+        memory_bytes, max_failures, retry_rejected, progress: as for the local executor.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        InputError: no cluster answers at ``address``.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        address: str = HERE,
+        workers: int | None = None,
+        memory_bytes: int | None = None,
+        max_failures: int | None = None,
+        retry_rejected: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(workspace, max_failures=max_failures, retry_rejected=retry_rejected, progress=progress)
+        self._ray = _start(address, workers=workers or default_workers())
+        self.workers = int(self._ray.cluster_resources().get("CPU", 1))
+        self._memory_bytes = memory_bytes
+        # A task that Ray itself tried again would be done twice; the ledger decides what is tried again.
+        self._remote = self._ray.remote(num_cpus=1, max_retries=0)(_in_child)
+
+    def _close(self, *, kill: bool) -> None:  # noqa: ARG002 - Ray ends its workers, and they their children, in any case
+        self._ray.shutdown()
+
+    def _results(self, waiting: deque[Unit]) -> Results:
+        folder = str(self.workspace.path.resolve())
+        running: dict[Any, Unit] = {}
+        while waiting or running:
+            while waiting and len(running) < self.workers * _AHEAD:
+                unit = waiting.popleft()
+                limit = unit.time_limit_seconds
+                running[self._remote.remote(unit.calls, folder, limit, self._memory_bytes)] = unit
+            finished, _ = self._ray.wait(list(running), num_returns=1, timeout=_LOOK_SECONDS)
+            check_for_stop()
+            for reference in finished:
+                yield running.pop(reference), self._fetched(reference)
+
+    def _fetched(self, reference: Any) -> list[dict[str, Any]]:
+        try:
+            results: list[dict[str, Any]] = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:  # a node was lost, not the input's doing
+            return [{"status": "failed", "failure": True, "reason": f"Ray lost the task: {str(error).splitlines()[0]}"}]
+        return results
+
+
+def _start(address: str, *, workers: int) -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # leaves graphics cards visible, and says nothing of it
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError("running on Ray", "ray") from error
+    _check_answers(address)
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
+    try:
+        if address == HERE:
+            ray.init(num_cpus=workers, object_store_memory=_OBJECT_STORE_BYTES, include_dashboard=False, **quiet)
+        else:
+            ray.init(address=address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise InputError(f"no Ray cluster answers at {address!r}: {str(error).splitlines()[0]}") from error
+    return ray
+
+
+def _check_answers(address: str) -> None:
+    """Ray itself would go on asking for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon:
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Ray cluster answers at {address!r}: {error}") from error
+
+
+def _in_child(calls: Sequence[Call], workspace: str, limit: float, memory_bytes: int | None) -> list[dict[str, Any]]:
+    future = _child(memory_bytes).schedule(calls, workspace=workspace, time_limit_seconds=limit)
+    results = result(future, time_limit_seconds=limit)
+    if results is None:
+        _child.cache_clear()
+        results = [{"status": "failed", "failure": True, "reason": "the worker process ended before it began"}]
+    return results
+
+
+@lru_cache(maxsize=1)
+def _child(memory_bytes: int | None) -> Children:
+    # Ray keeps its processes, so the child and what it has imported live on from task to task.
+    return Children(1, memory_bytes=memory_bytes or default_memory_bytes(default_workers()))

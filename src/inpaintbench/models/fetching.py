@@ -1,0 +1,99 @@
+"""Bring the parameters of networks into the cache folder: over a network when asked to, or from a file.
+
+Nothing is fetched unless asked for, and nothing at all while ``INPAINTBENCH_OFFLINE`` is set.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from inpaintbench.download import Limits, download, forget, without_query
+from inpaintbench.errors import InputError
+from inpaintbench.models.weights import Weights, cache_folder, is_whole, known, located, state
+from inpaintbench.workspace import file_sha256
+
+
+def fetch(weights: Weights, *, limits: Limits | None = None, mirror: str | None = None) -> Path:
+    """Bring the file into the cache folder unless a whole one is there or in ``INPAINTBENCH_WEIGHTS``.
+
+    Args:
+        weights: an entry of the table.
+        limits: on bytes, time and addresses; by default no more bytes than the file has.
+        mirror: another address of the same bytes.
+
+    Raises:
+        InputError: fetching is switched off, no address is known, or the address gave other bytes.
+        NetworkError, Gone, Rejected: as ``download`` says.
+    """
+    if state(weights) == "ready":
+        return located(weights)
+    address = mirror or weights.origin
+    if os.environ.get("INPAINTBENCH_OFFLINE", "0") not in ("", "0"):
+        raise InputError(f"INPAINTBENCH_OFFLINE is set, so {weights.file} is not fetched; {_import_line(weights)}")
+    if address is None:
+        raise InputError(f"no address is known for {weights.file}; {_import_line(weights)}")
+    path = cache_folder() / weights.file
+    with _locked(path):
+        if not is_whole(path, weights):  # another process may have brought it while this one waited
+            _bring(address, path, weights, limits=limits or Limits(most_bytes=weights.bytes))
+    return path
+
+
+def _bring(address: str, path: Path, weights: Weights, *, limits: Limits) -> None:
+    part = path.with_name(f"{path.name}.part")
+    received = download(address, part, limits=limits)
+    if received.sha256 != weights.sha256:
+        forget(part)
+        raise InputError(
+            f"{without_query(address)} gave {received.bytes} bytes with SHA-256 {received.sha256}, which are not the "
+            f"{weights.bytes} of {weights.file} with {weights.sha256}; nothing was kept"
+        )
+    part.replace(path)
+    forget(part)
+
+
+def import_file(path: Path) -> Weights:
+    """Copy a file into the cache folder under its known name, recognised by its bytes alone.
+
+    Raises:
+        InputError: it cannot be read, or its bytes are of no entry of the table.
+    """
+    try:
+        digest, size = file_sha256(path), path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    for weights in known().values():
+        if weights.sha256 == digest:
+            target = cache_folder() / weights.file
+            with _locked(target):
+                _copy(path, target)
+            return weights
+    listed = ", ".join(f"{weights.file} ({weights.bytes} bytes)" for weights in known().values())
+    raise InputError(f"{str(path)!r} ({size} bytes, SHA-256 {digest}) is none of the known weights: {listed}")
+
+
+def _copy(path: Path, target: Path) -> None:
+    made = target.with_name(f".{target.name}.tmp")
+    try:
+        shutil.copyfile(path, made)
+        made.replace(target)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _import_line(weights: Weights) -> str:
+    return f"get it elsewhere and run `inpaintbench models import {weights.file}`"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time brings ``path`` into the cache folder; the others wait."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,118 @@
+"""Optical flow by RAFT (Teed and Deng, "RAFT: Recurrent All-Pairs Field Transforms for Optical Flow", ECCV 2020).
+
+The networks are torchvision's. ``raft-small`` and ``raft-large`` take the parameters that torchvision's authors trained
+(``C_T_V2`` and ``C_T_SKHT_V2``), ``raft-small-official`` those of the paper's authors, whose file has other names for them.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import MissingExtraError, UnknownNameError
+from inpaintbench.models import torch_networks
+from inpaintbench.sharing import Compute
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+WEIGHTS = ("raft-small", "raft-large", "raft-small-official")
+"""The entries of ``weights.toml``."""
+UPDATES = 12
+"""Rounds in which the flow is refined: torchvision's own number."""
+MULTIPLE, LEAST_SIDE = 8, 128
+"""Sides of the pictures that the networks take, in pixels: features are an eighth of them, and the last of four levels of
+correlations is an eighth of that, of which there have to be two."""
+
+
+def raft(name: str, compute: Compute) -> Any:
+    """The network for ``flow``.
+
+    Args:
+        name: one of ``WEIGHTS``.
+        compute: where and how it runs.
+
+    Raises:
+        UnknownNameError: no such network.
+        NotMeasurable: its weights are missing, damaged or others.
+        MissingExtraError: PyTorch or torchvision is not installed.
+    """
+    if name not in WEIGHTS:
+        raise UnknownNameError(unknown_name("weights of RAFT", name, list(WEIGHTS)))
+    build = _build_large if name == "raft-large" else _build_small
+    translate = _from_official if name == "raft-small-official" else None
+    return torch_networks.network(build, compute, weights_name=name, translate=translate)
+
+
+def flow(module: Any, one: Tensor, other: Tensor) -> Tensor:
+    """Where the places of one picture are in the other.
+
+    Positions need more digits than bfloat16 has, so this runs in float32 (or TF32) whatever the precision is.
+
+    Args:
+        module: of ``raft``.
+        one: ``float32[N, 3, H, W]`` RGB in 0..1, of any size: its border is repeated up to sides that the network takes.
+        other: as many of the same size.
+
+    Returns:
+        ``float32[N, 2, H, W]``: displacements (x, y) in pixels from places of ``one`` to those of ``other``.
+    """
+    package = torch_networks.torch()
+    height, width = one.shape[-2:]
+    left, right = _borders(width)
+    top, bottom = _borders(height)
+    padded = [
+        package.nn.functional.pad(pictures.float() * 2 - 1, (left, right, top, bottom), mode="replicate")
+        for pictures in (one, other)
+    ]
+    with package.autocast(one.device.type, enabled=False):
+        found: Tensor = module(*padded, num_flow_updates=UPDATES)[-1]
+    return found[..., top : top + height, left : left + width]
+
+
+def _borders(side: int) -> tuple[int, int]:
+    """Pixels to repeat before and after a side, as even as can be."""
+    missing = max(LEAST_SIDE, -(-side // MULTIPLE) * MULTIPLE) - side
+    return missing // 2, missing - missing // 2
+
+
+def _build_small() -> Any:
+    return _optical_flow().raft_small(weights=None)
+
+
+def _build_large() -> Any:
+    return _optical_flow().raft_large(weights=None)
+
+
+def _optical_flow() -> Any:
+    try:
+        return import_module("torchvision.models.optical_flow")
+    except ImportError as error:
+        raise MissingExtraError("optical flow by RAFT", "eval") from error
+
+
+_NAMES = (
+    (r"^module\.", ""),
+    (r"^fnet\.", "feature_encoder."),
+    (r"^cnet\.", "context_encoder."),
+    (r"^(feature|context)_encoder\.conv1\.", r"\1_encoder.convnormrelu.0."),
+    (r"^(feature|context)_encoder\.conv2\.", r"\1_encoder.conv."),
+    (r"\.(\d)\.conv(\d)\.", r".\1.convnormrelu\2.0."),
+    (r"^update_block\.encoder\.", "update_block.motion_encoder."),
+    (r"\.convc(\d)\.", r".convcorr\1.0."),
+    (r"\.convf(\d)\.", r".convflow\1.0."),
+    (r"^update_block\.motion_encoder\.conv\.", "update_block.motion_encoder.conv.0."),
+    (r"^update_block\.gru\.", "update_block.recurrent_block.convgru1."),
+)
+"""The authors' names -> torchvision's, one after the other."""
+
+
+def _from_official(state: torch_networks.State) -> torch_networks.State:
+    translated = {}
+    for name, value in state.items():
+        for pattern, replacement in _NAMES:
+            name = re.sub(pattern, replacement, name)
+        translated[name] = value
+    return translated

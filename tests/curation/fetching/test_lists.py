@@ -1,0 +1,103 @@
+"""Lists of addresses: what is read, and what is told where it cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from web_footage import write_list
+
+from inpaintbench.curation.fetching.base import Candidate
+from inpaintbench.curation.fetching.lists import listed, name_of
+from inpaintbench.errors import InputError
+
+ROW = {
+    "URL": "https://host.test/a%20b/Clip One.mp4".replace(" ", "%20"), "License": "CC-BY-2.0", "Author": "Ann", "page": "https://host.test/p",
+    "Title": "One, two", "fps": 25, "camera": "drone",
+}  # fmt: skip
+
+
+def candidates(path: Path) -> list[Candidate]:
+    return list(listed(path, version="1"))
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_every_kind_of_list_says_the_same(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"list.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist([ROW]), path)
+    elif kind == "jsonl":
+        path.write_text("\n" + json.dumps(ROW) + "\n")
+    else:
+        mark = {"csv": ",", "tsv": "\t"}[kind]
+        cells = [f'"{value}"' if "," in str(value) else str(value) for value in ROW.values()]
+        path.write_text(mark.join(ROW) + "\n" + mark.join(cells) + "\n", encoding="utf-8-sig")
+    (one,) = candidates(path)
+    assert (one.url, one.licence, one.author, one.page_url, one.title) == (
+        ROW["URL"], "CC-BY-2.0", "Ann", "https://host.test/p", "One, two",
+    )  # fmt: skip
+    assert one.details == {"fps": 25.0, "camera": "drone"}
+
+
+def test_names_come_from_the_address_alone(tmp_path: Path) -> None:
+    urls = ["https://a.test/x/beach.MP4?key=1", "https://a.test/x/beach.MP4?key=2", "https://b.test/beach.mp4", "https://a.test/"]
+    first = [one.name for one in candidates(write_list(tmp_path / "a.csv", *urls, columns="url"))]
+    again = [one.name for one in candidates(write_list(tmp_path / "b.csv", *reversed(urls), columns="url"))]
+    assert first == again[::-1] == [name_of(url) for url in urls]
+    assert len(set(first)) == 4
+    assert first[0].startswith("beach-")
+    assert first[0].endswith(".mp4")
+    assert not any("key" in name for name in first)
+
+
+def test_an_address_that_stands_twice_is_fetched_once(tmp_path: Path) -> None:
+    path = write_list(tmp_path / "a.csv", "https://a.test/1,A", "https://a.test/2,B", "https://a.test/1,C", columns="url,author")
+    assert [(one.url[-1], one.author) for one in candidates(path)] == [("1", "A"), ("2", "B")]
+
+
+def test_long_numbers_and_padded_ones_are_names(tmp_path: Path) -> None:
+    path = write_list(tmp_path / "a.csv", "https://a.test/1,0042,-1.5,12345678901234567890,nan", columns="url,a,b,c,d")
+    assert candidates(path)[0].details == {"a": "0042", "b": -1.5, "c": "12345678901234567890", "d": "nan"}
+
+
+def test_a_plain_list_may_have_remarks(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("# mine\n\nhttps://a.test/1\n  https://a.test/2  \n")
+    assert [one.url for one in candidates(path)] == ["https://a.test/1", "https://a.test/2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.csv", "link,author\nhttps://a.test/1,x\n", "no column 'url'; it has link, author"),
+        ("a.csv", "", "no column 'url'; it has none at all"),
+        ("a.csv", "url\n", "holds no addresses"),
+        ("a.csv", "url,author\nhttps://a.test/1,x\n,y\n", r"a.csv, line 3: there is no address"),
+        ("a.csv", "url,author\nhttps://a.test/1\n", r"a.csv, line 2: 1 values for 2 columns"),
+        ("a.csv", "url\nhttps://a.test/1\nclips/1.mp4\n", r"a.csv, line 3: 'clips/1.mp4' is not an address"),
+        ("a.csv", "url\nhttps://[::1/x?key=secret\n", r"line 2: 'https://\[::1/x' is not an address"),
+        ("a.csv", 'url\n"https://a.test/1\n', "cannot be read"),
+        ("a.csv", "url\nhttps://a.test/\x00\n", "cannot be read|is not an address"),
+        ("a.jsonl", '{"url": "https://a.test/1"}\n{"url"\n', r"a.jsonl, line 2: not JSON"),
+        ("a.jsonl", "[1]\n", r"a.jsonl, line 1: not a JSON object but '\[1\]'"),
+        ("a.jsonl", '{"page": "x"}\n', r"a.jsonl, line 1: there is no address"),
+        ("a.parquet", "no parquet", "cannot be read"),
+        ("a.doc", "https://a.test/1", "its name must end in .csv"),
+        ("a.txt", "https://a.test/1\nnot one\n", r"a.txt, line 2: 'not one' is not an address"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, name: str, text: str, told: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError, match=told):
+        candidates(path)
+
+
+def test_a_list_in_another_encoding_or_place_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"url\nhttps://a.test/\xff\n")
+    for name in ("a.csv", "missing.csv"):
+        with pytest.raises(InputError, match=rf"{name}' cannot be read"):
+            candidates(tmp_path / name)

@@ -1,0 +1,110 @@
+"""Rules against people: counts by hand, intervals by the binomial tails that define them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selection_world import fill
+
+from inpaintbench.curation.answers import import_answers
+from inpaintbench.curation.calibration import TOGETHER, audit, audit_csv, calibrate, calibrate_judged, nearest, share
+from inpaintbench.curation.facts import Facts
+from inpaintbench.curation.judging import judge
+from inpaintbench.curation.rules import Rule
+from inpaintbench.types import Answer, Attribute, Clip
+from inpaintbench.workspace import Workspace
+
+
+def at_most(count: int, total: int, chance: float) -> float:
+    """Probability of at most ``count`` of ``total``."""
+    return sum(comb(total, k) * chance**k * (1 - chance) ** (total - k) for k in range(count + 1))
+
+
+@given(st.integers(1, 40).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
+def test_the_ends_of_an_interval_leave_two_and_a_half_per_cent(pair: tuple[int, int]) -> None:
+    count, total = pair
+    found = share(count, total, none="")
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 <= found.low <= count / total <= found.high <= 1
+    if count:
+        assert 1 - at_most(count - 1, total, found.low) == pytest.approx(0.025, abs=1e-9)
+    else:
+        assert found.low == 0
+    if count < total:
+        assert at_most(count, total, found.high) == pytest.approx(0.025, abs=1e-9)
+    else:
+        assert found.high == 1
+
+
+def test_nothing_to_count_has_a_reason() -> None:
+    (found,) = calibrate({"r": np.array([False, False])}, rejected=np.zeros(2, bool), answered=np.ones(2, bool))
+    assert (found.precision.value, found.precision.reason) == (None, "the rule drops none of the clips that people looked at")
+    assert (found.recall.value, found.recall.reason) == (None, "people reject none of the clips that they looked at")
+    assert found.true_negatives == found.n == 2
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=30))
+def test_counts(clips: list[tuple[bool, bool, bool]]) -> None:
+    dropped, rejected, answered = (np.array([clip[part] for clip in clips], bool) for part in range(3))
+    (found,) = calibrate({"r": dropped}, rejected=rejected, answered=answered)
+    seen = [(drop, reject) for drop, reject, answer in clips if answer]
+    counted = [seen.count(pair) for pair in ((True, True), (True, False), (False, True), (False, False))]
+    assert [found.true_positives, found.false_positives, found.false_negatives, found.true_negatives] == counted
+    assert found.n == len(seen)
+
+
+def judged_world(values: list[float | None], answers: dict[int, str], rules: list[Rule]) -> object:
+    clips = [Clip(f"c{n:02}", "s", n, n + 1, 30.0, 8, 8, 1, "b", "y", "r", None, 0.0) for n in range(len(values))]
+    rows = [Attribute(f"c{n:02}", "a", value, None, "a", "1") for n, value in enumerate(values)]
+    told = [Answer(f"c{n:02}", "keep_reject", answer, None, 1, 1.0) for n, answer in answers.items()]
+    return judge(Facts.of_records(clips, rows, answers=told), rules)
+
+
+def test_each_rule_and_all_together() -> None:
+    rules = [Rule(attribute="a", at_most=5), Rule(attribute="a", at_least=1), Rule(answer="keep_reject", equals="keep")]
+    answers = {0: "reject", 2: "keep", 6: "reject", 7: "keep", 3: "reject", 9: "unsure"}
+    found = calibrate_judged(judged_world([float(n) for n in range(10)], answers, rules))
+    assert [(one.rule, one.n, one.true_positives, one.false_positives, one.false_negatives) for one in found] == [
+        ("a <= 5", 5, 1, 1, 2), ("a >= 1", 5, 1, 0, 2), (TOGETHER, 5, 2, 1, 1),
+    ]  # fmt: skip
+    assert calibrate_judged(judged_world([1.0], {}, rules)) == []
+    assert calibrate_judged(judged_world([1.0], {0: "keep"}, rules[2:])) == []
+
+
+def test_the_nearest_come_from_both_sides() -> None:
+    judged = judged_world([0.0, 1.0, None, 2.0, 3.0, 3.5, 9.0, 2.9], {}, [Rule(attribute="a", at_most=3)])
+    (verdict,) = judged.verdicts
+    assert nearest(verdict, 4) == [4, 7, 5, 6]
+    assert nearest(verdict, 6) == [4, 7, 3, 1, 5, 6]
+    assert nearest(verdict, 0) == []
+
+
+def test_an_audit_lists_clips_once(workspace: Workspace) -> None:
+    rules = [Rule(attribute="cut_score", at_most=0.5), Rule(attribute="crispness", at_least=0.45)]
+    judged = judge(Facts.of_workspace(fill(workspace)), rules)
+    picked = audit(judged, near=4, at_random=3, seed=1)
+    places = [one.place for one in picked]
+    assert len(places) == len(set(places))
+    assert [one.why for one in picked][-3:] == ["at random"] * 3
+    assert picked == audit(judged, near=4, at_random=3, seed=1)
+    assert len(audit(judged, near=4, at_random=99)) == 12
+    lines = list(csv.DictReader(io.StringIO(audit_csv(judged, picked, names={"s02": "b, c.mp4"}).decode())))
+    near = next(line for line in lines if line["clip"] == "c05")
+    assert (near["source"], near["start_frame"], near["end_frame"]) == ("b, c.mp4", "10", "20")
+    assert (near["rule"], float(near["value"]), near["all_rules_say"]) == ("cut_score <= 0.5", 5 / 12, "keep")
+
+
+def test_a_filled_in_audit_is_brought_in_as_answers(workspace: Workspace, tmp_path: Path) -> None:
+    judged = judge(Facts.of_workspace(fill(workspace)), [Rule(attribute="cut_score", at_most=0.5)])
+    text = audit_csv(judged, audit(judged, near=2, at_random=0), names={}).decode()
+    path = tmp_path / "filled.csv"
+    path.write_text(text.replace("keep_reject,,,", "keep_reject,reject,blurred,ana"))
+    assert {row.subject_id: row.answer for row in import_answers(workspace, path)} == {"c06": "reject", "c07": "reject"}

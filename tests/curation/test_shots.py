@@ -1,0 +1,101 @@
+"""Cuts and gradual transitions of films whose transitions are known."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cut_films import KINDS, Truth, cut_film, matched
+from worlds import pan_clip
+
+from inpaintbench import video
+from inpaintbench.curation.shots import BLOCK_FRAMES, Transition, transitions
+from inpaintbench.types import Frames
+
+REAL_CUTS = Path(__file__).parents[1] / "real_cuts.csv"
+
+
+def places(found: list[Transition]) -> list[tuple[str, int, int]]:
+    return [(one.kind, one.start_frame, one.end_frame) for one in found]
+
+
+@pytest.fixture(scope="module")
+def coffee() -> Frames:
+    return pan_clip("coffee", pixels_per_frame=1, frames=30, width=160, height=90)
+
+
+@pytest.fixture(scope="module")
+def rocket() -> Frames:
+    return pan_clip("rocket", pixels_per_frame=1, frames=30, width=160, height=90)
+
+
+@pytest.mark.parametrize("seed", range(2002, 2002 + len(KINDS)))
+def test_generated_films_are_taken_apart_where_they_were_joined(seed: int) -> None:
+    film = cut_film(seed)
+    found = transitions(iter(film.frames), fps=25.0)
+    for kind in ("cut", "gradual"):
+        assert matched(film.transitions, found, kind=kind)[1:] == (0, 0), (film.name, film.transitions, found)
+    assert all(0 <= one.score <= 1 for one in found)
+
+
+def test_a_cut_lies_before_the_first_frame_of_the_new_shot(coffee: Frames, rocket: Frames) -> None:
+    assert places(transitions(np.concatenate([coffee, rocket]), fps=25.0)) == [("cut", 30, 30)]
+    luma = np.concatenate([coffee, rocket])[..., 1]
+    assert places(transitions(luma, fps=25.0)) == [("cut", 30, 30)]
+
+
+def test_a_flash_or_a_few_foreign_frames_are_no_cut(coffee: Frames, rocket: Frames) -> None:
+    white = np.full_like(coffee[:3], 255)
+    for inserted in (white, rocket[:1], rocket[:5]):
+        film = np.concatenate([coffee[:15], inserted, coffee[15:]])
+        assert transitions(film, fps=25.0) == []
+    assert len(transitions(np.concatenate([coffee[:15], rocket[:9], coffee[15:]]), fps=25.0)) == 2
+
+
+def test_black_between_hard_cuts_makes_two_and_between_fades_one(coffee: Frames, rocket: Frames) -> None:
+    black = np.zeros_like(coffee[:10])
+    assert places(transitions(np.concatenate([coffee, black, rocket]), fps=25.0)) == [("cut", 30, 30), ("cut", 40, 40)]
+    weight = np.linspace(1, 0, 10, endpoint=False)[:, None, None, None]
+    out, back = (coffee[20:] * weight).astype(np.uint8), (rocket[:10] * weight[::-1]).astype(np.uint8)
+    (fade,) = transitions(np.concatenate([coffee[:20], out, black, back, rocket[10:]]), fps=25.0)
+    assert fade.kind == "gradual"
+    assert 20 <= fade.start_frame <= 24
+    assert 46 <= fade.end_frame <= 50
+
+
+def test_blocks_leave_no_seams(coffee: Frames, rocket: Frames) -> None:
+    one = np.concatenate([coffee, coffee[::-1]])
+    other = np.concatenate([rocket, rocket[::-1]])
+    film = np.concatenate([one, one, other, other, one, one, other])
+    assert len(film) > 3 * BLOCK_FRAMES
+    cuts = [("cut", frame, frame) for frame in (120, 240, 360)]
+    assert places(transitions(film, fps=25.0)) == cuts
+    shift = 17
+    assert places(transitions(film[shift:], fps=25.0)) == [(kind, start - shift, end - shift) for kind, start, end in cuts]
+
+
+def test_a_change_of_size_is_a_cut(coffee: Frames) -> None:
+    assert places(transitions([*coffee[:10], *coffee[10:, :60]], fps=25.0)) == [("cut", 10, 10)]
+
+
+@pytest.mark.parametrize("frames", [0, 1, 2, 7])
+def test_short_and_still_films_have_none(frames: int) -> None:
+    assert transitions(np.full((frames, 16, 16, 3), 90, np.uint8), fps=25.0) == []
+
+
+@pytest.mark.real
+def test_real_films_are_cut_where_the_eye_cut_them(assets: Path) -> None:
+    wanted = ("bikes.mp4", "nasa_13013.mp4", "fire2.mp4")
+    marked: dict[str, list[Truth]] = defaultdict(list)
+    for row in csv.DictReader(REAL_CUTS.read_text().splitlines()):
+        if row["file"].endswith(wanted):
+            own = marked[row["file"]]
+            own += [Truth(int(row["start_frame"]), int(row["end_frame"]), row["kind"])] if row["start_frame"] else []
+    assert len(marked) == len(wanted)
+    for file, truth in marked.items():
+        found = transitions((frame for frame, _ in video.upright_frames(assets / file)), fps=25.0)
+        for kind in ("cut", "gradual"):
+            assert matched(truth, found, kind=kind)[1:] == (0, 0), (file, found)
