@@ -1,0 +1,1 @@
+"""The browser app: routes, pages, and the files that browsers load."""

@@ -1,0 +1,179 @@
+"""The admin's page: how far the study is, who does what, and invitations. Its handlers check the role themselves."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from inpaintbench.annotate.app import tables
+from inpaintbench.annotate.app.newest import Newest
+from inpaintbench.annotate.app.sessions import token_of
+from inpaintbench.annotate.desk.state import votes
+from inpaintbench.annotate.journal.people import People
+from inpaintbench.annotate.outcomes.judgements import export_judgements
+from inpaintbench.annotate.study import Study
+from inpaintbench.errors import InputError
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.desk.desk import Desk
+    from inpaintbench.annotate.journal import Journal
+    from inpaintbench.annotate.journal.people import Person
+
+REFRESH_SECONDS = 10
+NEWEST = 20
+_NAME_CHARACTERS = 80
+
+
+class AdminRoom:
+    """What the page's buttons do. Every method asks first whether an admin of this study calls it."""
+
+    def __init__(self, study: Study, *, desk: Desk, people: People, journal: Journal) -> None:
+        self._study = study
+        self._newest = Newest(study, journal)
+        self._desk = desk
+        self._people = people
+
+    def refresh(self, request: gr.Request) -> tuple[Any, ...]:
+        """Summary, coverage, raters, newest answers, and the names to choose from."""
+        self._admin(request)
+        overview = self._desk.overview()
+        people = self._people.raters(self._study.study_id)
+        choices = [(one.name, one.rater_id) for one in people if not one.revoked]
+        return (
+            tables.summary(overview),
+            tables.coverage(overview),
+            tables.raters(people, overview),
+            tables.newest(self._study, self._newest.answers(NEWEST), people),
+            gr.update(choices=choices),
+        )
+
+    def add(self, name: str, request: gr.Request) -> tuple[str, str]:
+        """A new rater and their invitation link."""
+        self._admin(request)
+        wanted = str(name or "").strip()
+        if not 0 < len(wanted) <= _NAME_CHARACTERS:
+            return f"A name has 1 to {_NAME_CHARACTERS} characters.", ""
+        try:
+            rater = self._people.add(self._study.study_id, wanted)
+        except InputError as error:
+            return str(error), ""
+        return f"{wanted} may join. Send the link below; it is shown only now.", self._link(rater.rater_id, request)
+
+    def invite(self, rater_id: str, request: gr.Request) -> tuple[str, str]:
+        """A new invitation link, which ends the older ones."""
+        self._admin(request)
+        if not self._knows(rater_id):
+            return "Choose a rater first.", ""
+        return "Send the link below; older links of this rater no longer work.", self._link(rater_id, request)
+
+    def revoke(self, rater_id: str, request: gr.Request) -> tuple[str, str]:
+        """Shut a rater out; their answers stay."""
+        person = self._admin(request)
+        if not self._knows(rater_id):
+            return "Choose a rater first.", ""
+        if rater_id == person.rater_id:
+            return "You cannot shut yourself out.", ""
+        self._people.revoke(self._study.study_id, rater_id)
+        return "Shut out at once; the answers given so far stay. They can come back under another name only.", ""
+
+    def resume(self, rater_id: str, request: gr.Request) -> tuple[str, str]:
+        """Let a paused rater go on."""
+        self._admin(request)
+        if not self._knows(rater_id):
+            return "Choose a rater first.", ""
+        self._desk.resume(rater_id)
+        return "They may go on; only check tasks from now on count for the pause.", ""
+
+    def _admin(self, request: gr.Request) -> Person:
+        token = token_of(_asked(request).headers)
+        person = None if token is None else self._people.who(token, at=time.time())
+        if person is None or person.role != "admin" or person.study_id != self._study.study_id:
+            raise PermissionError("for admins of this study alone")
+        return person
+
+    def _knows(self, rater_id: Any) -> bool:
+        return any(one.rater_id == rater_id for one in self._people.raters(self._study.study_id))
+
+    def _link(self, rater_id: str, request: gr.Request) -> str:
+        secret = self._people.invite(self._study.study_id, rater_id)
+        # The gate has checked the host and set the scheme that browsers see.
+        address = _asked(request).url
+        return f"{address.scheme}://{address.netloc}/join/{secret}"
+
+
+def _asked(request: gr.Request) -> Request:
+    if request.request is None:
+        raise PermissionError("for browsers alone")
+    return request.request
+
+
+def admin_page(study: Study, *, desk: Desk, people: People, journal: Journal) -> gr.Blocks:
+    """The page, of Gradio's own components."""
+    room = AdminRoom(study, desk=desk, people=people, journal=journal)
+    quiet: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+    page: gr.Blocks
+    with gr.Blocks(title=f"{study.file.title} - admin", analytics_enabled=False, fill_width=True) as page:
+        summary = gr.HTML(elem_id="summary")
+        coverage, raters = gr.HTML(elem_classes="tables"), gr.HTML(elem_classes="tables", elem_id="raters")
+        with gr.Row(elem_classes="people"):
+            with gr.Column(elem_classes="deck", min_width=300):
+                gr.HTML("<h2>Somebody new</h2>")
+                with gr.Row(elem_classes="acts"):
+                    name = gr.Textbox(
+                        label="Name of a new rater", max_lines=1, max_length=_NAME_CHARACTERS, elem_id="name", scale=2
+                    )
+                    add = gr.Button("Add and invite", variant="primary", elem_id="add", min_width=140)
+            with gr.Column(elem_classes="deck", scale=2, min_width=340):
+                gr.HTML("<h2>Somebody who is here</h2>")
+                with gr.Row(elem_classes="acts"):
+                    chosen = gr.Dropdown(
+                        label="Rater", choices=[], allow_custom_value=True, value=None, elem_id="chosen", scale=2, min_width=160
+                    )
+                    buttons = [gr.Button(text, elem_id=which, min_width=100) for which, text in _BUTTONS.items()]
+        said = gr.Textbox(interactive=False, elem_id="said", container=False, show_label=False, lines=1, visible=False)
+        link = gr.Textbox(label="Invitation link", interactive=False, buttons=["copy"], elem_id="link", visible=False)
+        newest = gr.HTML(elem_classes="tables", elem_id="newest")
+        shown = [summary, coverage, raters, newest, chosen]
+        for event in (page.load, gr.Timer(REFRESH_SECONDS).tick):
+            event(room.refresh, None, shown, **quiet)
+        acts = [(add, room.add, name), *zip(buttons, (room.invite, room.resume, room.revoke), [chosen] * 3, strict=True)]
+        for button, act, given in acts:
+            button.click(_told(act), given, [said, link], **quiet).then(room.refresh, None, shown, **quiet)
+    return page
+
+
+def _told(act: Callable[[str, gr.Request], tuple[str, str]]) -> Callable[[str, gr.Request], tuple[Any, Any]]:
+    """``act`` for two boxes that are there only while they have something to say."""
+
+    def shown(given: str, request: gr.Request) -> tuple[Any, Any]:
+        sentence, link = act(given, request)
+        return gr.update(value=sentence, visible=bool(sentence)), gr.update(value=link, visible=bool(link))
+
+    return shown
+
+
+_BUTTONS = {"invite": "New invitation link", "resume": "Let go on", "revoke": "Shut out"}
+
+
+def admin_routes(study: Study, *, journal: Journal, people: People) -> APIRouter:
+    """``GET /admin/judgements.csv``: the answers that stand, with the raters' names."""
+    router = APIRouter(prefix="/admin")
+
+    @router.get("/judgements.csv")
+    def judgements() -> Response:
+        names = {one.rater_id: one.name for one in people.raters(study.study_id)}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "judgements.csv"
+            export_judgements(study, votes(study, journal.events(study.study_id)), path, names=names)
+            content = path.read_bytes()
+        headers = {"Content-Disposition": 'attachment; filename="judgements.csv"'}
+        return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
+
+    return router

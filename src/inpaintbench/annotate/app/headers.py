@@ -1,0 +1,78 @@
+"""The headers of every answer. Pages get a content security policy that allows their own inline scripts by hash."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.app.allowed import Rule
+    from inpaintbench.annotate.app.limits import Message, Send
+
+_INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_NOTHING = "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src 'unsafe-inline'"
+_ALWAYS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=(), display-capture=()"),
+)
+_DROPPED = (b"server", b"access-control-", b"content-security-policy", b"x-powered-by")
+
+
+def page_policy(html: bytes) -> str:
+    """The content security policy of a Gradio page. Gradio compiles templates (``unsafe-eval``) and styles elements."""
+    hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE.findall(html)]
+    scripts = " ".join(f"'sha256-{one}'" for one in dict.fromkeys(hashes))
+    return (
+        f"default-src 'none'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; media-src 'self' blob:; connect-src 'self'; "
+        "base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+    )
+
+
+def guarded(send: Send, rule: Rule | None) -> Send:
+    """A ``send`` that adds the headers; it holds pages back until their scripts are known."""
+    held: list[Message] = []
+
+    async def add(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = _headers(message, rule)
+            is_page = rule is not None and rule.kind == "page" and message["status"] == 200
+        else:
+            is_page = bool(held)
+        if not is_page:
+            await send(message)
+            return
+        held.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            policy = page_policy(b"".join(one.get("body", b"") for one in held))
+            held[0]["headers"] = [one for one in held[0]["headers"] if one[0] != b"content-security-policy"]
+            held[0]["headers"].append((b"content-security-policy", policy.encode()))
+            for one in held:
+                await send(one)
+
+    return add
+
+
+def _headers(message: Message, rule: Rule | None) -> list[tuple[bytes, bytes]]:
+    given = [(name.lower(), value) for name, value in message.get("headers", [])]
+    kept = [(name, value) for name, value in given if not name.startswith(_DROPPED)]
+    added = [*_ALWAYS, ("Content-Security-Policy", _NOTHING), ("Referrer-Policy", _referrer_policy(rule))]
+    names = {name for name, _ in kept}
+    if rule is not None and rule.of_gradio and rule.kind == "file" and message["status"] == 200:
+        kept = [(name, value) for name, value in kept if name != b"cache-control"]
+        added.append(("Cache-Control", "private, max-age=86400"))
+    elif b"cache-control" not in names or rule is None or rule.kind != "file":
+        kept = [(name, value) for name, value in kept if name != b"cache-control"]
+        added.append(("Cache-Control", "no-store"))
+    return kept + [(name.lower().encode(), value.encode()) for name, value in added]
+
+
+def _referrer_policy(rule: Rule | None) -> str:
+    # With `no-referrer` browsers send `Origin: null` with forms. The address of the login page holds no secret.
+    is_login = rule is not None and rule.path.pattern == "/login"
+    return "same-origin" if is_login else "no-referrer"

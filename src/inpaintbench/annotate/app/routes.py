@@ -1,0 +1,153 @@
+"""The app's own routes: answers as JSON, proxies and the page's files. Handlers are sync: they run in a pool of threads.
+
+The gate has checked session, role, origin and size; who sends comes from the session alone, never from what is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import mimetypes
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+
+from inpaintbench.annotate.app.pages import ICON, UNAVAILABLE, refusal
+from inpaintbench.annotate.desk.desk import Refused
+from inpaintbench.annotate.journal.database import JournalUnavailable
+from inpaintbench.annotate.journal.texts import is_storable, texts_of
+from inpaintbench.annotate.study import PROXIES, Study
+from inpaintbench.errors import InputError
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.desk.desk import Desk
+
+_KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_LOG = logging.getLogger(__name__)
+RaterApi = Callable[[str, str, bytes], Response]
+"""Path, rater id, body."""
+_FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+
+
+def rater_api(desk: Desk) -> RaterApi:
+    """``POST /api/work|answers|skips|undos``: path, rater and body to a response.
+
+    No routes of FastAPI: its layers take several times as long as storing an answer.
+    """
+    taken = {"/api/answers": desk.answer, "/api/skips": desk.skip, "/api/undos": desk.undo}
+
+    def respond(path: str, rater_id: str, body: bytes) -> Response:
+        try:
+            fields = json_object(body)
+            if path in taken:
+                return JSONResponse(taken[path](rater_id, fields))
+            if fields:
+                raise InputError("asking for work takes no fields")
+            return JSONResponse(desk.work(rater_id))
+        except (Refused, InputError, JournalUnavailable) as error:
+            return told(error, as_page=False)
+        except Exception:
+            _LOG.exception("a request of a rater failed")
+            return refusal(500, "something went wrong here", as_page=False)
+
+    return respond
+
+
+def file_routes(study: Study, folder: Path, *, desk: Desk) -> APIRouter:
+    """``GET /media/<proxy>``, ``/static/<file>``, ``/favicon.ico`` and the way to ``/admin/``.
+
+    Args:
+        study: whose proxies are served, and nothing else of its folder.
+        folder: of the study.
+        desk: knows who may see what.
+    """
+    router = APIRouter()
+    page_files = static_files()
+
+    @router.get("/media/{name}")
+    def media(name: str, request: Request) -> Response:
+        person = request.state.person
+        known = name in study.proxies and (person.role == "admin" or desk.may_see(person.rater_id, name))
+        path = folder / PROXIES / name
+        if not known or not path.is_file():
+            return refusal(404, "there is nothing here for you", as_page=False)
+        kind = "video/mp4" if name.endswith(".mp4") else "image/png"
+        return FileResponse(path, media_type=kind, headers=_FOREVER)
+
+    @router.get("/static/{name}")
+    def static(name: str, request: Request) -> Response:
+        if name not in page_files:
+            return refusal(404, "there is nothing here", as_page=False)
+        content, kind, tag = page_files[name]
+        headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type=kind, headers=headers)
+
+    @router.get("/favicon.ico")
+    def icon() -> Response:
+        return Response(ICON, media_type=_KINDS[".svg"])
+
+    @router.get("/admin")
+    def admin() -> Response:
+        return RedirectResponse("/admin/", status_code=303)
+
+    return router
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The fields of ``body``; what they may be is the desk's to check.
+
+    Raises:
+        InputError: no JSON, no object, a number that JSON does not know (NaN), nested too deeply, a text that cannot be stored.
+    """
+    try:
+        fields = json.loads(body, parse_constant=_no_constant)
+        storable = all(map(is_storable, texts_of(fields)))
+    except (ValueError, RecursionError) as error:
+        raise InputError("what was sent is not JSON") from error
+    if not storable:
+        raise InputError("what was sent holds characters that cannot be stored (NUL, or half of a surrogate pair)")
+    if not isinstance(fields, dict):
+        raise InputError("what was sent is no JSON object")
+    return fields
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def static_files() -> Mapping[str, tuple[bytes, str, str]]:
+    """What the rater's page loads: name -> content, media type, entity tag. Read once, so a changed disk changes nothing."""
+    table = {}
+    for entry in files("inpaintbench.annotate.app").joinpath("static").iterdir():
+        if entry.is_file() and not entry.name.startswith((".", "_")):
+            content = entry.read_bytes()
+            suffix = Path(entry.name).suffix
+            kind = _KINDS.get(suffix) or mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
+            table[entry.name] = (content, kind, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+    return table
+
+
+def answer_errors(app: FastAPI) -> None:
+    """Turn the errors that handlers may raise into one sentence and a status."""
+    for kind in (Refused, InputError, JournalUnavailable):
+
+        @app.exception_handler(kind)
+        def answer(request: Request, error: Exception) -> Response:
+            return told(error, as_page=request.method == "GET")
+
+
+def told(error: Exception, *, as_page: bool) -> Response:
+    """One sentence and a status for an expected error."""
+    if isinstance(error, JournalUnavailable):
+        _LOG.warning("%s", error)
+        response = refusal(503, UNAVAILABLE, as_page=as_page)
+        response.headers["Retry-After"] = "1"
+        return response
+    return refusal(error.status if isinstance(error, Refused) else 400, str(error), as_page=as_page)

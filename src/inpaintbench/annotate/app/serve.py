@@ -1,0 +1,217 @@
+"""Serve a study to browsers until it is told to stop."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+import ssl
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from inpaintbench.annotate import study as studies
+from inpaintbench.annotate.app.limits import Limits
+from inpaintbench.annotate.app.origins import Origins
+from inpaintbench.annotate.study import Study
+from inpaintbench.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+    from inpaintbench.annotate.app.security import Gate
+
+MOST_PORT = 65_535
+_STAYS_HERE = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "GRADIO_RUN_HISTORY": "False",
+    "GRADIO_SSR_MODE": "False",
+    "GRADIO_MCP_SERVER": "False",
+    "GRADIO_SHARE": "False",
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+}
+"""Nothing that this process loads calls another machine."""
+
+
+def serve(
+    study_folder: Path,
+    *,
+    database: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 7860,
+    public_origin: str | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    ready: Callable[[str], None],
+    warn: Callable[[str], None] | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> None:
+    """Serve until SIGINT or SIGTERM; then at most a second for what is under way.
+
+    The process works in an empty private folder meanwhile, which is removed at the end.
+
+    Args:
+        study_folder: a prepared study.
+        database: of the journal: a path, ``sqlite:///path`` or ``postgresql://...``; ``journal.sqlite`` in the study by default.
+            The study remembers another one.
+        host: to bind to; loopback unless raters come from elsewhere.
+        port: to listen on; 0 takes a free one.
+        public_origin: ``https://name[:port]`` as browsers see it, where something in front of the server ends TLS.
+        certificate: PEM file of the server's certificate chain; ``key`` is its key.
+        key: see ``certificate``.
+        ready: called once with the address, when the pages can be opened.
+        warn: called with one sentence when the server is open to others without TLS.
+        limits: how fast and how much anybody may ask.
+
+    Raises:
+        InputError: no prepared study, a journal that cannot be opened or is known to lie elsewhere, a port that is taken, a
+            certificate that cannot be used.
+        MissingExtraError: the extra ``annotate`` is not installed.
+    """
+    if (certificate is None) != (key is None):
+        raise InputError("a certificate and its key come together; name both")
+    folder = study_folder.absolute()
+    # Before the folder changes: relative paths are those of the caller.
+    url = _journal_url(database, folder)
+    tls = None if certificate is None or key is None else (certificate.absolute(), key.absolute())
+    sentence = exposure(host, has_tls=tls is not None or (public_origin or "").startswith("https://"))
+    if sentence and warn is not None:
+        warn(sentence)
+    # Gradio takes seconds to load: whatever can be wrong is found out before.
+    study = studies.load(folder)
+    Origins(bound=host, public=public_origin)
+    if tls is not None:
+        _check_certificate(*tls)
+    with ExitStack() as stack:
+        listening = stack.enter_context(_listening(host, port))
+        stack.enter_context(_private_folder())
+        app = stack.enter_context(_app(study, folder, url, public_origin, has_tls=tls is not None, bound=host, limits=limits))
+        number = listening.getsockname()[1]
+        address = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}"
+        from inpaintbench.annotate.app.http_server import run
+
+        run(app, listening, tls=tls, started=lambda: ready(public_origin or address))
+
+
+def _journal_url(database: str | None, folder: Path) -> URL:
+    with _of_the_extra():
+        from inpaintbench.annotate.journal.places import place
+    return place(database, folder)
+
+
+def exposure(host: str, *, has_tls: bool) -> str | None:
+    """The warning for a server that others can reach without TLS, or ``None``."""
+    if has_tls or _is_loopback(host):
+        return None
+    return (
+        f"{host} can be reached from other machines and there is no TLS: invitation links and answers cross the network in "
+        "clear; give a certificate, or put a server with TLS in front and name its public origin"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_certificate(certificate: Path, key: Path) -> None:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as error:
+        raise InputError(f"certificate {str(certificate)!r} with key {str(key)!r} cannot be used: {error}") from error
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A bound socket, so that a port that is taken is found out before anything is loaded."""
+    if not 0 <= port <= MOST_PORT:
+        raise InputError(f"host {host!r} and port {port} cannot be bound: ports go from 0 to {MOST_PORT}")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        made = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise InputError(f"host {host!r} and port {port} cannot be bound: {error}") from error
+    with made:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind(address)
+            made.listen(socket.SOMAXCONN)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise InputError(f"port {port} of {host} is taken; choose another one, or 0 for any that is free") from error
+            raise InputError(f"host {host!r} and port {port} cannot be bound: {error.strerror}") from error
+        yield made
+
+
+@contextmanager
+def _private_folder() -> Iterator[None]:
+    """Work in an empty folder that nobody else may read, with the temporary files inside; all is put back at the end."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as made, ExitStack() as stack:
+        Path(made).chmod(0o700)
+        empty, scratch = Path(made) / "empty", Path(made) / "temporary"
+        empty.mkdir(mode=0o700)
+        scratch.mkdir(mode=0o700)
+        given = {**_STAYS_HERE, "TMPDIR": str(scratch), "GRADIO_TEMP_DIR": str(scratch / "gradio")}
+        stack.callback(_restore, {name: os.environ.get(name) for name in given}, tempfile.tempdir)
+        os.environ.update(given)
+        tempfile.tempdir = str(scratch)
+        stack.callback(os.chdir, before)
+        os.chdir(empty)
+        yield
+
+
+def _restore(environment: dict[str, str | None], temporary: str | None) -> None:
+    tempfile.tempdir = temporary
+    for name, value in environment.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@contextmanager
+def _app(
+    study: Study, folder: Path, url: URL, public_origin: str | None, *, has_tls: bool, bound: str, limits: Limits
+) -> Iterator[Gate]:
+    with _of_the_extra():
+        from inpaintbench.annotate.app.names import Names
+        from inpaintbench.annotate.desk.desk import Desk
+        from inpaintbench.annotate.journal import Journal
+        from inpaintbench.annotate.journal.people import People
+        from inpaintbench.annotate.journal.places import note
+    with Journal(url) as journal:
+        journal.register(study.study_id, title=study.file.title)
+        note(folder, url)
+        people = People(journal)
+        # Imported last: Gradio takes seconds, and reads the environment while it loads.
+        with _of_the_extra():
+            from inpaintbench.annotate.app.server import make_app
+        yield make_app(
+            study,
+            folder,
+            desk=Desk(study, journal, name_of=Names(people, study.study_id)),
+            people=people,
+            journal=journal,
+            public_origin=public_origin,
+            secure_cookies=has_tls or urlsplit(public_origin or "").scheme == "https",
+            bound=bound,
+            limits=limits,
+        )
+
+
+@contextmanager
+def _of_the_extra() -> Iterator[None]:
+    """Around imports of what is optional."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("serving a study", "annotate") from error

@@ -1,0 +1,103 @@
+"""The app: its own routes, Gradio's pages behind them, and the gate in front of everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import gradio as gr
+from fastapi import FastAPI, Request
+
+from inpaintbench.annotate.app import shell, tables
+from inpaintbench.annotate.app.admin import admin_page, admin_routes
+from inpaintbench.annotate.app.limits import Limits
+from inpaintbench.annotate.app.origins import Origins
+from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api
+from inpaintbench.annotate.app.security import Gate
+from inpaintbench.annotate.app.sessions import session_routes
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.desk.desk import Desk
+    from inpaintbench.annotate.journal import Journal
+    from inpaintbench.annotate.journal.people import People
+    from inpaintbench.annotate.study import Study
+
+
+def make_app(
+    study: Study,
+    folder: Path,
+    *,
+    desk: Desk,
+    people: People,
+    journal: Journal,
+    public_origin: str | None = None,
+    secure_cookies: bool = False,
+    bound: str = "127.0.0.1",
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Gate:
+    """The whole app of a study.
+
+    Args:
+        study: prepared.
+        folder: of the study; absolute, since the server runs elsewhere.
+        desk: hands out tasks and takes answers.
+        people: raters, admins and their sessions.
+        journal: read for downloads and the newest answers.
+        public_origin: ``https://name[:port]`` as browsers see it, where something in front of the server ends TLS.
+        secure_cookies: browsers send the session over https alone.
+        bound: host that the socket is bound to; the server answers to this name.
+        limits: how fast and how much anybody may ask.
+
+    Raises:
+        InputError: ``public_origin`` is no origin.
+    """
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    answer_errors(app)
+    app.include_router(session_routes(study, people=people, secure_cookies=secure_cookies))
+    app.include_router(file_routes(study, folder, desk=desk))
+    app.include_router(admin_routes(study, journal=journal, people=people))
+    _mount(app, admin_page(study, desk=desk, people=people, journal=journal), folder, path="/admin", css=tables.STYLE, head="")
+    _mount(app, rater_page(study), folder, path="/", css="", head=shell.HEAD)
+    origins = Origins(bound=bound, public=public_origin)
+    return Gate(app, api=rater_api(desk), people=people, study_id=study.study_id, origins=origins, limits=limits)
+
+
+def rater_page(study: Study) -> gr.Blocks:
+    """One element, which the page's own script fills."""
+    page: gr.Blocks
+    with gr.Blocks(title=study.file.title, analytics_enabled=False, fill_width=True, fill_height=True) as page:
+        gr.HTML(
+            "",
+            html_template=shell.HTML,
+            css_template=shell.CSS,
+            js_on_load=shell.JS_ON_LOAD,
+            apply_default_css=False,
+            elem_id="inpaintbench",
+        )
+    return page
+
+
+def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, css: str, head: str) -> None:
+    def user(request: Request) -> str | None:
+        person = request.state.person
+        return person.rater_id if person is not None and (path == "/" or person.role == "admin") else None
+
+    gr.mount_gradio_app(
+        app,
+        page,
+        path=path,
+        auth_dependency=user,
+        ssr_mode=False,
+        run_history=False,
+        footer_links=[],
+        show_error=False,
+        allowed_paths=[],
+        blocked_paths=[str(folder)],
+        enable_monitoring=False,
+        mcp_server=False,
+        pwa=False,
+        max_file_size=1,
+        theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+        css=css,
+        head=head,
+    )

@@ -1,0 +1,183 @@
+/* The one clock that all players share: play, step, loop, speed. */
+
+import { Watched } from "./watched.js";
+
+const SPEEDS = [0.125, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
+const SLOW = [1, 0.5, 0.25];
+const STEP_MS = 300;
+
+/** Events: `frame` (another picture on the stage), `state` (playing, speed or loop changed). */
+export class Clock extends EventTarget {
+  constructor() {
+    super();
+    this.media = null;
+    this.watched = null;
+    this.frame = 0;
+    this.speed = 1;
+    this.loop = true;
+    this.wanted = null;
+    this.chasing = false;
+    this.arrived = null;
+    this.shownAt = null;
+    document.addEventListener("visibilitychange", () => this.watched?.interrupt());
+  }
+
+  get playing() {
+    return Boolean(this.media?.video) && !this.media.video.paused && !this.media.video.ended;
+  }
+
+  /** Seconds since the beginning of the frame shown. */
+  get seconds() {
+    return this.media ? this.frame / this.media.fps : 0;
+  }
+
+  /** Take up media that are ready and play them from the start; `seen` as in `Watched`. */
+  start(media, seen) {
+    this.stop();
+    this.media = media;
+    this.watched = new Watched(media.frames, media.fps, seen);
+    this.frame = 0;
+    this.speed = 1;
+    this.watched.present(0, performance.now(), { playing: false, speed: 1 });
+    this.#tell("frame");
+    if (media.still) return this.#tell("state");
+    this.#arm(media);
+    if (!media.fresh) this.seek(0);
+    this.play();
+  }
+
+  stop() {
+    const media = this.media;
+    this.media = null;
+    this.wanted = null;
+    this.arrived?.();
+    if (!media?.video) return;
+    media.video.pause();
+    for (const name of ["onplay", "onpause", "onended"]) media.video[name] = null;
+    media.rewind();
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  play() {
+    const media = this.media;
+    if (!media?.video) return;
+    media.fresh = false;
+    Object.assign(media.video, { loop: this.loop, playbackRate: this.speed });
+    media.video.onplay = media.video.onpause = () => this.#tell("state");
+    media.video.onended = () => this.#ended(media);
+    // Refused where a browser lets nothing play by itself: the play button still does.
+    media.video.play().catch(() => this.#tell("state"));
+  }
+
+  pause() {
+    this.media?.video?.pause();
+    this.watched?.interrupt();
+  }
+
+  /** So many frames back or on, exactly; the clip's ends meet when it loops. */
+  step(frames) {
+    if (!this.media?.video) return;
+    this.pause();
+    const target = (this.wanted ?? this.frame) + frames;
+    const count = this.media.frames;
+    this.seek(this.loop ? (target + count) % count : target);
+  }
+
+  seek(frame) {
+    if (!this.media?.video) return;
+    this.wanted = Math.min(Math.max(Math.round(frame), 0), this.media.frames - 1);
+    if (!this.chasing) this.#chase();
+  }
+
+  setLoop(loop) {
+    this.loop = loop;
+    if (this.media?.video) this.media.video.loop = loop;
+    this.#tell("state");
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.watched?.interrupt();
+    if (this.media?.video) this.media.video.playbackRate = speed;
+    this.#tell("state");
+  }
+
+  faster(steps) {
+    const nearest = SPEEDS.reduce((best, one) => (Math.abs(one - this.speed) < Math.abs(best - this.speed) ? one : best));
+    this.setSpeed(SPEEDS[Math.min(Math.max(SPEEDS.indexOf(nearest) + steps, 0), SPEEDS.length - 1)]);
+  }
+
+  slower() {
+    this.setSpeed(SLOW[(SLOW.indexOf(this.speed) + 1) % SLOW.length]);
+  }
+
+  /** Every frame that the browser presents is copied to the stage once; players draw from there. */
+  #arm(media) {
+    if (typeof media.video.requestVideoFrameCallback !== "function") return this.#poll(media);
+    media.video.requestVideoFrameCallback((now, facts) => {
+      if (this.media !== media) return;
+      this.#present(media, Math.round(facts.mediaTime * media.fps), now);
+      this.#arm(media);
+    });
+  }
+
+  /** Browsers without frame callbacks: look at every repaint whether the time has moved on to another frame. */
+  #poll(media) {
+    const look = (now) => {
+      if (this.media !== media) return;
+      const frame = Math.floor(media.video.currentTime * media.fps + 0.001);
+      if (!media.video.seeking && (frame !== this.frame || this.arrived)) this.#present(media, frame, now);
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }
+
+  #present(media, frame, now) {
+    media.capture();
+    this.frame = Math.min(Math.max(frame, 0), media.frames - 1);
+    this.watched.present(this.frame, now, { playing: this.playing && this.wanted === null, speed: this.speed });
+    if (this.frame === this.wanted) this.arrived?.();
+    this.#tell("frame");
+  }
+
+  #ended(media) {
+    if (this.media !== media) return;
+    this.watched.interrupt();
+    this.#tell("state");
+  }
+
+  async #chase() {
+    this.chasing = true;
+    while (this.wanted !== null && this.media?.video) {
+      const media = this.media;
+      const target = this.wanted;
+      this.watched.interrupt();
+      media.fresh = false;
+      if (this.frame !== target || this.playing || media.video.seeking) await this.#goTo(media, target);
+      if (this.media === media && this.wanted === target) this.wanted = null;
+    }
+    this.chasing = false;
+  }
+
+  /** The middle of a frame's time is inside it, however times are rounded. No callback comes where nothing changes. */
+  async #goTo(media, target) {
+    const waited = new Promise((resolve) => {
+      this.arrived = resolve;
+      setTimeout(resolve, STEP_MS);
+    });
+    media.video.currentTime = (target + 0.5) / media.fps;
+    await waited;
+    this.arrived = null;
+    if (this.media === media && this.frame !== target && this.wanted === target && !media.video.seeking) {
+      this.#present(media, target, performance.now());
+    }
+  }
+
+  #tell(name) {
+    this.dispatchEvent(new Event(name));
+  }
+}

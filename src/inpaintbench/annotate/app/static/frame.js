@@ -1,0 +1,48 @@
+/* The page's parts in the order of the screen: bar, question, players, player's bar, answers. */
+
+import { el, icon, keycap, letGo } from "./dom.js";
+
+/** Empty `root` and fill it; returns the nodes by name. */
+export function frame(root, { onundo, onskip }) {
+  const nodes = {
+    top: el("header", { class: "top" }),
+    question: el("div", { class: "question", "aria-live": "polite" }),
+    players: el("main", { class: "players" }),
+    controls: el("div", { class: "controls" }),
+    gate: el("div", { class: "gate" }),
+    chips: el("div", { class: "chips" }),
+    form: el("div", { class: "form" }),
+    toasts: el("div", { class: "toasts", role: "status", "aria-live": "polite" }),
+    parking: el("div", { class: "parking", "aria-hidden": "true" }),
+  };
+  const undo = side("undo", "Undo", "u", "Take the last answer back", onundo);
+  const skip = side("skip", "Skip", "s", "Skip this one", onskip);
+  nodes.panel = el("section", { class: "panel" },
+    el("div", { class: "left" }, nodes.gate, nodes.chips), nodes.form, el("div", { class: "sides" }, undo, skip));
+  root.replaceChildren(nodes.top, nodes.question, nodes.players, nodes.controls, nodes.panel, nodes.toasts, nodes.parking);
+  return nodes;
+}
+
+/** The question's title and instruction (a click opens what does not fit), and the words that the task is about. */
+export function drawQuestion(node, { question, prompt }) {
+  const { title, instruction } = question.form;
+  const note = instruction ? el("p", {}, instruction) : null;
+  note?.addEventListener("click", () => node.classList.toggle("whole"));
+  node.classList.remove("whole");
+  node.replaceChildren(el("h2", {}, title), ...[note, prompt ? quote(prompt) : null].filter(Boolean));
+}
+
+/** Written by the people who made the study: text and nothing else, to be selected and copied. */
+function quote(words) {
+  return el("blockquote", { class: "quote", "aria-label": "Prompt", tabindex: "0" }, words);
+}
+
+function side(name, word, key, label, action) {
+  const button = el("button", { type: "button", class: `plain side ${name}`, "aria-label": label, "data-tip": label, "aria-keyshortcuts": key },
+    icon(name), el("span", { class: "word" }, word), keycap(key));
+  button.addEventListener("click", (event) => {
+    letGo(event);
+    action();
+  });
+  return button;
+}

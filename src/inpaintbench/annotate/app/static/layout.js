@@ -1,0 +1,86 @@
+/* Where players stand: the largest candidates that fit, with references as large as the rest of the room allows. */
+
+const RATIOS = [1, 0.8, 0.65, 0.55, 0.5, 0.45, 0.4, 0.33, 0.25];
+const SIDE_BY_SIDE = 1.3;
+const REFERENCES_COUNT = 0.35;
+const LARGEST_ENLARGEMENT = 2.5;
+/* References narrower than this tell little, CSS pixels. */
+const READABLE = 240;
+
+/**
+ * Rectangles of `candidates` and then `references` players of `aspect` (width / height) in a box, CSS pixels.
+ * `caption` is added to the height of each. `natural` is the width of a player's picture in its own pixels.
+ */
+export function fit({ width, height, aspect, candidates, references, gap, caption, natural }) {
+  let best = null;
+  for (let columns = 1; columns <= candidates; columns += 1) {
+    for (const ratio of references ? RATIOS : [0]) {
+      for (const place of references ? ["below", "beside"] : ["alone"]) {
+        const plan = { columns, ratio, place, candidates, references, aspect, gap, caption };
+        const size = Math.min(largest(plan, width, height), natural * LARGEST_ENLARGEMENT);
+        if (size < 24) continue;
+        const area = size * size * (candidates + REFERENCES_COUNT * references * ratio * ratio);
+        const readable = references ? Math.min(1, (size * ratio) / READABLE) : 1;
+        const score = area * readable * (columns === candidates && width > height ? SIDE_BY_SIDE : 1);
+        if (!best || score > best.score) best = { ...plan, size, score };
+      }
+    }
+  }
+  return best ? placed(best, width, height) : [];
+}
+
+/** The largest width of a candidate. */
+function largest({ columns, ratio, place, candidates, references, aspect, gap, caption }, width, height) {
+  const rows = Math.ceil(candidates / columns);
+  const across = width - (columns - 1) * gap;
+  const down = height - rows * caption - (rows - 1) * gap;
+  if (place === "alone") return Math.min(across / columns, (down * aspect) / rows);
+  if (place === "below") {
+    return Math.min(
+      across / columns,
+      (width - (references - 1) * gap) / (references * ratio),
+      ((down - gap - caption) * aspect) / (rows + ratio),
+    );
+  }
+  return Math.min(
+    (across - gap) / (columns + ratio),
+    (down * aspect) / rows,
+    ((height - references * caption - (references - 1) * gap) * aspect) / (references * ratio),
+  );
+}
+
+function placed({ columns, ratio, place, candidates, references, aspect, gap, caption, size }, width, height) {
+  const rows = Math.ceil(candidates / columns);
+  const tall = size / aspect + caption;
+  const block = { width: columns * size + (columns - 1) * gap, height: rows * tall + (rows - 1) * gap };
+  const small = size * ratio;
+  const short = small / aspect + caption;
+  const row = references * small + (references - 1) * gap;
+  const column = references * short + (references - 1) * gap;
+  const whole = {
+    width: place === "beside" ? block.width + gap + small : Math.max(block.width, place === "below" ? row : 0),
+    height: place === "below" ? block.height + gap + short : Math.max(block.height, place === "beside" ? column : 0),
+  };
+  const left = (width - whole.width) / 2;
+  const top = (height - whole.height) / 2;
+  const rectangles = [];
+  const inset = { x: place === "below" ? (whole.width - block.width) / 2 : 0, y: place === "beside" ? (whole.height - block.height) / 2 : 0 };
+  for (let index = 0; index < candidates; index += 1) {
+    const at = Math.floor(index / columns);
+    const inRow = at === rows - 1 ? candidates - at * columns : columns;
+    const indent = ((columns - inRow) * (size + gap)) / 2;
+    rectangles.push(
+      rectangle(left + inset.x + indent + (index % columns) * (size + gap), top + inset.y + at * (tall + gap), size, tall),
+    );
+  }
+  for (let index = 0; index < references; index += 1) {
+    const x = place === "below" ? (whole.width - row) / 2 + index * (small + gap) : block.width + gap;
+    const y = place === "below" ? block.height + gap : (whole.height - column) / 2 + index * (short + gap);
+    rectangles.push(rectangle(left + x, top + y, small, short));
+  }
+  return rectangles;
+}
+
+function rectangle(x, y, width, height) {
+  return { x: Math.round(x), y: Math.round(y), width: Math.floor(width), height: Math.floor(height) };
+}

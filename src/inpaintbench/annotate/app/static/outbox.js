@@ -1,0 +1,190 @@
+/* What raters have done and the server has not confirmed. Kept in this browser, sent in order, each under an id of its own,
+   so that sending it twice stores it once. */
+
+const PREFIX = "inpaintbench.outbox.";
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 20000;
+const TIMEOUT_MS = 15000;
+/* The server may take it later: too busy, or the rater is paused. */
+const LATER = new Set([408, 423, 425, 429]);
+
+/** POST JSON. Returns {status, body}; status 0 where no answer came. */
+export async function post(path, fields) {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
+  try {
+    const response = await fetch(path, {
+      method: "POST",
+      credentials: "same-origin",
+      headers: { "Content-Type": "application/json", "X-Inpaintbench": "1" },
+      body: JSON.stringify(fields),
+      signal: abort.signal,
+    });
+    const body = await response.json().catch(() => null);
+    // A 200 without JSON is some gate in between (a hotel's sign-in page), not our server.
+    return response.ok && body === null ? { status: 0, body: null } : { status: response.status, body: body ?? {} };
+  } catch {
+    return { status: 0, body: null };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Random UUID, version 4; `randomUUID` is missing on plain http outside this machine. */
+export function uuid() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((one) => one.toString(16).padStart(2, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/** Events: `change`. Callbacks: `onstored(entry, body)`, `onrefused(entry, sentence)`, `onsignedout()`, `onother()`: somebody else
+    is signed in here now. */
+export class Outbox extends EventTarget {
+  constructor({ onstored, onrefused, onsignedout, onother }) {
+    super();
+    Object.assign(this, { onstored, onrefused, onsignedout, onother });
+    this.owner = null;
+    this.entries = [];
+    this.sending = null;
+    this.failures = 0;
+    this.blocked = false;
+    this.timer = null;
+    this.count = 0;
+    window.addEventListener("online", () => this.retry());
+  }
+
+  /** Take up what `owner` (study and rater) left unsent here, and begin to send. */
+  open(owner) {
+    this.blocked = false;
+    if (this.owner !== owner) {
+      this.owner = owner;
+      this.entries = stored().filter((entry) => entry.owner === owner);
+    }
+    this.#changed();
+    this.retry();
+  }
+
+  get size() {
+    return this.entries.length;
+  }
+
+  /** Leases that were answered or skipped here and are not confirmed. */
+  get leases() {
+    return new Set(this.entries.map((entry) => entry.fields.lease_id).filter(Boolean));
+  }
+
+  /** The newest entry. */
+  get last() {
+    return this.entries[this.entries.length - 1] ?? null;
+  }
+
+  /** Keep and send; returns the entry. `route`: answers, skips or undos. */
+  add(route, fields, note = null) {
+    this.count += 1;
+    const id = uuid();
+    const order = `${String(Date.now()).padStart(14, "0")}.${String(this.count).padStart(6, "0")}`;
+    const entry = { key: `${PREFIX}${order}.${id}`, owner: this.owner, route, id, fields: { submission_id: id, ...fields }, note, attempted: false };
+    this.entries.push(entry);
+    write(entry);
+    this.#changed();
+    this.#send();
+    return entry;
+  }
+
+  /** Take out an entry that was never sent; false when it may have reached the server. */
+  withdraw(entry) {
+    if (entry.attempted || entry === this.sending) return false;
+    this.#drop(entry);
+    return true;
+  }
+
+  retry() {
+    this.failures = 0;
+    this.#send();
+  }
+
+  async #send() {
+    clearTimeout(this.timer);
+    if (this.sending || this.blocked || !this.entries.length) return;
+    if (navigator.onLine === false) return this.#changed();
+    const entry = this.entries[0];
+    this.sending = entry;
+    entry.attempted = true;
+    write(entry);
+    const { status, body } = await post(`/api/${entry.route}`, entry.fields);
+    this.sending = null;
+    this.#settle(entry, status, body);
+    this.#changed();
+  }
+
+  #settle(entry, status, body) {
+    if (status === 200) {
+      this.failures = 0;
+      this.#drop(entry);
+      this.onstored(entry, body);
+    } else if (status === 401) {
+      this.blocked = true;
+      return this.onsignedout();
+    } else if (status === 403) {
+      // The answer is another rater's than the one who is signed in: it waits for its own.
+      this.blocked = true;
+      return this.onother();
+    } else if (status === 0 || status >= 500 || LATER.has(status)) {
+      this.failures += 1;
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** (this.failures - 1), LONGEST_WAIT_MS);
+      this.timer = setTimeout(() => this.#send(), wait * (0.75 + Math.random() / 2));
+      return;
+    } else {
+      this.#drop(entry);
+      this.onrefused(entry, String(body?.error ?? `the server says ${status}`));
+    }
+    this.#send();
+  }
+
+  #drop(entry) {
+    this.entries = this.entries.filter((one) => one !== entry);
+    remove(entry);
+    this.#changed();
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+function stored() {
+  const entries = [];
+  try {
+    for (let index = 0; index < localStorage.length; index += 1) {
+      const key = localStorage.key(index);
+      if (!key.startsWith(PREFIX)) continue;
+      try {
+        entries.push({ ...JSON.parse(localStorage.getItem(key)), key });
+      } catch {
+        localStorage.removeItem(key);
+      }
+    }
+  } catch {
+    /* no storage: nothing was left */
+  }
+  return entries.sort((one, two) => (one.key < two.key ? -1 : 1));
+}
+
+function write(entry) {
+  try {
+    localStorage.setItem(entry.key, JSON.stringify(entry));
+  } catch {
+    /* it lives as long as the page, which warns before it is left */
+  }
+}
+
+function remove(entry) {
+  try {
+    localStorage.removeItem(entry.key);
+  } catch {
+    /* nothing was stored */
+  }
+}

@@ -1,0 +1,237 @@
+/* The rater's page: one card after the other, answers kept until the server has them. */
+
+import { remembered } from "./dom.js";
+import { frame } from "./frame.js";
+import { listen } from "./keys.js";
+import { Outbox, post } from "./outbox.js";
+import { Queue } from "./queue.js";
+import { Dialog, message, Toasts, welcome } from "./screens.js";
+import { Stage } from "./stage.js";
+import { measurementSaid, TEXT } from "./text.js";
+import { TopBar } from "./topbar.js";
+
+const ASK_AGAIN_MS = 10_000;
+const RENEW_MS = 240_000;
+const RETRY_MS = 3_000;
+
+class Page {
+  constructor(root) {
+    const nodes = frame(root, { onundo: () => this.undo(), onskip: () => this.stage.form.skip() });
+    this.root = root;
+    this.dialog = new Dialog(root);
+    this.toasts = new Toasts(nodes.toasts);
+    this.topBar = new TopBar(nodes.top, { page: root, onhelp: () => this.dialog.help(this.card?.question.form), onleave: () => this.leave() });
+    this.stage = new Stage(root, nodes, {
+      onanswer: (fields) => this.finish("answers", fields),
+      onskip: (fields, event) => {
+        this.stage.latency.pressed(event);
+        this.finish("skips", fields);
+      },
+      onplaying: () => this.prepare(),
+    });
+    this.queue = new Queue();
+    this.outbox = new Outbox({
+      onstored: (entry, body) => this.stored(entry, body),
+      onrefused: (entry, sentence) => this.refused(entry, sentence),
+      onsignedout: () => this.signedOut(),
+      onother: () => this.somebodyElse(),
+    });
+    this.outbox.addEventListener("change", () => this.connection());
+    this.work = null;
+    this.lastCard = null;
+    this.greeting = null;
+    this.timer = null;
+    listen((key, event) => this.press(key, event), (key) => this.stage.bar.release(key));
+    window.addEventListener("beforeunload", (event) => this.outbox.size && event.preventDefault());
+    window.addEventListener("online", () => this.connection());
+    window.addEventListener("offline", () => this.connection());
+    setInterval(() => !document.hidden && this.card && this.renew(), RENEW_MS);
+  }
+
+  get card() {
+    return this.stage.card;
+  }
+
+  async begin() {
+    this.stage.say(message(TEXT.loading, ""));
+    await this.renew();
+  }
+
+  /** Ask the server for work; says so and tries again where it does not answer. */
+  async renew() {
+    clearTimeout(this.timer);
+    const { status, body } = await post("/api/work", {});
+    if (status === 200) return this.take(body);
+    if (status === 401) return this.signedOut();
+    if (status === 403) return this.somebodyElse();
+    if (!this.card && (status === 0 || status >= 500 || status === 429)) this.stage.say(message(TEXT.noServer, ""));
+    else if (!this.card) this.stage.say(message(body?.error ?? `${status}`, "", [TEXT.lookNow, () => this.renew()]));
+    this.timer = setTimeout(() => this.renew(), RETRY_MS);
+  }
+
+  /** Fit the server's account of things to what is shown. */
+  take(work, { switchTo = null } = {}) {
+    const first = this.work === null;
+    const owner = `${work.study.study_id}\n${work.rater.rater_id}`;
+    if (!first && this.outbox.owner !== owner) return this.somebodyElse();
+    this.work = work;
+    if (first || this.outbox.blocked) this.outbox.open(owner);
+    for (const lease of this.outbox.leases) this.queue.done.add(lease);
+    const shown = switchTo ? null : this.card;
+    this.queue.renew(work.queue, shown);
+    this.topBar.show(work, this.unsent());
+    if (first && work.study.welcome && !this.welcomed()) return this.greet();
+    if (work.status === "paused") return this.paused(work.message);
+    if (switchTo || (!this.card && !this.greeting)) this.advance();
+    else this.prepare();
+  }
+
+  paused(said) {
+    this.stage.say(message(TEXT.pausedTitle, said || TEXT.pausedText, [TEXT.lookNow, () => this.renew()]));
+    this.timer = setTimeout(() => this.renew(), ASK_AGAIN_MS);
+  }
+
+  /** The next card, at once where its first picture is there already. */
+  advance() {
+    const card = this.queue.next();
+    if (!card) return this.idle();
+    clearTimeout(this.timer);
+    this.stage.show(card);
+  }
+
+  /** No card at hand: one is coming, others are at work, or all is done. */
+  idle() {
+    const { status, message: said } = this.work;
+    if (this.outbox.size) return this.stage.say(message(this.cut ? TEXT.ahead : TEXT.loading, ""));
+    if (status === "done") return this.stage.say(message(TEXT.doneTitle, said || TEXT.doneText));
+    if (status === "waiting") this.stage.say(message(TEXT.waitingTitle, said || TEXT.waitingText, [TEXT.lookNow, () => this.renew()]));
+    else this.stage.say(message(TEXT.loading, ""));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.renew(), status === "waiting" ? ASK_AGAIN_MS : RETRY_MS);
+  }
+
+  /** Load the next card's media; the last one's are kept for taking back. */
+  prepare() {
+    this.stage.prepare(this.queue.cards[0], this.lastCard);
+  }
+
+  /** Put what was done into the outbox and go on without waiting for anybody. */
+  finish(route, fields) {
+    const card = this.card;
+    this.lastCard = card;
+    this.queue.finish(card.lease_id);
+    if (route === "answers") this.work.progress.answered += 1;
+    this.outbox.add(route, { lease_id: card.lease_id, ...fields }, { card });
+    this.advance();
+    this.topBar.show(this.work, this.unsent());
+  }
+
+  undo() {
+    if (this.stage.form.back()) return;
+    const { last } = this.outbox;
+    if (last?.route === "undos") return;
+    const undoes = last?.id ?? this.work?.progress.undoable;
+    if (last && this.outbox.withdraw(last)) return this.restore(last);
+    if (!undoes) return this.toasts.say(TEXT.nothingToUndo);
+    this.outbox.add("undos", { undoes });
+    if (this.cut) this.toasts.say(TEXT.undoLater);
+  }
+
+  /** An answer that never left this page: its card is simply asked again. */
+  restore(entry) {
+    if (this.card) this.queue.putFirst(this.card);
+    this.queue.putFirst({ ...entry.note.card, previous: entry.fields.given ?? null });
+    if (entry.route === "answers") this.work.progress.answered -= 1;
+    this.topBar.show(this.work, this.unsent());
+    this.advance();
+  }
+
+  stored(entry, body) {
+    if (body.suggestion) this.sayMeasurement(entry.note?.card, body.suggestion);
+    if (!body.work) return this.renew();
+    const undone = entry.route === "undos";
+    if (undone && body.work.queue[0]?.previous) this.queue.reopen(body.work.queue[0].lease_id);
+    if (undone) this.toasts.say(TEXT.takenBack, { seconds: 2 });
+    this.take(body.work, { switchTo: undone ? body.work.queue[0] : null });
+  }
+
+  refused(entry, sentence) {
+    const lead = { answers: TEXT.refused, skips: TEXT.refusedSkip, undos: TEXT.refusedUndo }[entry.route];
+    this.toasts.say(lead + sentence, { bad: true });
+    // Where only the answer was not good, the server offers the task again.
+    if (entry.fields.lease_id) this.queue.reopen(entry.fields.lease_id);
+    this.renew();
+  }
+
+  sayMeasurement(card, { part, value }) {
+    const options = card?.question.form.parts.find((one) => one.name === part)?.options ?? [];
+    this.toasts.say(measurementSaid(options.find((one) => one.value === value)?.label ?? value));
+  }
+
+  signedOut() {
+    this.outbox.blocked = true;
+    this.connection();
+    this.stage.say(message(TEXT.signedOut, TEXT.signIn, [TEXT.signInAction, () => location.assign("/login")]));
+  }
+
+  /** Another link was opened in this browser: this page is theirs no longer, and what it keeps waits for its own rater. */
+  somebodyElse() {
+    this.outbox.blocked = true;
+    this.connection();
+    this.stage.say(message(TEXT.otherTitle, TEXT.otherText, [TEXT.otherAction, () => location.reload()]));
+  }
+
+  async leave() {
+    const go = async () => {
+      await post("/logout", {});
+      location.assign("/login");
+    };
+    if (this.outbox.size) this.dialog.confirm(TEXT.leaveUnsent, TEXT.stay, TEXT.leave, go);
+    else await go();
+  }
+
+  welcomed() {
+    return this.work.progress.answered > 0 || remembered.get("welcomed") === this.work.study.title;
+  }
+
+  greet() {
+    this.greeting = () => {
+      this.greeting = null;
+      remembered.set("welcomed", this.work.study.title);
+      this.take(this.work);
+    };
+    this.stage.say(welcome(this.work.study, () => this.greeting?.()));
+    this.prepare();
+  }
+
+  press(key, event) {
+    if (key === null) return false;
+    if (key === "?" || (key === "Escape" && this.dialog.open)) return this.dialog.open ? this.dialog.close() : this.dialog.help(this.card?.question.form), true;
+    if (this.dialog.open) return false;
+    if (this.greeting) return key === "Enter" && (this.greeting(), true);
+    if (key === "u" || key === "Backspace") return this.undo(), true;
+    if (!this.card) return false;
+    if (key === "s") return this.stage.form.skip(), true;
+    return this.stage.press(key, event);
+  }
+
+  get cut() {
+    return navigator.onLine === false || this.outbox.failures > 0;
+  }
+
+  unsent() {
+    return { count: this.outbox.size, blocked: this.outbox.blocked, failing: this.cut };
+  }
+
+  connection() {
+    this.topBar.connect(this.unsent());
+    if (!this.card && this.work && this.outbox.size && !this.outbox.blocked && !this.greeting) this.idle();
+  }
+}
+
+/** Draw the page inside `root`. */
+export function start(root) {
+  const page = new Page(root);
+  window.raterPage = { page, latencies: page.stage.latency.latencies };
+  page.begin();
+}

@@ -1,0 +1,86 @@
+/* What stands in the players' place between tasks, and what lies over them. */
+
+import { el, keycap } from "./dom.js";
+import { HELP } from "./controls.js";
+import { TEXT } from "./text.js";
+
+const OTHER_KEYS = [["u", "Take the last answer back (also Backspace)"], ["s", "Skip, with a reason"], ["Enter", "Take the marked answer"], ["t", "Narrow screens: the other players (also a swipe)"], ["?", "These keys"]];
+
+/** A quiet message in the middle. `action`: [words, function]. */
+export function message(title, text, action = null) {
+  const button = action ? el("button", { type: "button", class: "primary", onclick: action[1] }, action[0]) : null;
+  return el("div", { class: "message", role: "status" }, el("h2", {}, title), text ? el("p", {}, text) : null, button);
+}
+
+export function welcome(study, begin) {
+  const button = el("button", { type: "button", class: "primary", onclick: begin }, TEXT.begin, keycap("Enter"));
+  const lines = study.welcome.split(/\n+/).filter((line) => line.trim());
+  return el("div", { class: "message welcome" }, el("h2", {}, study.title), ...lines.map((line) => el("p", {}, line)),
+    el("p", { class: "hint" }, TEXT.welcomeHint), button);
+}
+
+/** One dialog at a time, over everything; keys do not reach what lies beneath. */
+export class Dialog {
+  constructor(root) {
+    this.root = root;
+    this.node = null;
+  }
+
+  get open() {
+    return this.node !== null;
+  }
+
+  close() {
+    if (!this.node) return;
+    this.node.remove();
+    this.node = null;
+    this.before?.focus?.();
+  }
+
+  /** All keys; those of the answers of `form` first, where there is one. */
+  help(form = null) {
+    if (this.open) return this.close();
+    const answers = (form?.parts ?? []).flatMap((part) => part.options.map((option) => [option.key, `${part.prompt} ${option.label}`]));
+    const rows = [...answers, ...HELP, ...OTHER_KEYS].map(([key, text]) => el("div", { class: "row" }, el("dt", {}, keycap(key)), el("dd", {}, text)));
+    this.#show(TEXT.helpTitle, [el("dl", { class: "keys" }, ...rows), el("p", { class: "hint" }, `${TEXT.wheel} ${TEXT.touch}`)],
+      [el("button", { type: "button", class: "primary", onclick: () => this.close() }, TEXT.close, keycap("Escape"))]);
+  }
+
+  confirm(text, stay, go, then) {
+    const leave = el("button", { type: "button", class: "secondary", onclick: () => (this.close(), then()) }, go);
+    this.#show(text, [], [leave, el("button", { type: "button", class: "primary", onclick: () => this.close() }, stay)]);
+  }
+
+  #show(title, content, buttons) {
+    this.close();
+    this.before = document.activeElement;
+    const box = el("div", { class: "box", role: "dialog", "aria-modal": "true", "aria-label": title, tabindex: "-1" },
+      el("h2", {}, title), ...content, el("div", { class: "buttons" }, ...buttons));
+    this.node = el("div", { class: "veil" }, box);
+    this.node.addEventListener("pointerdown", (event) => event.target === this.node && this.close());
+    this.node.addEventListener("keydown", (event) => event.key === "Tab" && keepInside(event, box));
+    this.root.append(this.node);
+    buttons[buttons.length - 1].focus();
+  }
+}
+
+function keepInside(event, box) {
+  const buttons = [...box.querySelectorAll("button")];
+  const at = buttons.indexOf(document.activeElement) + (event.shiftKey ? -1 : 1);
+  event.preventDefault();
+  buttons[(at + buttons.length) % buttons.length].focus();
+}
+
+/** Short notes that go by themselves, spoken too. */
+export class Toasts {
+  constructor(root) {
+    this.root = root;
+  }
+
+  say(text, { bad = false, seconds = 4 } = {}) {
+    const note = el("div", { class: bad ? "toast bad" : "toast" }, text);
+    this.root.append(note);
+    while (this.root.children.length > 3) this.root.firstChild.remove();
+    setTimeout(() => note.remove(), seconds * 1000 * (bad ? 2 : 1));
+  }
+}

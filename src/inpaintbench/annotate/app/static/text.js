@@ -1,0 +1,93 @@
+/* Every word of the page, and how numbers are said. */
+
+export const TEXT = {
+  loading: "Getting the next one…",
+  saved: "Saved",
+  sending: "Saving…",
+  signedOut: "Signed out",
+  signIn: "Please sign in again. Nothing is lost: what you answered is kept in this browser and sent once you are back.",
+  signInAction: "Sign in",
+  otherTitle: "Somebody else is signed in here",
+  otherText: "Another link was opened in this browser. Nothing is lost: what you answered is kept and sent once you open your own link again.",
+  otherAction: "Go on as them",
+  ahead: "You are ahead of the network. The next one comes when it is back.",
+  noServer: "No connection. Trying again…",
+  refused: "That answer was not taken: ",
+  refusedUndo: "That could not be taken back: ",
+  refusedSkip: "That could not be skipped: ",
+  nothingToUndo: "There is nothing to take back.",
+  undoLater: "It will be taken back as soon as the network is there.",
+  takenBack: "Taken back. Answer it again.",
+  skipTitle: "Why skip this one?",
+  skipCancel: "Back to the question",
+  before: "before",
+  measured: "measured",
+  prefilled: "The measurement is marked. Press Enter to agree, or choose another.",
+  previous: "Your answer from before is marked. Press Enter to keep it.",
+  words: "In a few words",
+  send: "Send",
+  broken: "This one does not play here.",
+  brokenHint: "Skip it, or load it again.",
+  again: "Load again",
+  begin: "Begin",
+  doneTitle: "All done. Thank you!",
+  doneText: "There is nothing left for you to judge in this study.",
+  pausedTitle: "A short pause",
+  pausedText: "This study has paused your tasks. The people who run it will let you go on.",
+  waitingTitle: "Nothing to do at the moment",
+  waitingText: "Others are working on what is left. The page asks again by itself.",
+  lookNow: "Look now",
+  welcomeHint: "Hands on the keyboard: every button shows its key. Press ? at any time.",
+  leaveUnsent: "Some answers have not reached the server yet. They are kept in this browser, and only you can send them. Sign out all the same?",
+  stay: "Stay",
+  leave: "Sign out",
+  helpTitle: "Keys",
+  close: "Close",
+  touch: "On a touch screen: double-tap or pinch to zoom, drag to move, hold the buttons to flip.",
+  wheel: "The wheel over a picture zooms all of them.",
+};
+
+/** 634 -> "about 11 min". */
+export function duration(seconds) {
+  if (seconds < 90) return `about ${Math.max(10, Math.round(seconds / 10) * 10)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `about ${minutes} min`;
+  const halves = Math.round(minutes / 30) / 2;
+  return `about ${Number.isInteger(halves) ? halves : `${Math.floor(halves)}½`} h`;
+}
+
+/** "7 s each, about 11 min left"; empty before a pace is known. */
+export function pace(progress) {
+  if (!progress.seconds_per_task || progress.seconds_left === null) return "";
+  const each = progress.seconds_per_task;
+  const said = each < 10 ? Math.round(each * 10) / 10 : Math.round(each);
+  return progress.seconds_left > 0 ? `${said} s each, ${duration(progress.seconds_left)} left` : `${said} s each`;
+}
+
+export function waitingFor(count) {
+  return count === 1 ? "1 answer waiting for the network" : `${count} answers waiting for the network`;
+}
+
+/** 2 -> "A, B"; 5 -> "A to E". */
+export function candidatesSaid(count) {
+  if (count <= 1) return "Result";
+  return count === 2 ? "A, B" : `A to ${String.fromCharCode(64 + count)}`;
+}
+
+export function watchOn(seconds, playing) {
+  const left = `${Math.max(0.1, seconds).toFixed(1)} s left`;
+  return playing ? `Watch to the end: ${left}` : `Watch to the end: press space, ${left}`;
+}
+
+export function measurementSaid(label) {
+  return `For the last one the measurement said: ${label}`;
+}
+
+export function times(factor) {
+  const fractions = { 0.125: "⅛", 0.25: "¼", 0.5: "½", 0.75: "¾" };
+  return `${fractions[factor] ?? Math.round(factor * 100) / 100}×`;
+}
+
+export function clockTime(seconds) {
+  return `${seconds.toFixed(2)} s`;
+}

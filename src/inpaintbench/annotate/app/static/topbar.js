@@ -1,0 +1,81 @@
+/* Title, progress, pace, connection, who is here, theme, help, the way out. */
+
+import { el, icon, letGo, remembered } from "./dom.js";
+import { pace, TEXT, waitingFor } from "./text.js";
+
+const THEMES = ["auto", "light", "dark"];
+const THEME_LABEL = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
+const CALM_MS = 700;
+
+export class TopBar {
+  constructor(root, { page, onhelp, onleave }) {
+    this.page = page;
+    this.title = el("h1", { class: "title" });
+    this.bar = el("div", { class: "fill" });
+    this.progress = el("div", { class: "progress", role: "progressbar", "aria-label": "Answered", "aria-valuemin": "0" }, this.bar);
+    this.count = el("span", { class: "count" });
+    this.pace = el("span", { class: "pace" });
+    this.link = el("span", { class: "link", role: "status", "aria-live": "polite" });
+    this.name = el("span", { class: "name" });
+    this.theme = button("theme", "Theme", () => this.#nextTheme());
+    const help = button("help", "Help: all keys", onhelp, "?");
+    const leave = button("leave", "Sign out", onleave);
+    leave.append(icon("leave"));
+    root.append(this.title, el("div", { class: "tally" }, this.progress, this.count, this.pace), this.link, this.name, this.theme, help, leave);
+    this.#setTheme(THEMES.includes(remembered.get("theme")) ? remembered.get("theme") : "auto");
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#setTheme(this.chosen));
+  }
+
+  show({ study, rater, progress }, unsent) {
+    this.title.textContent = study.title;
+    this.title.title = study.title;
+    document.title = study.title;
+    this.name.textContent = rater.name;
+    const total = Math.max(progress.total, progress.answered);
+    this.bar.style.transform = `scaleX(${total ? progress.answered / total : 0})`;
+    this.progress.setAttribute("aria-valuemax", String(total));
+    this.progress.setAttribute("aria-valuenow", String(progress.answered));
+    this.count.textContent = `${progress.answered} / ${total}`;
+    this.pace.textContent = pace(progress);
+    this.connect(unsent);
+  }
+
+  /** `unsent`: {count, blocked, failing}. */
+  connect({ count, blocked, failing }) {
+    clearTimeout(this.calm);
+    if (blocked) this.#say(TEXT.signedOut, "lost");
+    else if (count && failing) this.#say(waitingFor(count), "lost");
+    // What is saved within a blink is no news.
+    else if (count) this.calm = setTimeout(() => this.#say(TEXT.sending, "busy"), CALM_MS);
+    else this.#say(TEXT.saved, "saved");
+  }
+
+  #say(text, state) {
+    if (this.link.textContent !== text) this.link.textContent = text;
+    this.link.dataset.state = state;
+  }
+
+  #nextTheme() {
+    const next = THEMES[(THEMES.indexOf(this.chosen) + 1) % THEMES.length];
+    remembered.set("theme", next);
+    this.#setTheme(next);
+  }
+
+  #setTheme(theme) {
+    this.chosen = theme;
+    const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+    this.page.dataset.theme = dark ? "dark" : "light";
+    this.theme.replaceChildren(icon(theme));
+    this.theme.setAttribute("aria-label", THEME_LABEL[theme]);
+    this.theme.dataset.tip = THEME_LABEL[theme];
+  }
+}
+
+function button(name, label, action, text = "") {
+  const made = el("button", { type: "button", class: `plain ${name}`, "aria-label": label, "data-tip": label }, text);
+  made.addEventListener("click", (event) => {
+    letGo(event);
+    action();
+  });
+  return made;
+}

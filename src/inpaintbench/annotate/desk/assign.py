@@ -1,0 +1,239 @@
+"""Which task a rater gets next, for what, and in which order its candidates are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from inpaintbench.annotate.desk.coverage import Coverage, Group
+from inpaintbench.annotate.desk.raters import RaterRecord
+from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.events import Purpose
+from inpaintbench.annotate.study import StudyTask
+from inpaintbench.types import item_rng
+
+QUEUE = 2
+"""Tasks in a rater's hands: the one on screen and the one that is loaded meanwhile."""
+BLOCK = 10
+"""Tasks of one question in a row, so that raters need not read another instruction at every task."""
+PAIR_FLOOR = 3
+"""Votes that every pair of candidates gets before information decides."""
+Information = Callable[[str], Mapping[tuple[str, str], float]]
+"""Question -> pair -> what one more vote on it would tell."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a lease is made of."""
+
+    task_id: str
+    purpose: Purpose
+    shown: tuple[str, ...]
+    """Candidates, from the first place to the last."""
+
+
+def next_task(
+    state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str], information: Information
+) -> Assignment | None:
+    """What ``rater_id`` does next; None when no ordinary task is left for them, even if gold or repeats are.
+
+    Depends on the state, the study's seed and the rater alone.
+
+    Args:
+        state: folded up to now.
+        coverage: of the same state.
+        rater_id: who asks.
+        settled: questions that need no more votes.
+        information: asked for questions about pairs, once every pair has its floor.
+    """
+    record, seed = state.rater(rater_id), state.study.file.seed
+    rng = item_rng(seed, "next task", f"{rater_id}/{record.handed}")
+    task_id = _ordinary(state, coverage, rater_id, settled=settled, information=information, rng=rng)
+    if task_id is None:
+        return None
+    purpose: Purpose = "vote"
+    check = _check(state, rater_id, settled=settled, question=state.study.task_of[task_id].question, rng=rng)
+    if check is not None:
+        task_id, purpose = check
+    task = state.study.task_of[task_id]
+    return Assignment(task_id, purpose, seats(record, task.question, task.candidates, rng=rng))
+
+
+def still_to_come(state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str]) -> int:
+    """Tasks that a rater would be given if nobody else worked: ordinary ones, and the gold and repeats between them.
+
+    The draws for checks are counted in beforehand, so the number does not move when a check is handed out.
+    """
+    left = coverage.left(rater_id, settled=settled)
+    if not left:
+        return 0
+    golds = len(_golds(state, rater_id, settled=settled))
+    begin, length = _ordinal(state.rater(rater_id)), 2 * left + golds + 64
+    while True:
+        kinds = _kinds(state, rater_id, begin + length)[begin : begin + length]
+        checks = np.minimum(np.cumsum(kinds == _GOLD), golds) + np.cumsum(kinds == _REPEAT)
+        handed = np.arange(1, length + 1)
+        enough = np.flatnonzero(handed - checks >= left)
+        if len(enough):
+            return int(handed[enough[0]])
+        length *= 2
+
+
+def seats(record: RaterRecord, question: str, candidates: Sequence[str], *, rng: np.random.Generator) -> tuple[str, ...]:
+    """Candidates in the order to be shown: each goes where this rater saw it least often, equals by ``rng``.
+
+    The places of this question decide, then those of all questions. For pairs of n candidates the times left and right of a
+    candidate differ by n // 2 at most within a question, whatever the pairs are, as long as nothing is skipped (exhaustive
+    search up to n = 7); which side comes first is a fair coin.
+    """
+    count = len(candidates)
+    if count < 2:
+        return tuple(candidates)
+    seen = np.array([[_seen(record, question, one, place) for place in range(count)] for one in candidates])
+    cost = seen[..., 0] * 2.0**24 + seen[..., 1] + rng.random((count, count)) / (2 * count)
+    _, places = linear_sum_assignment(cost)
+    return tuple(candidates[number] for number in np.argsort(places))
+
+
+def _seen(record: RaterRecord, question: str, candidate: str, place: int) -> tuple[int, int]:
+    here = record.places.get((question, candidate, place), 0)
+    return here, record.everywhere.get((candidate, place), 0)
+
+
+def _ordinary(
+    state: State,
+    coverage: Coverage,
+    rater_id: str,
+    *,
+    settled: frozenset[str],
+    information: Information,
+    rng: np.random.Generator,
+) -> str | None:
+    for question in _questions(state, coverage, rater_id, settled=settled):
+        for group in _groups(state, coverage, question, information=information, rng=rng):
+            task_id = coverage.least(rater_id, group)
+            if task_id is not None:
+                return task_id
+    return None
+
+
+def _questions(state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str]) -> Iterable[str]:
+    """The question the rater is at, until the block is full, then the least covered first."""
+    record = state.rater(rater_id)
+    open_questions = [label for label in coverage.groups if label not in settled]
+    if record.question in open_questions and record.in_a_row % BLOCK:
+        yield record.question
+    mixed = item_rng(state.study.file.seed, "question order", rater_id).permutation(len(open_questions))
+    yield from sorted(
+        (open_questions[number] for number in mixed), key=lambda one: coverage.filled[one] / max(1, coverage.needed[one])
+    )
+
+
+def _groups(
+    state: State, coverage: Coverage, question: str, *, information: Information, rng: np.random.Generator
+) -> Iterable[Group]:
+    """Pairs by need: first those that connect candidates, then those below the floor, then by what they would tell."""
+    groups = coverage.groups[question]
+    if len(groups) < 2:
+        return groups
+    load = coverage.group_load
+    mixed = [groups[number] for number in rng.permutation(len(groups))]
+    poor = [group for group in mixed if load[group] < PAIR_FLOOR]
+    rich = [group for group in mixed if load[group] >= PAIR_FLOOR]
+    if poor:
+        component = _components(group[1] for group in groups if load[group])
+        poor.sort(key=lambda group: (_joined(component, group[1]), load[group]))
+    return [*poor, *_informative(state, coverage, question, rich, information)] if rich else poor
+
+
+def _informative(
+    state: State, coverage: Coverage, question: str, groups: Sequence[Group], information: Information
+) -> list[Group]:
+    told, counts = information(question), state.pairs.get(question, {})
+
+    def worth(group: Group) -> float:
+        # What others are answering right now tells less when it arrives: variance falls with the number of votes.
+        pair = (group[1][0], group[1][1])
+        votes = sum(counts.get(pair, {}).values())
+        return told.get(pair, 0.0) * (votes + 1) / (max(votes, coverage.group_load[group]) + 1)
+
+    return sorted(groups, key=worth, reverse=True)
+
+
+def _components(pairs: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    component: dict[str, str] = {}
+    for first, second in pairs:
+        old, new = component.setdefault(second, second), component.setdefault(first, first)
+        component.update({name: new for name, root in component.items() if root == old})
+    return component
+
+
+def _joined(component: Mapping[str, str], pair: Sequence[str]) -> bool:
+    first, second = (component.get(name, name) for name in pair)
+    return first == second
+
+
+def _check(
+    state: State, rater_id: str, *, settled: frozenset[str], question: str, rng: np.random.Generator
+) -> tuple[str, Literal["gold", "repeat"]] | None:
+    # Of the same question only: another instruction in the middle of a block would give the check away.
+    record = state.rater(rater_id)
+    kind = _kinds(state, rater_id, _ordinal(record) + 1)[_ordinal(record)]
+    if kind == _GOLD:
+        known = [task.task_id for task in _golds(state, rater_id, settled=settled) if task.question == question]
+        return (known[rng.integers(len(known))], "gold") if known else None
+    if kind == _REPEAT:
+        known = record.repeatable(gap=state.study.file.checks.repeat_gap)
+        known = [one for one in known if not state.taken_out(one) and _ordinary_of(state.study.task_of[one], question)]
+        return (known[rng.integers(len(known))], "repeat") if known else None
+    return None
+
+
+def _ordinary_of(task: StudyTask, question: str) -> bool:
+    return task.question == question and not task.gold
+
+
+def _golds(state: State, rater_id: str, *, settled: frozenset[str]) -> list[StudyTask]:
+    had = state.rater(rater_id).had
+    return [
+        task
+        for task in state.gold_tasks
+        if task.task_id not in had and task.question not in settled and not state.taken_out(task.task_id)
+    ]
+
+
+_VOTE, _GOLD, _REPEAT = range(3)
+
+
+def _ordinal(record: RaterRecord) -> int:
+    return len(record.had) + len(record.repeated)
+
+
+def _kinds(state: State, rater_id: str, length: int) -> npt.NDArray[np.int8]:
+    """For each task of a rater, whether it is to be a check; at least ``length`` of them."""
+    checks = state.study.file.checks
+    return _drawn_kinds(
+        state.study.file.seed,
+        rater_id,
+        1 << max(6, (length - 1).bit_length()),
+        checks.gold_share,
+        checks.repeat_share,
+        checks.repeat_gap + QUEUE,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _drawn_kinds(
+    seed: int, rater_id: str, length: int, gold_share: float, repeat_share: float, first_repeat: int
+) -> npt.NDArray[np.int8]:
+    draws = item_rng(seed, "checks", rater_id).random(length)
+    kinds = np.where(draws < gold_share, _GOLD, np.where(draws < gold_share + repeat_share, _REPEAT, _VOTE)).astype(np.int8)
+    kinds[:first_repeat][kinds[:first_repeat] == _REPEAT] = _VOTE
+    kinds.setflags(write=False)
+    return kinds

@@ -1,0 +1,205 @@
+"""How many raters each task has or is about to have, and the least covered one for a rater, without looking at all tasks."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.events import Event
+from inpaintbench.types import item_rng
+
+Group = tuple[str, tuple[str, ...]]
+"""Tasks that compete by coverage alone: (question, pair of candidates); no candidates for questions that are not about pairs."""
+_TAKEN_OUT = 1 << 30
+
+
+@dataclass
+class _Order:
+    """A rater's own order of the tasks, and what is left of it."""
+
+    tasks: npt.NDArray[np.int32]
+    """Rank -> number of the task."""
+    ranks: npt.NDArray[np.int32]
+    """Number of the task -> rank."""
+    heaps: dict[Group, list[int]] = field(default_factory=dict)
+    """``load * tasks + rank``, least first. An entry may be too low, never too high: it is put right when it comes up."""
+
+
+class Coverage:
+    """The load of every ordinary task: votes that stand, and raters with live leases. Gold tasks and repeats have none.
+
+    A lease is live from its event until it is answered, skipped or expired; what has expired comes back to life by a renewal
+    alone, so a clock that steps back gives nobody a second chance.
+    """
+
+    def __init__(self, state: State) -> None:
+        study = state.study
+        self._state = state
+        self._tasks = [task for task in study.tasks if not task.gold]
+        self._number = {task.task_id: number for number, task in enumerate(self._tasks)}
+        self._target = [study.spec_of[task.question].raters_per_task for task in self._tasks]
+        pairs = {label for label, question in study.question_of.items() if question.subject == "pair"}
+        self._group: list[Group] = [(one.question, one.candidates if one.question in pairs else ()) for one in self._tasks]
+        self._load = [0] * len(self._tasks)
+        self._holders: list[set[str]] = [set() for _ in self._tasks]
+        self._had_by: list[set[str]] = [set() for _ in self._tasks]
+        self._live: dict[str, float] = {}
+        self._expiries: list[tuple[float, str]] = []
+        self._orders: dict[str, _Order] = {}
+        self.groups: dict[str, list[Group]] = {label: [] for label in study.spec_of}
+        """Question -> its groups, in the order of the study."""
+        self.group_load: dict[Group, int] = dict.fromkeys(self._group, 0)
+        self.needed: dict[str, int] = dict.fromkeys(study.spec_of, 0)
+        """Question -> votes that its tasks need together, without those taken out."""
+        self.filled: dict[str, int] = dict.fromkeys(study.spec_of, 0)
+        """Question -> of these, how many are there or on their way."""
+        self._open: dict[str, int] = dict.fromkeys(study.spec_of, 0)
+        self._open_had: dict[tuple[str, str], int] = defaultdict(int)
+        for group in self.group_load:
+            self.groups[group[0]].append(group)
+        for number, task in enumerate(self._tasks):
+            self.needed[task.question] += self._target[number]
+            self._open[task.question] += 1
+
+    def follow(self, events: Iterable[Event], *, now: float) -> None:
+        """Take up events that the state has folded already."""
+        touched: set[int] = set()
+        for event in events:
+            if event.kind == "resume":
+                continue
+            number = self._number.get(self._task_of(event))
+            if event.kind in ("lease", "renew"):
+                self._hand_out(event, number, now=now)
+            elif event.kind in ("answer", "skip"):
+                self._end(event.body["lease_id"], number)
+            if number is not None:
+                touched.add(number)
+        for number in touched:
+            self._weigh(number)
+
+    def expire(self, now: float) -> None:
+        """End the leases whose time is over."""
+        while self._expiries and self._expiries[0][0] <= now:
+            expires_at, lease_id = heapq.heappop(self._expiries)
+            if self._live.get(lease_id) != expires_at:
+                continue
+            number = self._number.get(self._state.leases[lease_id].task_id)
+            self._end(lease_id, number)
+            if number is not None:
+                self._weigh(number)
+
+    def live(self, lease_id: str) -> bool:
+        """Whether a lease keeps its task from others."""
+        return lease_id in self._live
+
+    def load(self, task_id: str) -> int:
+        """Votes that stand and live leases of an ordinary task; very large for one that is taken out."""
+        return self._load[self._number[task_id]]
+
+    def room(self, task_id: str) -> bool:
+        """Whether one more rater may have an ordinary task."""
+        number = self._number[task_id]
+        return self._load[number] < self._target[number]
+
+    def left(self, rater_id: str, *, settled: Iterable[str]) -> int:
+        """Ordinary tasks that a rater has not had and that have room, without questions that need no more votes."""
+        over = set(settled)
+        return sum(self._open[one] - self._open_had[rater_id, one] for one in self._open if one not in over)
+
+    def least(self, rater_id: str, group: Group) -> str | None:
+        """The least covered task of a group that a rater may have; in the rater's own order among equals."""
+        order = self._order(rater_id)
+        heap, size = order.heaps[group], len(self._tasks)
+        had = self._state.rater(rater_id).had
+        while heap:
+            load, rank = divmod(heap[0], size)
+            number = int(order.tasks[rank])
+            actual = self._load[number]
+            if actual >= self._target[number] or self._tasks[number].task_id in had or actual < load:
+                heapq.heappop(heap)  # comes back as a new entry when its load falls
+            elif actual > load:
+                heapq.heapreplace(heap, actual * size + rank)
+            else:
+                return self._tasks[number].task_id
+        return None
+
+    def awaited(self, *, settled: Iterable[str]) -> set[str]:
+        """Ordinary tasks that lack votes, whether leased or not, without questions that need no more votes. Looks at all."""
+        over = set(settled)
+        return {
+            task.task_id
+            for task, target, load in zip(self._tasks, self._target, self._load, strict=True)
+            if load != _TAKEN_OUT and task.question not in over and self._state.standing.get(task.task_id, 0) < target
+        }
+
+    def _task_of(self, event: Event) -> str:
+        return self._state.leases[event.body["lease_id"]].task_id if event.kind == "renew" else event.body["task_id"]
+
+    def _hand_out(self, event: Event, number: int | None, *, now: float) -> None:
+        lease = self._state.leases[event.body["lease_id"]]
+        if number is not None and lease.purpose == "vote" and event.rater_id not in self._had_by[number]:
+            self._had_by[number].add(event.rater_id)
+            if self._load[number] < self._target[number]:
+                self._open_had[event.rater_id, self._group[number][0]] += 1
+        if lease.closed_by is None and lease.expires_at > now:
+            self._live[lease.lease_id] = lease.expires_at
+            heapq.heappush(self._expiries, (lease.expires_at, lease.lease_id))
+            if number is not None and lease.purpose == "vote":
+                self._holders[number].add(lease.lease_id)
+
+    def _end(self, lease_id: str, number: int | None) -> None:
+        self._live.pop(lease_id, None)
+        if number is not None:
+            self._holders[number].discard(lease_id)
+
+    def _weigh(self, number: int) -> None:
+        task, before, target = self._tasks[number], self._load[number], self._target[number]
+        out = self._state.taken_out(task.task_id)
+        after = _TAKEN_OUT if out else self._state.standing.get(task.task_id, 0) + self._waiting(number)
+        if after == before:
+            return
+        self._load[number] = after
+        self._book(number, before, after)
+        if (before < target) != (after < target):
+            self._open[task.question] += 1 if after < target else -1
+            for rater_id in self._had_by[number]:
+                self._open_had[rater_id, task.question] += 1 if after < target else -1
+        if after < before:
+            for order in self._orders.values():
+                heapq.heappush(order.heaps[self._group[number]], after * len(self._tasks) + int(order.ranks[number]))
+
+    def _waiting(self, number: int) -> int:
+        """Raters with a live lease whose vote is still to come; an import may have brought it while they had the task open."""
+        raters = {self._state.leases[lease_id].rater_id for lease_id in self._holders[number]}
+        return sum(self._tasks[number].task_id not in self._state.rater(rater_id).first for rater_id in raters)
+
+    def _book(self, number: int, before: int, after: int) -> None:
+        group, target = self._group[number], self._target[number]
+        for load, sign in ((before, -1), (after, 1)):
+            if load < _TAKEN_OUT:
+                self.group_load[group] += sign * load
+                self.filled[group[0]] += sign * min(load, target)
+            else:
+                self.needed[group[0]] -= sign * target
+
+    def _order(self, rater_id: str) -> _Order:
+        if rater_id in self._orders:
+            return self._orders[rater_id]
+        size = len(self._tasks)
+        tasks = item_rng(self._state.study.file.seed, "task order", rater_id).permutation(size).astype(np.int32)
+        ranks = np.empty_like(tasks)
+        ranks[tasks] = np.arange(size, dtype=np.int32)
+        order = _Order(tasks, ranks, {group: [] for group in self.group_load})
+        for number, rank in enumerate(ranks.tolist()):
+            if self._load[number] < self._target[number]:
+                order.heaps[self._group[number]].append(self._load[number] * size + rank)
+        for heap in order.heaps.values():
+            heapq.heapify(heap)
+        self._orders[rater_id] = order
+        return order

@@ -1,0 +1,214 @@
+"""Where raters come for work and bring it back: every rule of a study, over the journal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from inpaintbench.annotate.desk import cards
+from inpaintbench.annotate.desk.assign import QUEUE, still_to_come
+from inpaintbench.annotate.desk.hands import Hands
+from inpaintbench.annotate.desk.live import Append, Live
+from inpaintbench.annotate.desk.overview import overview, why_done
+from inpaintbench.annotate.desk.records import Lease, Submission
+from inpaintbench.annotate.desk.sent import Refused, SentAnswer, SentSkip, SentUndo, parsed
+from inpaintbench.annotate.questions.base import checked
+from inpaintbench.annotate.study import Study, StudyTask
+from inpaintbench.errors import InputError
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.journal import Journal
+
+__all__ = ["Desk", "Refused"]
+
+_PAUSED = "Thank you so far. Please have a word with the person who runs the study before you go on."
+_WAITING = "Others are at work on what is left. Please look again in a few minutes."
+_NOTHING_LEFT = "Thank you, you have answered everything there is for you."
+
+
+class Desk:
+    """Serves the raters of one study.
+
+    Several desks, in one process or in many, may share a journal: each catches up inside its write transactions. A task never
+    goes to more raters than it needs while leases live; answers that come after their lease expired are taken all the same.
+
+    Args:
+        study: prepared.
+        journal: holds the events; the study is registered there.
+        clock: seconds since 1970.
+        name_of: what a rater is called on their own page and in the overview.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        journal: Journal,
+        *,
+        clock: Callable[[], float] = time.time,
+        name_of: Callable[[str], str] = str,
+    ) -> None:
+        self._study = study
+        self._live = Live(study, journal, clock=clock)
+        self._hands = Hands(self._live)
+        self._name_of = name_of
+
+    def work(self, rater_id: str) -> dict[str, Any]:
+        """What a rater does now and next, leased to them; asking again gives the same."""
+        with self._live.writing() as append:
+            return self._work(append, rater_id)
+
+    def answer(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Store an answer; the reply holds the next work. Sending it again gives the first outcome, ``duplicate``.
+
+        Raises:
+            Refused: 400 malformed, no answer to this question or not watched to the end; 403 of another rater; 404 no such
+                lease; 409 answered by another submission; 423 the rater is paused.
+        """
+        sent = parsed(SentAnswer, fields)
+        with self._live.writing() as append:
+            if (known := self._known(rater_id, sent.submission_id, "answer")) is not None:
+                return cards.stored(self._study, known.vote, self._work(append, rater_id), duplicate=True)
+            lease = self._own_lease(rater_id, sent.lease_id)
+            append("answer", rater_id, self._answer_body(sent, lease))
+            vote = self._live.state.submissions[sent.submission_id].vote
+            return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=False)
+
+    def skip(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Store that a rater does not answer a task; it does not come back to them.
+
+        Raises:
+            Refused: as ``answer``; 400 too where "Something else" comes without words.
+        """
+        sent = parsed(SentSkip, fields)
+        with self._live.writing() as append:
+            if self._known(rater_id, sent.submission_id, "skip") is not None:
+                return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
+            if sent.reason == cards.OTHER and not sent.text.strip():
+                raise Refused(400, "Please say in a few words why you skip this.")
+            lease = self._own_lease(rater_id, sent.lease_id)
+            body = {**sent.model_dump(), "text": sent.text.strip(), "task_id": lease.task_id}
+            append("skip", rater_id, body)
+            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
+
+    def undo(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Take back the last answer or skip of a rater that stands; its task comes first, as it was shown.
+
+        Raises:
+            Refused: 400 malformed, 403 of another rater, 404 no such submission, 409 not the last one or taken back already,
+                423 the rater is paused.
+        """
+        sent = parsed(SentUndo, fields)
+        with self._live.writing() as append:
+            if self._known(rater_id, sent.submission_id, "undo") is not None:
+                return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
+            lease = self._undoable(rater_id, sent.undoes)
+            append("undo", rater_id, {**sent.model_dump(), "task_id": lease.task_id})
+            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
+
+    def may_see(self, rater_id: str, proxy: str) -> bool:
+        """Whether ``proxy`` belongs to one of the last tasks of a rater."""
+        if self._holds(rater_id, proxy):
+            return True
+        with self._live.reading():  # another server process may have handed it out
+            return self._holds(rater_id, proxy)
+
+    def overview(self) -> dict[str, Any]:
+        """The study at a glance; see ``overview.overview``."""
+        with self._live.reading():
+            state, coverage, settled = self._live.state, self._live.coverage, self._live.settled
+            return overview(state, coverage, settled=settled, name_of=self._name_of, now=self._live.now)
+
+    def resume(self, rater_id: str) -> None:
+        """Let a paused rater go on; nothing happens to others."""
+        with self._live.writing() as append:
+            if self._paused(rater_id):
+                append("resume", rater_id, {})
+
+    def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
+        paused = self._paused(rater_id)
+        queue = [] if paused else self._hands.queue(append, rater_id)
+        status, message = ("paused", _PAUSED) if paused else ("working", "") if queue else self._idle(rater_id)
+        record, settled = self._live.state.rater(rater_id), self._live.settled
+        to_come = 0 if paused else len(queue) + still_to_come(self._live.state, self._live.coverage, rater_id, settled=settled)
+        undoable = record.done[-1] if record.done and not paused else None
+        return {
+            "study": {
+                "study_id": self._study.study_id,
+                "title": self._study.file.title,
+                "welcome": self._study.file.welcome,
+            },
+            "rater": {"rater_id": rater_id, "name": self._name_of(rater_id)},
+            "status": status,
+            "message": message,
+            "progress": cards.progress(record.answered, to_come, record.pace(), undoable),
+            "queue": [cards.card(self._study, lease) for lease in queue[:QUEUE]],
+        }
+
+    def _idle(self, rater_id: str) -> tuple[cards.Status, str]:
+        settled = self._live.settled
+        awaited = self._live.coverage.awaited(settled=settled)
+        if not awaited:
+            return "done", f"Thank you, the study is complete. {why_done(self._live.state, settled)}"
+        if awaited - self._live.state.rater(rater_id).had:
+            return "waiting", _WAITING
+        return "done", _NOTHING_LEFT
+
+    def _known(self, rater_id: str, submission_id: str, kind: str) -> Submission | None:
+        """The submission, when it was stored before; refuses those that may not go on."""
+        known = self._live.state.submissions.get(submission_id)
+        if known is not None and known.rater_id != rater_id:
+            raise Refused(403, "This is not yours.")
+        if known is not None and known.kind != kind:
+            raise Refused(409, "This was sent before as something else; please reload the page.")
+        if known is None and self._paused(rater_id):
+            raise Refused(423, _PAUSED)
+        return known
+
+    def _own_lease(self, rater_id: str, lease_id: str) -> Lease:
+        lease = self._live.state.leases.get(lease_id)
+        if lease is None:
+            raise Refused(404, "There is no such task; please reload the page.")
+        if lease.rater_id != rater_id:
+            raise Refused(403, "This is not yours.")
+        if lease.closed_by is not None:
+            raise Refused(409, "This task was answered before; please reload the page.")
+        return lease
+
+    def _undoable(self, rater_id: str, submission_id: str) -> Lease:
+        target = self._live.state.submissions.get(submission_id)
+        if target is None:
+            raise Refused(404, "There is nothing to undo.")
+        if target.rater_id != rater_id:
+            raise Refused(403, "This is not yours.")
+        done = self._live.state.rater(rater_id).done
+        if not done or done[-1] != submission_id:
+            raise Refused(409, "Only the last answer can be undone; please reload the page.")
+        return self._live.state.leases[target.lease_id]
+
+    def _answer_body(self, sent: SentAnswer, lease: Lease) -> dict[str, Any]:
+        task, told = self._task(lease), self._live.state.rater(lease.rater_id).told
+        frames = self._study.proxies[task.proxy].frames
+        if self._study.spec_of[task.question].must_watch and sent.watched_frames < frames:
+            raise Refused(400, f"Please watch the whole clip first: {sent.watched_frames} of {frames} frames were shown.")
+        try:
+            given = checked(self._study.form(task), sent.given)
+            choice = self._study.question_of[task.question].choice(given, shown=lease.shown)
+        except InputError as error:
+            raise Refused(400, str(error)) from error
+        return {
+            **sent.model_dump(),
+            "given": given,
+            "task_id": lease.task_id,
+            "choice": choice,
+            "suggestion_shown": cards.suggestion_shown(self._study, task, told=task.task_id in told),
+        }
+
+    def _task(self, lease: Lease) -> StudyTask:
+        return self._study.task_of[lease.task_id]
+
+    def _paused(self, rater_id: str) -> bool:
+        return self._live.state.rater(rater_id).paused(self._study.file.checks)
+
+    def _holds(self, rater_id: str, proxy: str) -> bool:
+        return proxy in self._live.state.rater(rater_id).proxies

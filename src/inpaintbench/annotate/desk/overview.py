@@ -1,0 +1,134 @@
+"""A study at a glance, for whoever runs it: coverage, raters, pace, and what does not play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from inpaintbench.annotate.desk.coverage import Coverage
+from inpaintbench.annotate.desk.raters import RaterRecord, Share
+from inpaintbench.annotate.desk.state import BROKEN, State
+
+HOUR = 3600.0
+REMARKS = 50
+"""Last words of raters that are listed."""
+
+
+def overview(
+    state: State, coverage: Coverage, *, settled: frozenset[str], name_of: Callable[[str], str], now: float
+) -> dict[str, Any]:
+    """JSON of the admin page.
+
+    ``questions`` have coverage, ``raters`` have pace, accuracy on gold and self-consistency (each with its n, and both over the
+    last ``Checks.window`` too), ``taken_out`` are tasks that nobody is asked any more, ``skips`` counts reasons, ``remarks`` are
+    the last words that came with skips (written by raters: escape them), ``votes_last_hour`` counts the votes of the last 60
+    minutes.
+    """
+    questions = [_question(state, coverage, label, settled=settled) for label in coverage.groups]
+    waiting = [one["name"] for one in questions if not one["done"]]
+    return {
+        "study": {"study_id": state.study.study_id, "title": state.study.file.title},
+        "done": not waiting,
+        "why": why_done(state, settled) if not waiting else f"Votes are still missing for {_listed(waiting)}.",
+        "questions": questions,
+        "raters": [_rater(state, rater_id, name_of(rater_id), now=now) for rater_id in sorted(state.raters)],
+        "votes_last_hour": sum(vote.purpose == "vote" and vote.at > now - HOUR for vote in state.votes()),
+        "taken_out": _broken(state, out=True),
+        "reported_broken": _broken(state, out=False),
+        "skips": _skips(state),
+        "remarks": _remarks(state),
+    }
+
+
+def why_done(state: State, settled: frozenset[str]) -> str:
+    """Which stop rule ended the study, in one sentence."""
+    level = state.study.file.stop.level
+    if not settled:
+        return "Every task has the answers that the study asked for."
+    if len(settled) == len(state.study.spec_of):
+        return f"The order of the candidates is settled at {level:.0%}."
+    return f"The order of the candidates is settled at {level:.0%} where people compare, and everything else has its answers."
+
+
+def _question(state: State, coverage: Coverage, label: str, *, settled: frozenset[str]) -> dict[str, Any]:
+    spec = state.study.spec_of[label]
+    tasks = [task for task in state.study.tasks if task.question == label and not task.gold]
+    asked = [task.task_id for task in tasks if not state.taken_out(task.task_id)]
+    enough = sum(state.standing.get(task_id, 0) >= spec.raters_per_task for task_id in asked)
+    votes = sum(state.standing.get(task.task_id, 0) for task in tasks)
+    return {
+        "name": label,
+        "leaf": spec.leaf,
+        "tasks": len(tasks),
+        "taken_out": len(tasks) - len(asked),
+        "covered": enough,
+        "votes": votes,
+        "needed": coverage.needed[label],
+        "raters_per_task": spec.raters_per_task,
+        "settled": label in settled,
+        "done": label in settled or enough == len(asked),
+    }
+
+
+def _rater(state: State, rater_id: str, name: str, *, now: float) -> dict[str, Any]:
+    record, checks = state.raters[rater_id], state.study.file.checks
+    answers = [one.vote for one in (state.submissions[name] for name in record.done) if one.vote is not None]
+    return {
+        "rater_id": rater_id,
+        "name": name,
+        "answered": record.answered,
+        "skipped": len(record.done) - record.answered,
+        "median_seconds": median(record.seconds) if record.seconds else None,
+        "stuttered_fraction": sum(vote.stuttered for vote in answers) / len(answers) if answers else None,
+        "gold": _share(record.accuracy()),
+        "gold_window": _share(record.window(checks)),
+        "consistency": _share(record.consistency()),
+        "consistency_window": _share(record.consistency_window(checks)),
+        "paused": record.paused(checks),
+        "last_seen": record.last_seen,
+        "answered_last_hour": sum(vote.at > now - HOUR for vote in answers),
+        "first_places": _first_places(record),
+    }
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {"right": share.right, "asked": share.asked, "share": share.share}
+
+
+def _first_places(record: RaterRecord) -> dict[str, int]:
+    """How often each candidate was shown at the first place."""
+    return {candidate: count for (candidate, place), count in sorted(record.everywhere.items()) if place == 0}
+
+
+def _broken(state: State, *, out: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "task_id": task_id,
+            "question": state.study.task_of[task_id].question,
+            "subject_id": state.study.task_of[task_id].subject_id,
+            "caption": state.study.task_of[task_id].caption,
+            "raters": sorted(raters),
+        }
+        for task_id, raters in state.broken.items()
+        if raters and state.taken_out(task_id) == out
+    ]
+
+
+def _skips(state: State) -> dict[str, int]:
+    counts: dict[str, int] = {BROKEN: 0}
+    for one in state.submissions.values():
+        if one.kind == "skip" and one.reason is not None and not one.undone:
+            counts[one.reason] = counts.get(one.reason, 0) + 1
+    return counts
+
+
+def _remarks(state: State) -> list[dict[str, str]]:
+    said = [one for one in state.submissions.values() if one.text and not one.undone]
+    return [
+        {"rater_id": one.rater_id, "task_id": state.leases[one.lease_id].task_id, "text": one.text} for one in said[-REMARKS:]
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

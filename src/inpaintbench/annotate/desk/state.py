@@ -1,0 +1,237 @@
+"""The state of a study: what folding its events gives. Nothing here knows the time.
+
+Which answers are votes, gold or repeats follows from the study and the events, not from what leases were given for: gold can be
+corrected after answers, and imports can bring answers to tasks that their rater has open. A rater's first answer that stands is
+the vote, or is held against the gold that the study has now; every further one is a repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from inpaintbench.annotate.desk.raters import RECENT_TASKS, RaterRecord, Reopened
+from inpaintbench.annotate.desk.records import Comparison, Lease, Submission, Vote, vote_of
+from inpaintbench.annotate.events import Event, Purpose
+from inpaintbench.annotate.questions.pairwise import TIE
+from inpaintbench.annotate.study import Study, StudyTask
+from inpaintbench.errors import InputError
+
+__all__ = ["BROKEN", "State", "Vote", "votes"]
+
+BROKEN = "broken"
+"""The reason of a skip that speaks of the task and not of the rater."""
+BROKEN_SKIPS = 3
+"""Raters who say so, before nobody is asked any more."""
+
+
+@dataclass
+class State:
+    """Counters over the events of one study, so that nothing needs to look at all events again."""
+
+    study: Study
+    last_seq: int = field(default=0, init=False)
+    leases: dict[str, Lease] = field(default_factory=dict, init=False)
+    submissions: dict[str, Submission] = field(default_factory=dict, init=False)
+    raters: dict[str, RaterRecord] = field(default_factory=dict, init=False)
+    standing: dict[str, int] = field(default_factory=dict, init=False)
+    """Task -> votes that stand, without gold and repeats."""
+    broken: dict[str, set[str]] = field(default_factory=dict, init=False)
+    """Task -> raters who say that it does not play."""
+    comparisons: dict[str, dict[str, Comparison]] = field(default_factory=dict, init=False)
+    """Question about pairs -> submission id -> vote, without gold, repeats and ``both_bad``."""
+    pairs: dict[str, dict[tuple[str, str], dict[str, int]]] = field(default_factory=dict, init=False)
+    """The same, counted: question -> (a, b) with a < b -> wins of ``a``, wins of ``b``, ``tie``."""
+
+    gold_tasks: tuple[StudyTask, ...] = field(init=False)
+    """In the order of the study."""
+
+    def __post_init__(self) -> None:
+        self.gold_tasks = tuple(task for task in self.study.tasks if task.gold)
+
+    def fold(self, events: Iterable[Event]) -> None:
+        """Take up ``events`` in the order of ``seq``; those that are known already are passed over.
+
+        Raises:
+            InputError: an event that cannot belong to this study, or to the events before it.
+        """
+        for event in sorted(events, key=lambda one: one.seq):
+            if event.seq <= self.last_seq:
+                continue
+            try:
+                _FOLDS[event.kind](self, event, self.raters.setdefault(event.rater_id, RaterRecord()))
+            except (KeyError, ValueError) as error:
+                raise InputError(
+                    f"event {event.seq} of the journal ({event.kind} of rater {event.rater_id!r}) does not fit study "
+                    f"{self.study.study_id}: {error}; name the study that the journal belongs to"
+                ) from error
+            self.last_seq = event.seq
+
+    def rater(self, rater_id: str) -> RaterRecord:
+        """What is known of a rater; an empty record, not kept, before their first event."""
+        return self.raters.get(rater_id) or RaterRecord()
+
+    def taken_out(self, task_id: str) -> bool:
+        """Whether so many raters could not play it that nobody is asked."""
+        return len(self.broken.get(task_id, ())) >= BROKEN_SKIPS
+
+    def votes(self) -> list[Vote]:
+        """The answers that stand, in order."""
+        return [one.vote for one in self.submissions.values() if one.vote is not None and not one.undone]
+
+    def _lease(self, event: Event, rater: RaterRecord) -> None:
+        body = event.body
+        task, shown = self.study.task_of[body["task_id"]], tuple(body["shown"])
+        purpose = _purpose(body["purpose"], task)
+        again = [one for one in rater.reopened if (one.task_id, one.purpose) == (task.task_id, purpose)]
+        lease = Lease(body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None)
+        if again:
+            rater.reopened.remove(again[0])
+            lease.previous = again[0].previous
+            rater.queue.insert(0, lease.lease_id)
+        else:
+            rater.queue.append(lease.lease_id)
+            _first_time(rater, task, purpose)
+        self.leases[lease.lease_id] = lease
+        rater.handed += 1
+        rater.show(task.question, shown, by=1)
+        _may_fetch(rater, task.proxy)
+        rater.last_seen = event.at
+
+    def _renew(self, event: Event, rater: RaterRecord) -> None:
+        lease = self.leases[event.body["lease_id"]]
+        lease.expires_at = event.body["expires_at"]
+        _may_fetch(rater, self.study.task_of[lease.task_id].proxy)
+        rater.last_seen = event.at
+
+    def _answer(self, event: Event, rater: RaterRecord) -> None:
+        lease = self._close(event, rater)
+        task = self.study.task_of[lease.task_id]
+        if task.task_id in rater.first:
+            lease.purpose = "repeat"  # another answer of theirs was imported while they had it open
+        vote = vote_of(event, lease, task)
+        self.submissions[vote.submission_id] = Submission("answer", event.rater_id, lease.lease_id, vote, None, "")
+        rater.seconds.append(vote.seconds)
+        if vote.purpose == "repeat":
+            first = rater.first.get(task.task_id)
+            rater.repeats.append(None if first is None else first[1] == vote.choice)
+        else:
+            rater.first[task.task_id] = (len(rater.done), vote.choice)
+        if vote.purpose == "vote":
+            self._count(vote, by=1)
+        elif vote.purpose == "gold":
+            rater.gold.append(vote.choice in task.gold)
+        if vote.suggestion_shown in ("after", "seen"):
+            rater.told.add(task.task_id)
+        rater.done.append(vote.submission_id)
+
+    def _skip(self, event: Event, rater: RaterRecord) -> None:
+        body, lease = event.body, self._close(event, rater)
+        self.submissions[body["submission_id"]] = Submission(
+            "skip", event.rater_id, lease.lease_id, None, body["reason"], body["text"]
+        )
+        rater.done.append(body["submission_id"])
+        rater.show(self.study.task_of[lease.task_id].question, lease.shown, by=-1)
+        if body["reason"] == BROKEN:
+            self.broken.setdefault(lease.task_id, set()).add(event.rater_id)
+
+    def _undo(self, event: Event, rater: RaterRecord) -> None:
+        undone = self.submissions[event.body["undoes"]]
+        if not rater.done or rater.done[-1] != event.body["undoes"]:
+            raise ValueError(f"{event.body['undoes']!r} is not the last submission of the rater")
+        rater.done.pop()
+        undone.undone = True
+        lease = self.leases[undone.lease_id]
+        if undone.vote is not None:
+            self._take_back(undone.vote, rater)
+            rater.show(undone.vote.question, lease.shown, by=-1)
+        elif undone.reason == BROKEN:
+            self.broken[lease.task_id].discard(event.rater_id)
+        previous = undone.vote.given if undone.vote else None
+        rater.reopened.append(Reopened(lease.task_id, lease.purpose, lease.shown, previous))
+        self.submissions[event.body["submission_id"]] = Submission("undo", event.rater_id, lease.lease_id, None, None, "")
+        rater.last_seen = event.at
+
+    def _resume(self, _event: Event, rater: RaterRecord) -> None:
+        rater.gold_from = len(rater.gold)
+
+    def _close(self, event: Event, rater: RaterRecord) -> Lease:
+        lease = self.leases[event.body["lease_id"]]
+        lease.closed_by = event.body["submission_id"]
+        rater.queue.remove(lease.lease_id)
+        rater.last_seen = event.at
+        return lease
+
+    def _take_back(self, vote: Vote, rater: RaterRecord) -> None:
+        rater.seconds.pop()
+        if vote.purpose == "repeat":
+            rater.repeats.pop()
+            return
+        del rater.first[vote.task_id]
+        if vote.purpose == "vote":
+            self._count(vote, by=-1)
+        else:
+            rater.gold.pop()
+            rater.gold_from = min(rater.gold_from, len(rater.gold))
+
+    def _count(self, vote: Vote, *, by: int) -> None:
+        self.standing[vote.task_id] = self.standing.get(vote.task_id, 0) + by
+        left_right = vote.shown
+        if len(left_right) != 2 or vote.choice not in (*left_right, TIE):
+            return
+        if self.study.question_of[vote.question].subject != "pair":
+            return
+        first, second = sorted(left_right)
+        counts = self.pairs.setdefault(vote.question, {}).setdefault((first, second), {"a": 0, "b": 0, "tie": 0})
+        counts["tie" if vote.choice == TIE else "a" if vote.choice == first else "b"] += by
+        votes = self.comparisons.setdefault(vote.question, {})
+        if by < 0:
+            del votes[vote.submission_id]
+            return
+        outcome: Literal["first", "second", "tie"]
+        outcome = "tie" if vote.choice == TIE else "first" if vote.choice == left_right[0] else "second"
+        votes[vote.submission_id] = (left_right[0], left_right[1], outcome, vote.cluster)
+
+
+_FOLDS = {
+    "lease": State._lease,
+    "renew": State._renew,
+    "answer": State._answer,
+    "skip": State._skip,
+    "undo": State._undo,
+    "resume": State._resume,
+}
+
+
+def votes(study: Study, events: Sequence[Event]) -> list[Vote]:
+    """The answers that stand (gold and repeats too, see ``purpose``), in the order they were given.
+
+    Raises:
+        InputError: as ``State.fold``.
+    """
+    state = State(study)
+    state.fold(events)
+    return state.votes()
+
+
+def _may_fetch(rater: RaterRecord, proxy: str) -> None:
+    # A new tuple, never a changed one: other threads look at it while this one goes on.
+    rater.proxies = (*(one for one in rater.proxies if one != proxy), proxy)[-RECENT_TASKS:]
+
+
+def _purpose(stored: Purpose, task: StudyTask) -> Purpose:
+    """What a lease is for by the gold that the study has now, which may have been corrected since it was given."""
+    return stored if stored == "repeat" else "gold" if task.gold else "vote"
+
+
+def _first_time(rater: RaterRecord, task: StudyTask, purpose: Purpose) -> None:
+    if purpose == "repeat":
+        rater.repeated.add(task.task_id)
+        return
+    rater.had.add(task.task_id)
+    if purpose == "gold":
+        rater.golds += 1
+        return
+    rater.in_a_row = rater.in_a_row + 1 if rater.question == task.question else 1
+    rater.question = task.question

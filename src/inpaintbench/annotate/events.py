@@ -1,0 +1,46 @@
+"""What happens in a study, one record an event: the journal keeps them in order and never changes one.
+
+The state of a study is what folding its events gives, so it can always be made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inpaintbench.types import Plain
+
+Kind = Literal["lease", "renew", "answer", "skip", "undo", "resume"]
+Purpose = Literal["vote", "gold", "repeat"]
+SuggestionShown = Literal["hidden", "after", "prefill", "seen"]
+"""What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
+it after an earlier answer of theirs to the same task, which they took back or which is asked once more."""
+ANCHORED: frozenset[str] = frozenset({"prefill", "seen"})
+"""Answers given by raters who knew the machine's: they may lean towards it."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the journal.
+
+    The body of each kind:
+
+    * ``lease``: a task is handed out. ``lease_id``, ``task_id``, ``shown`` (candidates in the order shown, list), ``purpose``
+      (as it was then: the study may have learnt since that the task is gold, or that it is none), ``expires_at`` (seconds
+      since 1970).
+    * ``renew``: the rater still has it open. ``lease_id``, ``expires_at``.
+    * ``answer``: ``submission_id``, ``lease_id``, ``task_id``, ``given`` (part -> value, as sent), ``choice`` (in the
+      names of what was shown), ``seconds`` (from first frame shown to answer), ``watched_frames``,
+      ``dropped_frames``, ``plays``, ``stuttered``, ``suggestion_shown`` (see ``SuggestionShown``).
+    * ``skip``: ``submission_id``, ``lease_id``, ``task_id``, ``reason``, ``text``.
+    * ``undo``: ``submission_id``, ``undoes`` (submission id of an answer or a skip), ``task_id``.
+    * ``resume``: an admin lets a paused rater go on. Nothing else.
+    """
+
+    seq: int
+    """Grows within a study; gaps mean nothing."""
+    at: float
+    """Seconds since 1970, of the server."""
+    kind: Kind
+    rater_id: str
+    body: Plain

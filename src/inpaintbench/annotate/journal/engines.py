@@ -1,0 +1,154 @@
+"""From the URL of a journal to connections that keep its promises: SQLite by the standard library, PostgreSQL by pg8000."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import ssl
+import time
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event, exc, make_url
+
+from inpaintbench.annotate.journal.sqlite_files import expect_sqlite, make_private, warn_of_network
+from inpaintbench.errors import InputError, MissingExtraError
+
+PATIENCE_SECONDS = 30
+"""So long a writer waits for the writers of other processes."""
+_SILENCE_SECONDS = 60
+"""After so long PostgreSQL ends the transaction of a server that has vanished, and a server gives up a database that has."""
+_WAY_OUT = "write PATH, sqlite:///PATH or postgresql://user:password@host:port/database"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+]+:")
+_SQLITE, _POSTGRES = "sqlite+pysqlite", "postgresql+pg8000"
+
+
+def parse_url(url: str | Path | URL) -> URL:
+    """The URL with its driver; a path of SQLite made absolute. Text without a scheme is a path.
+
+    Raises:
+        InputError: not a URL, or of a database that no journal can lie in. The sentence never holds a password.
+    """
+    if isinstance(url, str) and not url.strip():
+        raise InputError(f"the journal's URL is empty; {_WAY_OUT}")
+    if isinstance(url, Path) or (isinstance(url, str) and not _SCHEME.match(url)):
+        return URL.create("sqlite", database=str(Path(url).absolute()))
+    try:
+        parsed = make_url(url)
+        backend = parsed.get_backend_name()
+    except (exc.ArgumentError, ValueError) as error:
+        # What cannot be parsed may hold a password all the same, and so may what was raised.
+        text = str(url)
+        raise InputError(f"the journal's URL, which begins with {text.partition(':')[0][:20]!r}, is not one; {_WAY_OUT}") from (
+            None if "@" in text else error
+        )
+    if parsed.drivername in ("sqlite", _SQLITE):
+        return _sqlite_url(parsed)
+    if backend != "postgresql" or not parsed.database:
+        raise InputError(f"the journal's URL ({parsed.drivername}) names no database that this program can use; {_WAY_OUT}")
+    return parsed.set(drivername=_POSTGRES) if parsed.drivername == "postgresql" else parsed
+
+
+def _sqlite_url(parsed: URL) -> URL:
+    if parsed.query or parsed.host or not parsed.database or parsed.database.startswith((":memory:", "file:")):
+        raise InputError(f"a journal needs a plain SQLite file, not {parsed.render_as_string()!r}; {_WAY_OUT}")
+    return URL.create("sqlite", database=str(Path(parsed.database).absolute()))
+
+
+def name_of(url: URL) -> str:
+    """What messages call the database of a parsed URL: its file, or host, port and name; never user and password."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return f"{url.host or 'localhost'}:{url.port or 5432}/{url.database}"
+
+
+def open_sqlite(path: Path) -> Engine:
+    """Connections to a SQLite file, which is made when it is not there.
+
+    Raises:
+        InputError: it cannot be made or opened, or is something else.
+    """
+    make_private(path)
+    expect_sqlite(path)
+    warn_of_network(path)
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)), hide_parameters=True, pool_size=8, max_overflow=-1,
+        connect_args={"timeout": PATIENCE_SECONDS},
+    )  # fmt: skip
+    event.listen(engine, "connect", _set_up_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
+    # Transactions are begun and ended by statements; the driver would begin them by rules of its own.
+    connection.isolation_level = None
+    _log_ahead(connection)
+    # FULL: a commit waits for the disk. fullfsync: on macOS too. recursive_triggers: REPLACE counts as a deletion.
+    for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "recursive_triggers=ON"):
+        connection.execute(f"PRAGMA {setting}")
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            # While another process makes the same change, SQLite refuses at once, whatever its time-out.
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+            continue
+        if mode != "wal":
+            raise sqlite3.OperationalError(f"this file system allows no write-ahead log (SQLite stays in mode {mode!r})")
+        return
+
+
+def open_postgres(url: URL) -> Engine:
+    """Connections to a PostgreSQL database; the first is made later.
+
+    Raises:
+        InputError: a parameter of the URL is not known, or its driver is not installed.
+        MissingExtraError: pg8000 is not installed.
+    """
+    is_pg8000 = url.get_driver_name() == "pg8000"
+    arguments = _pg8000_arguments(url) if is_pg8000 else {}
+    try:
+        # AUTOCOMMIT: transactions are begun and ended by statements, which takes pg8000 a third of the messages.
+        engine = create_engine(
+            url.set(query={}) if is_pg8000 else url, hide_parameters=True, pool_pre_ping=True, isolation_level="AUTOCOMMIT",
+            pool_size=8, max_overflow=32, pool_timeout=PATIENCE_SECONDS, connect_args=arguments,
+        )  # fmt: skip
+    except ModuleNotFoundError as error:
+        if is_pg8000:
+            raise MissingExtraError("a journal in PostgreSQL", "postgres") from error
+        raise InputError(f"the driver of {url.drivername} is not installed; postgresql:// uses pg8000") from error
+    event.listen(engine, "connect", _set_up_postgres)
+    return engine
+
+
+def _set_up_postgres(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"SET lock_timeout = '{PATIENCE_SECONDS}s'")
+    cursor.execute(f"SET idle_in_transaction_session_timeout = '{_SILENCE_SECONDS}s'")
+    # Where the server's default is off, a commit would not wait for the disk.
+    cursor.execute("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+    cursor.close()
+
+
+def _pg8000_arguments(url: URL) -> dict[str, Any]:
+    """What ``?sslmode=`` and ``?unix_sock=`` ask for; without them the connection is encrypted when the server can."""
+    strange = sorted(set(url.query) - {"sslmode", "unix_sock"})
+    if strange:
+        raise InputError(f"the journal's URL has a parameter {strange[0]!r}; known are sslmode and unix_sock")
+    socket = {"unix_sock": url.query["unix_sock"]} if "unix_sock" in url.query else {}
+    return {"ssl_context": _encryption(url.query.get("sslmode", "prefer")), "timeout": _SILENCE_SECONDS, **socket}
+
+
+def _encryption(mode: object) -> Any:
+    if mode == "verify-full":
+        return ssl.create_default_context()
+    asked = {"disable": False, "prefer": None, "require": True}
+    if mode not in asked:
+        raise InputError(f"sslmode {mode!r} of the journal's URL is not one of disable, prefer, require, verify-full")
+    return asked[str(mode)]

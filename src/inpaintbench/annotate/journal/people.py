@@ -1,0 +1,253 @@
+"""Who may take part in a study: raters and admins, their invitations, passwords and sessions.
+
+Everything lies in the journal's database, so that several servers know the same people; of secrets only hashes lie there.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from sqlalchemy import Row, Select, Update, delete, select, update
+
+from inpaintbench.annotate.journal.database import RuleBroken, Transaction
+from inpaintbench.annotate.journal.lock_out import forget_failures, is_locked, may_try
+from inpaintbench.annotate.journal.passwords import digest, fresh_secret, hash_password, password_is
+from inpaintbench.annotate.journal.schema import invitations, raters, sessions
+from inpaintbench.annotate.journal.spelling import clean_name, name_key
+from inpaintbench.annotate.journal.store import Journal, study_lock
+from inpaintbench.errors import InputError
+
+Role = Literal["rater", "admin"]
+SESSION_SECONDS = 30 * 86400.0
+"""After so long somebody has to enter again."""
+_OF_RATER = (raters.c.study_id == sessions.c.study_id) & (raters.c.rater_id == sessions.c.rater_id)
+
+
+@dataclass(frozen=True)
+class Rater:
+    """Somebody who was added to a study."""
+
+    rater_id: str
+    """Random; tells nothing of the name."""
+    name: str
+    role: Role
+    created_at: float
+    """Seconds since 1970."""
+    revoked: bool
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who sends a request."""
+
+    rater_id: str
+    name: str
+    role: Role
+    study_id: str
+
+
+@dataclass(frozen=True)
+class Session:
+    """Somebody has entered; the token goes into their cookie and is stored nowhere."""
+
+    token: str
+    person: Person
+
+    def __repr__(self) -> str:
+        return f"Session(person={self.person!r})"
+
+
+class People:
+    """The people of all studies of a journal; ``clock`` gives seconds since 1970, for what takes no ``at``.
+
+    Every method raises ``JournalUnavailable`` when the database does not answer.
+    """
+
+    def __init__(self, journal: Journal, *, clock: Callable[[], float] = time.time) -> None:
+        self._database, self._clock = journal.database, clock
+
+    def add(self, study_id: str, name: str, *, role: Role = "rater") -> Rater:
+        """Add somebody to a registered study.
+
+        Raises:
+            InputError: the name is taken (case does not count), empty, longer than 80 characters or not printable; the study is
+                not registered; an unknown role.
+        """
+        if role not in get_args(Role):
+            raise InputError(f"unknown role {role!r}; known are {', '.join(get_args(Role))}")
+        shown = clean_name(name)
+        rater = Rater(secrets.token_hex(8), shown, role, self._clock(), revoked=False)
+        told = {"rater_id": rater.rater_id, "name": shown, "role": role, "created_at": rater.created_at}
+        with self._database.writing(study_lock(study_id)) as transaction:
+            try:
+                if not transaction.insert(raters, {"study_id": study_id, "name_key": name_key(shown), **told}):
+                    raise InputError(f"somebody called {shown!r} is in this study already; choose another name")
+            except RuleBroken as error:
+                raise InputError(f"study {study_id!r} is not in this journal; register it first") from error
+        return rater
+
+    def raters(self, study_id: str) -> list[Rater]:
+        """Everybody who was added, admins and revoked ones too, in the order of adding."""
+        found = select(raters).where(raters.c.study_id == study_id).order_by(raters.c.created_at, raters.c.rater_id)
+        with self._database.reading() as transaction:
+            return [_rater(row) for row in transaction.rows(found)]
+
+    def invite(self, study_id: str, rater_id: str) -> str:
+        """A new secret for an invitation link; older ones of this rater are good no longer, sessions stay.
+
+        Raises:
+            InputError: no such rater, or revoked.
+        """
+        secret, now = fresh_secret(), self._clock()
+        with self._database.writing(study_lock(study_id)) as transaction:
+            _active(transaction, study_id, rater_id)
+            transaction.change(_end_invitations(study_id, rater_id, at=now))
+            row = {"secret_sha256": digest(secret), "study_id": study_id, "rater_id": rater_id, "created_at": now}
+            transaction.insert(invitations, row)
+        return secret
+
+    def revoke(self, study_id: str, rater_id: str) -> None:
+        """Shut somebody out for good: invitations, password and sessions end. Their answers stay.
+
+        Raises:
+            InputError: no such rater.
+        """
+        now = self._clock()
+        with self._database.writing(study_lock(study_id)) as transaction:
+            _known(transaction, study_id, rater_id)
+            transaction.change(_changed(study_id, rater_id).where(raters.c.revoked_at.is_(None)).values(revoked_at=now))
+            transaction.change(_end_invitations(study_id, rater_id, at=now))
+            _end_sessions(transaction, study_id, rater_id)
+
+    def set_password(self, study_id: str, rater_id: str, password: str) -> None:
+        """Give a password, in place of an older one; sessions end.
+
+        Raises:
+            InputError: no such rater, revoked, or a password shorter than 8 or longer than 1000 characters.
+        """
+        stored = hash_password(password)
+        with self._database.writing(study_lock(study_id)) as transaction:
+            _active(transaction, study_id, rater_id)
+            transaction.change(_changed(study_id, rater_id).values(password=stored))
+            _end_sessions(transaction, study_id, rater_id)
+
+    def enter_by_secret(self, secret: str, *, at: float, study_id: str) -> Session | None:
+        """A session for the holder of an invitation's secret; None where it is unknown, revoked or of another study."""
+        hashed = digest(secret)
+        found = select(invitations).where(
+            invitations.c.secret_sha256 == hashed, invitations.c.study_id == study_id, invitations.c.revoked_at.is_(None)
+        )
+        # Looked up before a writer's turn is taken: guesses hold nobody up.
+        with self._database.reading() as transaction:
+            known = transaction.rows(found)
+        if not known or not hmac.compare_digest(known[0].secret_sha256, hashed):
+            return None
+        with self._database.writing(study_lock(study_id)) as transaction:
+            if not transaction.rows(found):
+                return None
+            return _enter(transaction, _one(study_id, known[0].rater_id), at=at)
+
+    def enter_by_password(self, study_id: str, name: str, password: str, *, at: float) -> Session | None:
+        """A session for the holder of a name and its password; None where they do not fit or the name is locked out.
+
+        Names that nobody has take as long, and are locked out like others.
+        """
+        try:
+            key = name_key(clean_name(name))
+        except InputError:
+            password_is(password, stored=None)
+            return None
+        with self._database.writing(study_lock(study_id)) as transaction:
+            if not may_try(transaction, study_id, key, at=at):
+                return None
+        theirs = select(raters).where(raters.c.study_id == study_id, raters.c.name_key == key)
+        with self._database.reading() as transaction:
+            found = transaction.rows(theirs)
+        stored = found[0].password if found else None
+        if not password_is(password, stored=stored):
+            return None
+        with self._database.writing(study_lock(study_id)) as transaction:
+            forget_failures(transaction, study_id, key)
+            return _enter(transaction, theirs.where(raters.c.password == stored), at=at)
+
+    def locked_out(self, study_id: str, name: str, *, at: float) -> bool:
+        """Whether so many wrong passwords were sent for a name that none is tried now."""
+        try:
+            key = name_key(clean_name(name))
+        except InputError:
+            return False
+        with self._database.reading() as transaction:
+            return is_locked(transaction, study_id, key, at=at)
+
+    def who(self, token: str, *, at: float) -> Person | None:
+        """Whose session a token is; None where it is unknown, over, ended, or its rater revoked."""
+        hashed = digest(token)
+        found = select(raters, sessions.c.token_sha256).join(sessions, _OF_RATER)
+        good = found.where(sessions.c.token_sha256 == hashed, sessions.c.expires_at > at, raters.c.revoked_at.is_(None))
+        with self._database.reading() as transaction:
+            rows = transaction.rows(good)
+        return _person(rows[0]) if rows and hmac.compare_digest(rows[0].token_sha256, hashed) else None
+
+    def leave(self, token: str) -> None:
+        """End a session; nothing happens where there is none."""
+        theirs = sessions.c.token_sha256 == digest(token)
+        with self._database.reading() as transaction:
+            found = transaction.rows(select(sessions.c.study_id).where(theirs))
+        if found:
+            with self._database.writing(study_lock(found[0].study_id)) as transaction:
+                transaction.change(delete(sessions).where(theirs))
+
+
+def _one(study_id: str, rater_id: str) -> Select[Any]:
+    return select(raters).where(raters.c.study_id == study_id, raters.c.rater_id == rater_id)
+
+
+def _changed(study_id: str, rater_id: str) -> Update:
+    return update(raters).where(raters.c.study_id == study_id, raters.c.rater_id == rater_id)
+
+
+def _known(transaction: Transaction, study_id: str, rater_id: str) -> Row[Any]:
+    found = transaction.rows(_one(study_id, rater_id))
+    if not found:
+        raise InputError(f"study {study_id!r} has no rater {rater_id!r}; add them first")
+    return found[0]
+
+
+def _active(transaction: Transaction, study_id: str, rater_id: str) -> None:
+    row = _known(transaction, study_id, rater_id)
+    if row.revoked_at is not None:
+        raise InputError(f"{row.name!r} was revoked; add them again under another name")
+
+
+def _end_invitations(study_id: str, rater_id: str, *, at: float) -> Update:
+    theirs = update(invitations).where(invitations.c.study_id == study_id, invitations.c.rater_id == rater_id)
+    return theirs.where(invitations.c.revoked_at.is_(None)).values(revoked_at=at)
+
+
+def _end_sessions(transaction: Transaction, study_id: str, rater_id: str) -> None:
+    transaction.change(delete(sessions).where(sessions.c.study_id == study_id, sessions.c.rater_id == rater_id))
+
+
+def _enter(transaction: Transaction, rater: Select[Any], *, at: float) -> Session | None:
+    """A new session for the one rater whom a query gives; revoking takes the same lock, so it cannot come in between."""
+    found = transaction.rows(rater.where(raters.c.revoked_at.is_(None)))
+    if not found:
+        return None
+    token, row = fresh_secret(), found[0]
+    transaction.change(delete(sessions).where(sessions.c.expires_at <= at))
+    ids = {"token_sha256": digest(token), "study_id": row.study_id, "rater_id": row.rater_id}
+    transaction.insert(sessions, {**ids, "created_at": at, "expires_at": at + SESSION_SECONDS})
+    return Session(token, _person(row))
+
+
+def _rater(row: Row[Any]) -> Rater:
+    return Rater(row.rater_id, row.name, row.role, row.created_at, revoked=row.revoked_at is not None)
+
+
+def _person(row: Row[Any]) -> Person:
+    return Person(row.rater_id, row.name, row.role, row.study_id)

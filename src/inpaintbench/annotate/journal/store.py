@@ -1,0 +1,224 @@
+"""The journal: what people did in a study, in the order it was stored, never changed and never lost."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, get_args
+
+from sqlalchemy import URL, Insert, Row, bindparam, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from inpaintbench.annotate.events import Event, Kind
+from inpaintbench.annotate.journal.database import Database, RuleBroken, Transaction
+from inpaintbench.annotate.journal.migrations import migrate
+from inpaintbench.annotate.journal.schema import events, studies
+from inpaintbench.annotate.journal.texts import is_storable, texts_of
+from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.types import canonical_json
+
+_KINDS = frozenset(get_args(Kind))
+_ID_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "answer": {"submission_id": "submission_id", "lease_id": "closed_lease_id"},
+    "skip": {"submission_id": "submission_id", "lease_id": "closed_lease_id"},
+    "undo": {"submission_id": "submission_id", "undoes": "undoes"},
+}
+"""Kind -> field of the body -> the unique column that keeps it from coming twice."""
+_ID_LIMIT = 200
+_OF_STUDY = select(events.c.seq, events.c.at, events.c.kind, events.c.rater_id, events.c.body).where(
+    events.c.study_id == bindparam("of_study")
+)
+_AFTER = _OF_STUDY.where(events.c.seq > bindparam("after")).order_by(events.c.seq)
+_SUBMITTED = _OF_STUDY.where(events.c.submission_id == bindparam("submission_id"))
+_LAST = select(func.max(events.c.seq)).where(events.c.study_id == bindparam("of_study"))
+# One above the highest stored. No other transaction of the study runs between this and the commit, so numbers grow in the order
+# of commits: whoever sees a number has seen, or can see, all below it. A sequence of the database would hand out numbers before
+# commits, which can come in another order.
+_NEXT = func.coalesce(_LAST.scalar_subquery(), 0) + 1
+_APPEND: Mapping[bool, Insert] = {
+    True: postgresql.insert(events).values(seq=_NEXT).on_conflict_do_nothing().returning(events.c.seq),
+    False: sqlite.insert(events).values(seq=_NEXT).on_conflict_do_nothing(),
+}
+"""By whether the database is PostgreSQL; a SQLite of some age cannot return what it inserts."""
+
+
+class AlreadyThere(InpaintBenchError):
+    """The journal holds something that may be there only once.
+
+    Attributes:
+        field: ``submission_id``, ``lease_id`` (answered or skipped before) or ``undoes`` (undone before).
+    """
+
+    def __init__(self, field: str, value: str) -> None:
+        what = {"submission_id": "submission", "lease_id": "an answer or a skip of lease", "undoes": "an undo of submission"}[
+            field
+        ]
+        super().__init__(f"the journal already holds {what} {value!r}")
+        self.field = field
+
+
+class Journal:
+    """The events of studies in one database, which is made or migrated when it is opened. A context manager.
+
+    Args:
+        url: a path or ``sqlite:///PATH``, or ``postgresql://user:password@host:port/database``.
+
+    Raises:
+        InputError: the URL or the file cannot be used, or its schema is newer than this program.
+        JournalUnavailable: the database does not answer.
+    """
+
+    def __init__(self, url: str | Path | URL) -> None:
+        self.database = Database(url)
+        try:
+            migrate(self.database)
+        except BaseException:
+            self.database.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"Journal({self.database.name!r})"
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.database.close()
+
+    def register(self, study_id: str, *, title: str) -> None:
+        """Make a study known; a second time only its title changes.
+
+        Raises:
+            InputError: an empty or strange id or title.
+            JournalUnavailable: the database does not answer.
+        """
+        values = {"study_id": _id(study_id, name="study_id"), "title": _text(title, name="title")}
+        with self.database.writing(study_lock(study_id)) as transaction:
+            if not transaction.insert(studies, {**values, "registered_at": time.time()}):
+                transaction.change(update(studies).where(studies.c.study_id == study_id).values(title=title))
+
+    def studies(self) -> dict[str, str]:
+        """Id -> title of every study, in the order in which they came."""
+        with self.database.reading() as transaction:
+            return {row.study_id: row.title for row in transaction.rows(select(studies).order_by(studies.c.registered_at))}
+
+    def events(self, study_id: str, *, after: int = 0) -> list[Event]:
+        """The events with a ``seq`` above ``after``, in order.
+
+        Raises:
+            JournalUnavailable: the database does not answer.
+        """
+        with self.database.reading() as transaction:
+            return [_event(row) for row in transaction.rows(_AFTER, {"of_study": study_id, "after": after})]
+
+    @contextmanager
+    def writing(self, study_id: str) -> Iterator[Writer]:
+        """A transaction in which nobody else writes events of this study; commits at the end, rolls back on an exception.
+
+        Once it has ended without an exception, its events are on disk.
+
+        Raises:
+            JournalUnavailable: the database does not answer, or other processes wrote for 30 s.
+            RuntimeError: this thread is in such a transaction already.
+        """
+        with self.database.writing(study_lock(study_id)) as transaction:
+            yield Writer(transaction, study_id)
+
+
+class Writer:
+    """The events of one study inside a write transaction."""
+
+    def __init__(self, transaction: Transaction, study_id: str) -> None:
+        self._transaction, self._study_id = transaction, study_id
+
+    def events(self, *, after: int = 0) -> list[Event]:
+        """As ``Journal.events``, with what this transaction appended."""
+        return [_event(row) for row in self._transaction.rows(_AFTER, {"of_study": self._study_id, "after": after})]
+
+    def submitted(self, submission_id: str) -> Event | None:
+        """The event that was stored for a submission."""
+        found = self._transaction.rows(_SUBMITTED, {"of_study": self._study_id, "submission_id": submission_id})
+        return _event(found[0]) if found else None
+
+    def append(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> Event:
+        """Add an event.
+
+        Raises:
+            AlreadyThere: its submission, its lease or what it undoes is there; the transaction can go on.
+            InputError: an unknown kind, a missing id, a body that is no plain data, or a study that was never registered.
+            JournalUnavailable: the database does not answer.
+        """
+        row = self._row(kind, rater_id, body, at=at)
+        try:
+            seq = self._insert(row)
+        except RuleBroken as error:
+            raise InputError(f"study {self._study_id!r} is not in this journal; register it first") from error
+        if seq is None:
+            raise self._conflict(row)
+        return Event(seq=seq, at=row["at"], kind=kind, rater_id=rater_id, body=json.loads(row["body"]))
+
+    def _row(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> dict[str, Any]:
+        if kind not in _KINDS:
+            raise InputError(f"unknown kind of event {kind!r}; known are {', '.join(sorted(_KINDS))}")
+        if not math.isfinite(at):
+            raise InputError(f"the time of an event must be a number, not {at}")
+        columns = {"submission_id": None, "closed_lease_id": None, "undoes": None}
+        ids = {column: _id(body.get(field), name=field) for field, column in _ID_FIELDS.get(kind, {}).items()}
+        told = {"study_id": self._study_id, "at": float(at), "kind": kind, "rater_id": _id(rater_id, name="rater_id")}
+        return {**told, "body": _json(body), **columns, **ids}
+
+    def _insert(self, row: Mapping[str, Any]) -> int | None:
+        """The number of the event; None where a unique column stands against it."""
+        if self._transaction.is_postgres:
+            found = self._transaction.rows(_APPEND[True], {**row, "of_study": self._study_id})
+            return found[0][0] if found else None
+        if not self._transaction.change(_APPEND[False], {**row, "of_study": self._study_id}):
+            return None
+        last: int = self._transaction.rows(_LAST, {"of_study": self._study_id})[0][0]
+        return last
+
+    def _conflict(self, row: Mapping[str, Any]) -> InpaintBenchError:
+        for field, column in _ID_FIELDS.get(row["kind"], {}).items():
+            same = _OF_STUDY.where(events.c[column] == bindparam("value"))
+            if self._transaction.rows(same, {"of_study": self._study_id, "value": row[column]}):
+                return AlreadyThere(field, row[column])
+        return InpaintBenchError(f"a program that takes no lock writes to study {self._study_id!r}; stop it")
+
+
+def study_lock(study_id: str) -> str:
+    """The lock under which a study is written."""
+    return f"study {study_id}"
+
+
+def _event(row: Row[Any]) -> Event:
+    return Event(seq=row.seq, at=row.at, kind=row.kind, rater_id=row.rater_id, body=json.loads(row.body))
+
+
+def _id(value: object, *, name: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= _ID_LIMIT or not value.isprintable():
+        raise InputError(f"{name} must be 1 to {_ID_LIMIT} printable characters, not {str(value)[:40]!r}")
+    return value
+
+
+def _text(value: str, *, name: str) -> str:
+    if not is_storable(value):
+        raise InputError(f"{name} holds characters that cannot be stored: {value[:40]!r}")
+    return value
+
+
+def _json(body: Mapping[str, Any]) -> str:
+    try:
+        for value in texts_of(body):
+            _text(value, name="the body of an event")
+        return canonical_json(body)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the body of an event must be plain data with finite numbers: {error}") from error

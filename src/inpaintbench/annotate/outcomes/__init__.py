@@ -1,0 +1,1 @@
+"""Votes become rows of other rooms, and files."""

@@ -1,0 +1,186 @@
+"""Tables of judgements as files: Parquet, CSV or JSON lines, by the suffix, all with the same columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from inpaintbench.errors import InputError
+from inpaintbench.workspace import write_atomically, write_parquet
+
+_LIST = pa.list_(pa.string())
+SCHEMA = pa.schema(
+    [
+        ("study_id", pa.string()), ("submission_id", pa.string()), ("rater", pa.string()), ("rater_id", pa.string()),
+        ("task_id", pa.string()), ("question", pa.string()), ("subject_id", pa.string()), ("cluster", pa.string()),
+        ("candidates", _LIST), ("shown", _LIST), ("purpose", pa.string()), ("given", pa.string()), ("choice", pa.string()),
+        ("seconds", pa.float64()), ("at", pa.float64()), ("stuttered", pa.bool_()), ("suggestion_shown", pa.string()),
+    ]
+)  # fmt: skip
+"""``rater`` is a name or pseudonym; ``given`` is JSON; ``at`` is in seconds since 1970."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
+_DELIMITERS = (",", ";", "\t")
+_SUFFIXES = (".parquet", ".csv", ".jsonl")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a file; what is empty or null is left out."""
+
+    where: str
+    """``votes.csv line 4``, as an editor counts; rows of Parquet files count from 1."""
+    fields: Mapping[str, Any]
+    """Column -> number, truth value, list, mapping or text; all texts where the file is CSV."""
+
+    def needed(self, name: str) -> Any:
+        """The value of a column; ``InputError`` where there is none."""
+        if name not in self.fields:
+            raise InputError(f"{name} is missing")
+        return self.fields[name]
+
+    def number(self, name: str) -> float:
+        """A number of 0 or more; ``InputError`` otherwise."""
+        try:
+            number = float(self.needed(name))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name} is {self.fields[name]!r}, not a number") from error
+        if not math.isfinite(number) or number < 0:
+            raise InputError(f"{name} is {number}, it must be 0 or more")
+        return number
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """A list of texts, in JSON or divided by ``|``; none where the column is empty."""
+        value = self.fields.get(name, ())
+        if isinstance(value, str):
+            value = _json(value) if value.startswith("[") else value.split("|")
+        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+            raise InputError(f"{name} is {value!r}, not a list of names")
+        return tuple(value)
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """A mapping, or its JSON; ``InputError`` otherwise."""
+        value = self.needed(name)
+        found = _json(value) if isinstance(value, str) else value
+        if not isinstance(found, Mapping):
+            raise InputError(f"{name} is {value!r}, not a mapping of parts to values")
+        return found
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows with the columns of ``SCHEMA``; equal rows give equal bytes.
+
+    Texts that a spreadsheet would run as a formula get a ``'`` in front in CSV files, which ``read_rows`` takes away.
+
+    Raises:
+        InputError: another suffix, or not writable.
+    """
+    suffix = _suffix(path)
+    try:
+        if suffix == ".parquet":
+            write_parquet(path, rows, SCHEMA)
+        elif suffix == ".csv":
+            write_atomically(path, _as_csv(rows).encode())
+        else:
+            lines = (json.dumps({**row, "given": json.loads(row["given"])}, ensure_ascii=False) for row in rows)
+            write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}") from error
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a file with any of the columns of ``SCHEMA``; commas, semicolons or tabs may divide those of a CSV file.
+
+    Raises:
+        InputError: another suffix, not readable, or a line that is no row.
+    """
+    read = {".parquet": _from_parquet, ".csv": _from_csv, ".jsonl": _from_jsonl}[_suffix(path)]
+    try:
+        return [
+            Row(f"{path.name} {place}", {name: value for name, value in fields.items() if value not in (None, "")})
+            for place, fields in read(path)
+        ]
+    except UnicodeDecodeError as error:
+        raise InputError(f"judgements {str(path)!r} are not UTF-8") from error
+    except (OSError, csv.Error, pa.ArrowInvalid) as error:
+        raise InputError(f"judgements {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"judgements {str(path)!r} have the suffix {path.suffix!r}, choose from {', '.join(_SUFFIXES)}")
+    return suffix
+
+
+def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(SCHEMA.names)
+    for row in rows:
+        writer.writerow([_cell(row[name]) for name in SCHEMA.names])
+    return sink.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float | int):
+        return repr(value)
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith((*_FORMULA, "'")) else text
+
+
+def _plain(cell: str | None) -> str | None:
+    """What ``_cell`` was given; a quote before anything harmless is somebody's own."""
+    return cell[1:] if cell and cell[0] == "'" and cell[1:].startswith((*_FORMULA, "'")) else cell
+
+
+def _from_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        first = file.readline()
+        delimiter = max(
+            _DELIMITERS, key=lambda one: len({name.strip().strip('"') for name in first.split(one)} & set(SCHEMA.names))
+        )
+        columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        lines = csv.reader(file, delimiter=delimiter)
+        for cells in lines:
+            place = f"line {lines.line_num + 1}"
+            if len(cells) > len(columns):
+                raise InputError(f"{path.name} {place} has {len(cells)} fields, the first line only {len(columns)}")
+            if any(cells):
+                yield place, {name: _plain(cell) for name, cell in zip(columns, cells, strict=False)}
+
+
+def _from_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{path.name} line {number} is not JSON: {error}") from error
+        if not isinstance(fields, dict):
+            raise InputError(f"{path.name} line {number} is {line.strip()[:40]!r}, not an object with columns")
+        yield f"line {number}", fields
+
+
+def _from_parquet(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, fields in enumerate(pq.read_table(path).to_pylist(), 1):
+        yield f"row {number}", fields
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{text!r} is not JSON: {error}") from error

@@ -1,0 +1,241 @@
+"""Judgements leave a study as a table for other programs, and come in from other servers or from elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, get_args
+
+from inpaintbench.annotate.events import Event, Kind, Purpose, SuggestionShown
+from inpaintbench.annotate.outcomes.judgement_files import SCHEMA, Row, read_rows, write_rows
+from inpaintbench.annotate.questions.base import checked
+from inpaintbench.annotate.study import Study, StudyTask
+from inpaintbench.errors import InputError
+from inpaintbench.types import canonical_json, content_id
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.desk.state import Vote
+
+_AT_ONCE = 200
+"""Judgements stored in one transaction, so that raters who are at work need not wait for long."""
+_ID_LIMIT = 200
+
+
+class Writing(Protocol):
+    """What importing asks of an open transaction."""
+
+    def append(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> Event:
+        """Add one event."""
+
+    def submitted(self, submission_id: str) -> Event | None:
+        """The event of a submission."""
+
+
+class Writable(Protocol):
+    """What importing asks of a journal."""
+
+    def writing(self, study_id: str) -> AbstractContextManager[Writing]:
+        """One serialised write transaction."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One judgement to be stored: the bodies of a ``lease`` and an ``answer``."""
+
+    where: str
+    rater_id: str
+    at: float
+    lease: Mapping[str, Any]
+    answer: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of the rows of a file."""
+
+    stored: int
+    known: int
+    """Rows that the journal had already."""
+
+
+def export_judgements(study: Study, votes: Sequence[Vote], path: Path, *, names: Mapping[str, str] | None = None) -> int:
+    """Write one row an answer that stands, of gold tasks and repeats too, to a ``.parquet``, ``.csv`` or ``.jsonl`` file.
+
+    Args:
+        study: whose votes they are.
+        votes: answers that stand, in order.
+        path: of the file.
+        names: rater id -> name; by default, and where one is missing, ``rater-001`` and so on in order of first answer.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        InputError: another suffix, or not writable.
+    """
+    known = names or {}
+    order = dict.fromkeys(vote.rater_id for vote in votes)
+    called = {rater_id: known.get(rater_id, f"rater-{number:03}") for number, rater_id in enumerate(order, 1)}
+    rows = [_row(vote, study_id=study.study_id, rater=called[vote.rater_id]) for vote in votes]
+    write_rows(path, rows)
+    return len(rows)
+
+
+def _row(vote: Vote, *, study_id: str, rater: str) -> dict[str, Any]:
+    own = {name: getattr(vote, name) for name in SCHEMA.names if name not in ("study_id", "rater")}
+    texts = {"study_id": study_id, "rater": rater, "given": canonical_json(dict(vote.given))}
+    return own | texts | {"candidates": list(vote.candidates), "shown": list(vote.shown)}
+
+
+def import_judgements(path: Path, study: Study, journal: Writable, *, at: float) -> Imported:
+    """Store the judgements of a file; what is stored already, by an earlier import too, is passed over.
+
+    A rater whose answer to the same task stands in the journal already gets no second vote: what is stored later, the row or
+    the answer to a task that they had open meanwhile, is a repeat (see ``desk.state``), like the second of two rows of a file.
+
+    Args:
+        path: a file as for ``read_judgements``.
+        study: what they are about.
+        journal: where they go. The study is registered there.
+        at: seconds since 1970, for rows that do not say when they were given.
+
+    Raises:
+        InputError: as ``read_judgements``, or a judgement that is stored with another answer.
+    """
+    judged = read_judgements(path, study, at=at)
+    stored = 0
+    for start in range(0, len(judged), _AT_ONCE):
+        with journal.writing(study.study_id) as writer:
+            stored += sum(_store(writer, one) for one in judged[start : start + _AT_ONCE])
+    return Imported(stored, len(judged) - stored)
+
+
+def read_judgements(path: Path, study: Study, *, at: float) -> list[Judged]:
+    """The judgements of a ``.parquet``, ``.csv`` or ``.jsonl`` file, each checked against ``study``.
+
+    Columns: ``rater_id`` or ``rater``; ``task_id``, or ``question`` and ``subject_id`` (and ``candidates`` where a subject has
+    several tasks); ``given``, or ``choice`` for questions with one part; ``seconds``. The others may be left out. A rater's
+    second answer to a task is a repeat. Lists and ``given`` are JSON in CSV files; lists may also be divided by ``|``.
+
+    Raises:
+        InputError: not readable, or a row with an unknown task, candidate or choice, or without what is needed: says which.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    tasks = _Tasks(study)
+    found: dict[str, Judged] = {}
+    for row in read_rows(path):
+        try:
+            one = _judged(row, study, tasks, seen, at=at)
+        except InputError as error:
+            raise InputError(f"{row.where}: {error}") from error
+        _same(found.setdefault(one.answer["submission_id"], one), one)
+    return list(found.values())
+
+
+class _Tasks:
+    """Finds the task that a row is about."""
+
+    def __init__(self, study: Study) -> None:
+        self._by_id = study.task_of
+        self._by_subject: dict[tuple[str, str], list[StudyTask]] = {}
+        for task in study.tasks:
+            self._by_subject.setdefault((task.question, task.subject_id), []).append(task)
+
+    def of(self, row: Row) -> StudyTask:
+        if "task_id" in row.fields:
+            found = [self._by_id[row.fields["task_id"]]] if row.fields["task_id"] in self._by_id else []
+        else:
+            asked = (str(row.needed("question")), str(row.needed("subject_id")))
+            found = self._by_subject.get(asked, [])
+        candidates = row.names("candidates") or row.names("shown")
+        found = [task for task in found if not candidates or sorted(candidates) == sorted(task.candidates)]
+        told = {name: row.fields[name] for name in ("task_id", "question", "subject_id") if name in row.fields}
+        if not found:
+            about = f" about {', '.join(candidates)}" if candidates else ""
+            raise InputError(f"the study has no task with {told}{about}")
+        if len(found) > 1:
+            raise InputError(f"{len(found)} tasks have {told}; say the candidates too")
+        return found[0]
+
+
+def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]], *, at: float) -> Judged:
+    fields = row.fields
+    if fields.get("study_id", study.study_id) != study.study_id:
+        raise InputError(f"the row is of study {fields['study_id']}, not of {study.study_id}; without that column it is taken")
+    task = tasks.of(row)
+    rater_id = _id(fields.get("rater_id") or row.needed("rater"), name="rater_id")
+    seen[rater_id, task.task_id] += 1
+    number = seen[rater_id, task.task_id]
+    derived = content_id("import", study.study_id, rater_id, task.task_id, number)
+    submission_id = _id(fields.get("submission_id", derived), name="submission_id")
+    shown = row.names("shown") or task.candidates
+    if sorted(shown) != sorted(task.candidates):
+        raise InputError(f"shown were {', '.join(shown)}, the task has {', '.join(task.candidates)}")
+    given, choice = _answered(row, study, task, shown)
+    when = row.number("at") if "at" in fields else at
+    lease_id = content_id("lease", submission_id)
+    purpose: Purpose = "repeat" if number > 1 or fields.get("purpose") == "repeat" else "gold" if task.gold else "vote"
+    lease = {
+        "lease_id": lease_id, "task_id": task.task_id, "shown": list(shown), "purpose": purpose, "expires_at": when,
+    }  # fmt: skip
+    answer = {
+        "submission_id": submission_id, "lease_id": lease_id, "task_id": task.task_id, "given": given, "choice": choice,
+        "seconds": row.number("seconds"), "watched_frames": None, "dropped_frames": None, "plays": None,
+        "stuttered": fields.get("stuttered") in (True, "true", "True", "TRUE", "1"),
+        "suggestion_shown": _suggestion_shown(fields.get("suggestion_shown", "hidden")),
+    }  # fmt: skip
+    return Judged(row.where, rater_id, when, lease, answer)
+
+
+def _id(value: Any, *, name: str) -> str:
+    text = str(value)
+    if len(text) > _ID_LIMIT or not text.isprintable():
+        raise InputError(f"{name} is {text[:40]!r}, at most {_ID_LIMIT} printable characters can be stored")
+    return text
+
+
+def _suggestion_shown(value: Any) -> str:
+    if value not in (known := get_args(SuggestionShown)):
+        raise InputError(f"suggestion_shown is {value!r}, choose from {', '.join(known)}")
+    return str(value)
+
+
+def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> tuple[dict[str, str], str]:
+    """What was given, and the choice that it means."""
+    question, form = study.question_of[task.question], study.form(task)
+    stated = row.fields.get("choice")
+    if "given" in row.fields:
+        given = checked(form, row.mapping("given"))
+    else:
+        main = form.parts[0]
+        meant = {question.choice({main.name: one.value}, shown=shown): one.value for one in main.options}
+        if row.needed("choice") not in meant:
+            raise InputError(f"the choice is {stated!r}, choose from {', '.join(meant)}")
+        given = checked(form, {main.name: meant[str(stated)]})
+    choice = question.choice(given, shown=shown)
+    if stated not in (None, choice):
+        raise InputError(f"the choice is {stated!r}, but what was given means {choice!r}")
+    return given, choice
+
+
+def _store(writer: Writing, one: Judged) -> bool:
+    """Whether it was new."""
+    before = writer.submitted(one.answer["submission_id"])
+    if before is not None:
+        _same(Judged("the journal", before.rater_id, before.at, {}, before.body), one)
+        return False
+    writer.append("lease", one.rater_id, one.lease, at=one.at)
+    writer.append("answer", one.rater_id, one.answer, at=one.at)
+    return True
+
+
+def _same(before: Judged, now: Judged) -> None:
+    for field in ("task_id", "given", "choice"):
+        if before.answer.get(field) != now.answer[field] or before.rater_id != now.rater_id:
+            raise InputError(
+                f"{now.where}: submission {now.answer['submission_id']} stands in {before.where} with another answer; "
+                f"judgements are never changed"
+            )

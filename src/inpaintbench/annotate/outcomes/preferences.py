@@ -1,0 +1,152 @@
+"""Votes about predictions become scores of the metric ``human_preference``; higher is better."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from inpaintbench.annotate.outcomes.overlap import PRODUCER, overlapping
+from inpaintbench.annotate.outcomes.resolve import VoteLike, counted
+from inpaintbench.annotate.questions.base import Subject
+from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.study import Study
+from inpaintbench.errors import InputError
+from inpaintbench.types import Plain, Prediction, Score, content_id
+from inpaintbench.workspace import Workspace
+
+METRIC, REGION = "human_preference", "frame"
+VERSION = "1"
+"""Of the rules in ``preferences``."""
+Key = tuple[str, str, str]
+"""(question, method, item)."""
+Heard = tuple[tuple[str, ...], Counter[str]]
+"""The candidates of one task of the item, and choice -> votes."""
+Measured = tuple[float | None, str | None, Plain]
+"""Value, why there is none, and the counts."""
+
+
+def preferences(study: Study, votes: Iterable[VoteLike]) -> list[Score]:
+    """One score for each question about predictions, method and item, in this order.
+
+    Two at a time: ``(wins + ties / 2) / comparisons`` of the method on the item; votes that both are bad are in neither number.
+    One of several: how often it was chosen. One alone: the mean grade. Votes count as in ``resolve.counted``; a method without
+    any has None and the reason. ``details`` holds the counts that votes of the item come to, so that nobody needs the journal:
+
+    * pairs: ``votes``, ``wins``, ``losses``, ``ties``, ``both_bad`` of the method, and in ``against`` the last four for each
+      other method that it was compared with on the item; both methods of a pair tell of the same votes;
+    * one of several: ``chosen`` times ``of`` so many;
+    * one alone: ``votes``, and in ``grades`` how many gave each grade that was given.
+
+    Args:
+        study: whose votes they are; its questions about clips are left out.
+        votes: answers that stand, in order.
+
+    Raises:
+        InputError: a vote on a task that the study does not have.
+    """
+    found: dict[Key, list[Heard]] = {}
+    of_task = counted(study, votes)
+    open_tasks: set[Key] = set()
+    for task in study.tasks:
+        if study.question_of[task.question].subject == "clip":
+            continue
+        for method in task.candidates:
+            key = (task.question, method, task.subject_id)
+            choices = Counter(vote.choice for vote in of_task.get(task.task_id, ()))
+            found.setdefault(key, []).append((task.candidates, choices))
+            if not task.gold:
+                open_tasks.add(key)
+    place = {label: number for number, label in enumerate(study.question_of)}
+    ordered = sorted(found, key=lambda key: (place[key[0]], key[1]))  # stable: items keep the order of the tasks
+    return [_score(study, key, found[key], only_gold=key not in open_tasks) for key in ordered]
+
+
+def protocol_of(label: str) -> str:
+    """The protocol of a question's scores."""
+    return f"{PRODUCER}/{label}"
+
+
+def step_of(study: Study, label: str) -> str:
+    """Name of the step that writes the scores of one question."""
+    plain = re.sub(r"[^a-z0-9_]+", "-", label.lower()).strip("-")
+    return f"{PRODUCER}.{plain}.{content_id(study.study_id, label)}"  # labels that differ may be equally plain
+
+
+def write_preferences(
+    run: Workspace, scores: Sequence[Score], study: Study, *, methods: Collection[str] | None = None, override: bool = False
+) -> None:
+    """Put scores into the table ``scores`` of a run, in place of what this study gave before.
+
+    Args:
+        run: folder with the predictions.
+        scores: what ``preferences`` gave.
+        study: where they come from.
+        methods: those whose scores belong there; by default those that the run has predictions of.
+        override: take away what other studies say of the same question, method and item.
+
+    Raises:
+        InputError: another study has scored the same, and ``override`` is false; nothing is written then.
+    """
+    if methods is None:
+        methods = {row.method for row in run.table("predictions", Prediction)}
+    own = [row for row in scores if row.method in methods]
+    steps = {step_of(study, label) for label in study.question_of}
+    older = overlapping(run, "scores", Score, own, own=steps, key=_said_of)
+    if older and not override:
+        row = older[0].taken[0]
+        raise InputError(
+            f"another study has scored method {row.method!r} on item {row.item_id!r} by the question "
+            f"{row.protocol.removeprefix(f'{PRODUCER}/')!r} too; resolve with --override to let this one count"
+        )
+    for one in older:
+        run.write_table("scores", one.step, one.left, Score)
+    for label, question in study.question_of.items():
+        if question.subject != "clip":
+            rows = [row for row in own if row.protocol == protocol_of(label)]
+            run.write_table("scores", step_of(study, label), rows, Score)
+
+
+def _said_of(row: Score) -> tuple[str, ...]:
+    return row.metric, row.protocol, row.method, row.item_id
+
+
+def _score(study: Study, key: Key, heard: Sequence[Heard], *, only_gold: bool) -> Score:
+    label, method, item_id = key
+    value, reason, details = _MEASURES[study.question_of[label].subject](method, heard)
+    if not any(choices for _, choices in heard):
+        reason = "asked as a gold task alone" if only_gold else "no votes yet"
+    fingerprint = content_id(study.study_id, VERSION)
+    return Score(method, item_id, METRIC, REGION, protocol_of(label), fingerprint, value, reason, details)
+
+
+def _of_pairs(method: str, heard: Sequence[Heard]) -> Measured:
+    against = {}
+    for candidates, choices in heard:
+        (other,) = (name for name in candidates if name != method)
+        if choices:
+            against[other] = {
+                "wins": choices[method], "losses": choices[other], "ties": choices[TIE], "both_bad": choices[BOTH_BAD],
+            }  # fmt: skip
+    total = {name: sum(of[name] for of in against.values()) for name in ("wins", "losses", "ties", "both_bad")}
+    votes = sum(total.values())
+    details: Plain = {"votes": votes, **total, "against": dict(sorted(against.items()))}
+    compared = votes - total["both_bad"]
+    if not compared:
+        return None, f"both bad in all {votes} votes", details
+    return (total["wins"] + total["ties"] / 2) / compared, None, details
+
+
+def _of_sets(method: str, heard: Sequence[Heard]) -> Measured:
+    chosen, of = sum(choices[method] for _, choices in heard), sum(choices.total() for _, choices in heard)
+    return (chosen / of if of else None), None, {"chosen": chosen, "of": of}
+
+
+def _of_grades(_method: str, heard: Sequence[Heard]) -> Measured:
+    grades = sum((choices for _, choices in heard), Counter[str]())
+    votes = grades.total()
+    mean = sum(float(grade) * count for grade, count in grades.items()) / votes if votes else None
+    return mean, None, {"votes": votes, "grades": dict(sorted(grades.items()))}
+
+
+_MEASURES: Mapping[Subject, Callable[[str, Sequence[Heard]], Measured]] = {"pair": _of_pairs, "set": _of_sets, "one": _of_grades}

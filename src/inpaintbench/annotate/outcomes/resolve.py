@@ -1,0 +1,214 @@
+"""Votes about clips become the rows that other rooms read: attributes and answers.
+
+Of each rater the first answer that stands counts; silent repeats and answers to gold tasks do not. A gold task has the answer
+that is known; where several are right it has none. What several votes come to is in ``verdicts``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from inpaintbench.annotate.outcomes.overlap import PRODUCER, Older, overlapping
+from inpaintbench.annotate.outcomes.verdicts import Verdict, majority, median
+from inpaintbench.annotate.questions.base import Question
+from inpaintbench.annotate.questions.keep_reject import OTHER, REJECT
+from inpaintbench.annotate.study import Study, StudyTask
+from inpaintbench.errors import InputError
+from inpaintbench.types import Answer, Attribute
+from inpaintbench.workspace import Workspace
+
+ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
+    "scene_motion": {"water": "bg_scene_motion", "other": "other_scene_motion"},
+    "camera_motion": {"motion": "camera_motion_by_people"},
+}
+"""Question leaf -> part of its form -> the attribute that it becomes. Shares of the view are 0..1, other values are texts."""
+KNOWN = "known beforehand"
+_RECORDS: Mapping[str, tuple[type[Any], str]] = {"attributes": (Attribute, "name"), "answers": (Answer, "question")}
+"""Table -> its records, and the field that tells rows of one subject apart."""
+
+
+class VoteLike(Protocol):
+    """What resolving reads of a vote."""
+
+    @property
+    def rater_id(self) -> str:
+        """Who gave it."""
+
+    @property
+    def task_id(self) -> str:
+        """What it is about."""
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """Part -> value."""
+
+    @property
+    def choice(self) -> str:
+        """The main answer."""
+
+
+V = TypeVar("V", bound=VoteLike)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What the votes on clips come to."""
+
+    attributes: tuple[Attribute, ...]
+    answers: tuple[Answer, ...]
+    unanswered: Mapping[str, int]
+    """Question -> clips without a vote, and so without a row."""
+
+
+def counted(study: Study, votes: Iterable[V]) -> dict[str, list[V]]:
+    """Task id -> the votes that count: of each rater the first, and none of gold tasks.
+
+    Args:
+        study: whose votes they are.
+        votes: answers that stand, in order.
+
+    Raises:
+        InputError: a vote on a task that the study does not have.
+    """
+    first: dict[str, dict[str, V]] = {}
+    for vote in votes:
+        task = study.task_of.get(vote.task_id)
+        if task is None:
+            raise InputError(f"a vote of rater {vote.rater_id!r} is about task {vote.task_id!r}, which the study does not have")
+        if not task.gold:
+            first.setdefault(vote.task_id, {}).setdefault(vote.rater_id, vote)
+    return {task_id: list(of_raters.values()) for task_id, of_raters in first.items()}
+
+
+def labels(study: Study, votes: Iterable[VoteLike], *, least_agreement: float = 0.5) -> Resolved:
+    """Attributes and answers of the clips of ``study``, in the order of its tasks.
+
+    Args:
+        study: whose votes they are; its questions about predictions are left out.
+        votes: answers that stand, in order.
+        least_agreement: share of the votes that must agree with an answer, 0..1.
+
+    Raises:
+        InputError: ``least_agreement`` out of range, or a vote on a task that the study does not have.
+    """
+    if not 0 <= least_agreement <= 1:
+        raise InputError(f"the least agreement is {least_agreement}, choose a share of 0 to 1")
+    of_task = counted(study, votes)
+    unanswered = {label: 0 for label, question in study.question_of.items() if question.subject == "clip"}
+    attributes: list[Attribute] = []
+    answers: list[Answer] = []
+    for task in study.tasks:
+        if task.question not in unanswered:
+            continue
+        found = of_task.get(task.task_id, [])
+        if found or task.gold:
+            answers.append(_answer(study, task, found, least_agreement))
+            attributes += _attributes(study, task, found, least_agreement)
+        else:
+            unanswered[task.question] += 1
+    return Resolved(tuple(attributes), tuple(answers), unanswered)
+
+
+def _answer(study: Study, task: StudyTask, votes: Sequence[VoteLike], least_agreement: float) -> Answer:
+    question = study.question_of[task.question]
+    part = question.form(candidates=0).parts[0].name
+    verdict = _gold(task) if task.gold else _verdict(question, part, [vote.choice for vote in votes], least_agreement)
+    reasons = _reasons(votes) if verdict.answer in (None, REJECT) and question.name == "keep_reject" else None
+    told = "; ".join(filter(None, (verdict.reason, reasons))) or None
+    return Answer(task.subject_id, task.question, verdict.answer, told, verdict.votes, verdict.agreement)
+
+
+def _attributes(study: Study, task: StudyTask, votes: Sequence[VoteLike], least_agreement: float) -> list[Attribute]:
+    question = study.question_of[task.question]
+    main = question.form(candidates=0).parts[0].name
+    rows = []
+    for part, name in ATTRIBUTES.get(question.name, {}).items():
+        if task.gold:
+            verdict = _gold(task) if part == main else Verdict(None, "a gold task; only its main answer is known", 0, None)
+        else:
+            verdict = _verdict(question, part, [vote.given[part] for vote in votes], least_agreement)
+        rows.append(_attribute(task.subject_id, _name(study, task, name), verdict, question))
+    return rows
+
+
+def _attribute(subject_id: str, name: str, verdict: Verdict, question: Question) -> Attribute:
+    answer, reason = verdict.answer, verdict.reason
+    if answer in _unsure(question):
+        counted_votes = f"by {verdict.agreement:.0%} of {verdict.votes} votes" if verdict.agreement is not None else KNOWN
+        answer, reason = None, f"{answer} {counted_votes}"
+    if answer is None:
+        return Attribute(subject_id, name, None, reason, PRODUCER, question.version)
+    value = float(answer) / 100 if question.scale == "interval" else answer
+    return Attribute(subject_id, name, value, None, PRODUCER, question.version)
+
+
+def _verdict(question: Question, part: str, choices: Sequence[str], least_agreement: float) -> Verdict:
+    if question.scale != "interval":
+        return majority(choices, least_agreement=least_agreement)
+    unsure = _unsure(question)
+    options = next(one.options for one in question.form(candidates=0).parts if one.name == part)
+    steps = [option.value for option in options if option.value not in unsure]
+    return median(choices, steps=steps, unsure=unsure, least_agreement=least_agreement)
+
+
+def _gold(task: StudyTask) -> Verdict:
+    if len(task.gold) == 1:
+        return Verdict(task.gold[0], KNOWN, 0, None)
+    return Verdict(None, f"a gold task with several right answers: {', '.join(task.gold)}", 0, None)
+
+
+def _unsure(question: Question) -> tuple[str, ...]:
+    """Choices that are no value; questions of other packages may have none to tell."""
+    return tuple(getattr(question, "unsure", ()))
+
+
+def _name(study: Study, task: StudyTask, attribute: str) -> str:
+    """``attribute``, unless the study asks the same question under several names: then the others have theirs at the end."""
+    spec = study.spec_of[task.question]
+    alone = sum(one.leaf == spec.leaf for one in study.file.questions) == 1
+    return attribute if alone or spec.label == spec.leaf else f"{attribute}_{spec.label}"
+
+
+def _reasons(votes: Sequence[VoteLike]) -> str:
+    """What raters gave for rejecting, the most frequent first, with their words."""
+    given = [vote.given for vote in votes if vote.choice == REJECT]
+    told = [f"{OTHER}: {one['reason_text']}" if one["reason"] == OTHER else one["reason"] for one in given]
+    return "; ".join(reason for reason, _ in Counter(told).most_common())
+
+
+def step_of(study: Study) -> str:
+    """Name of the step that writes a study's labels: by its id, as studies can be renamed."""
+    return f"{PRODUCER}.{study.study_id}"
+
+
+def write_labels(workspace: Workspace, resolved: Resolved, study: Study, *, override: bool = False) -> None:
+    """Put the rows into the tables ``attributes`` and ``answers``, in place of what this study gave before.
+
+    Args:
+        workspace: the one whose clips were judged.
+        resolved: what ``labels`` gave.
+        study: where it comes from.
+        override: take away what other studies answered about the same clips.
+
+    Raises:
+        InputError: another study has answered the same about a clip, and ``override`` is false.
+    """
+    records: dict[str, Sequence[Any]] = {"attributes": resolved.attributes, "answers": resolved.answers}
+    older = [(table, one) for table, rows in records.items() for one in _older(workspace, table, rows, own=step_of(study))]
+    if older and not override:
+        raise InputError(
+            f"study {older[0][1].step.removeprefix(f'{PRODUCER}.')} has answered the same about some of these clips; "
+            f"resolve with --override to let this one count for them"
+        )
+    for table, one in older:
+        workspace.write_table(table, one.step, one.left, _RECORDS[table][0])
+    for table, rows in records.items():
+        workspace.write_table(table, step_of(study), rows, _RECORDS[table][0])
+
+
+def _older(workspace: Workspace, table: str, rows: Sequence[Any], *, own: str) -> list[Older]:
+    record, field = _RECORDS[table]
+    return overlapping(workspace, table, record, rows, own={own}, key=lambda row: (row.subject_id, getattr(row, field)))

@@ -1,0 +1,127 @@
+"""Tasks whose answer is known: a CSV that people write."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from inpaintbench.annotate.preparing.subjects import StudySubject
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError
+
+NEEDED = ("subject", "question", "answers")
+CANDIDATES = "candidates"
+_DELIMITERS = (",", ";", "\t")
+_BETWEEN = "|"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What gold lines have to know of a question of the study."""
+
+    choices: tuple[str, ...]
+    """Everything that votes on it can be counted over."""
+    methods: tuple[str, ...]
+    """Methods whose predictions it shows."""
+    chooses: bool
+    """Whether its answers are methods."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """One line: what is right of a question about a subject."""
+
+    where: str
+    subject_id: str
+    question: str
+    answers: tuple[str, ...]
+    candidates: tuple[str, ...]
+    """Methods, sorted; none stated when empty."""
+
+    def right(self, candidates: tuple[str, ...], *, asked: Asked) -> tuple[str, ...]:
+        """The right choices of the task that shows ``candidates``; none where the line says nothing about it.
+
+        A line that names methods is about tasks that show one of them beside one that it does not name.
+        """
+        if self.candidates and self.candidates != candidates:
+            return ()
+        better = set(self.answers) & set(asked.methods) if asked.chooses else set()
+        here = better & set(candidates)
+        if better and (not here or here == set(candidates)):
+            return ()
+        return tuple(answer for answer in self.answers if answer in here or answer not in better)
+
+
+def read_gold(path: Path, *, subjects: Sequence[StudySubject], asked: Mapping[str, Asked]) -> list[Gold]:
+    """The lines of ``checks.gold``.
+
+    The columns are ``subject`` (its id, or the name of its source where that has one subject), ``question`` (its label),
+    ``answers`` and, if wanted, ``candidates`` (the methods of the one task that is meant); ``|`` divides several.
+
+    Raises:
+        InputError: not readable as CSV, a column is missing, or a line names a subject, question, method or answer that the
+            study does not have, or says again what is right; the text tells the line.
+    """
+    found: dict[tuple[str, str, tuple[str, ...]], Gold] = {}
+    for where, fields in _lines(path):
+        line = _line(where, fields, subjects=subjects, asked=asked)
+        key = (line.subject_id, line.question, line.candidates)
+        if key in found:
+            raise InputError(f"{where} says again what {found[key].where} says of {fields['subject']!r}; keep one of both")
+        found[key] = line
+    return list(found.values())
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        rows = csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text.partition("\n")[0]))
+        columns = [name.strip() for name in next(rows, [])]
+        if missing := [name for name in NEEDED if name not in columns]:
+            raise InputError(f"gold file {str(path)!r} has no column {missing[0]!r}; needed are {', '.join(NEEDED)}")
+        for fields in rows:
+            if any(field.strip() for field in fields):
+                where = f"{path.name} line {rows.line_num}"
+                if len(fields) > len(columns):
+                    raise InputError(f"{where} has {len(fields)} fields, {len(columns)} expected")
+                padded = [*fields, *[""] * (len(columns) - len(fields))]
+                yield where, {name: field.strip() for name, field in zip(columns, padded, strict=True)}
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"gold file {str(path)!r} cannot be read as CSV: {error}") from error
+
+
+def _delimiter(first: str) -> str:
+    return max(_DELIMITERS, key=lambda one: len({name.strip().strip('"') for name in first.split(one)} & set(NEEDED)))
+
+
+def _line(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubject], asked: Mapping[str, Asked]) -> Gold:
+    label = fields["question"]
+    if label not in asked:
+        raise InputError(f"{where}: {unknown_name('question', label, asked)}")
+    question = asked[label]
+    answers = _each(where, "answer", fields["answers"], known=question.choices)
+    if not answers:
+        raise InputError(f"{where}: no answer; choose from {', '.join(question.choices)}")
+    candidates = _each(where, "method", fields.get(CANDIDATES, ""), known=question.methods)
+    return Gold(where, _subject(where, fields["subject"], subjects), label, answers, tuple(sorted(candidates)))
+
+
+def _each(where: str, kind: str, field: str, *, known: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in field.split(_BETWEEN) if name.strip()))
+    if unknown := [name for name in names if name not in known]:
+        told = unknown_name(kind, unknown[0], list(known)) if known else f"{kind} {unknown[0]!r}, but the question shows none"
+        raise InputError(f"{where}: {told}")
+    return names
+
+
+def _subject(where: str, text: str, subjects: Sequence[StudySubject]) -> str:
+    if any(one.subject_id == text for one in subjects):
+        return text
+    named = [one.subject_id for one in subjects if one.name == text]
+    if len(named) > 1:
+        raise InputError(f"{where}: the study has {len(named)} subjects of {text!r}; name one by its id, such as {named[0]}")
+    if not named:
+        raise InputError(f"{where}: the study has no subject {text!r}; give a clip or item id, or the name of its source")
+    return named[0]

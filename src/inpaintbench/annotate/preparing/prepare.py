@@ -1,0 +1,231 @@
+"""Make a study ready to be served: its tasks, and everything that browsers play.
+
+STUDY/
+  study.json      written last, so that it is always of one piece
+  proxies/        what its tasks show, and nothing else
+  making/         the workspace that proxies are made in; a later run goes on where one was killed
+  left_out.csv    tasks that the study cannot have, and why; not there when it has all
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inpaintbench import frozen
+from inpaintbench.annotate import study as studies
+from inpaintbench.annotate.preparing.candidates import Candidates, read_runs, showable
+from inpaintbench.annotate.preparing.gold import read_gold
+from inpaintbench.annotate.preparing.proxies import MadeProxy, making_step, making_task, proxy_id
+from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn, fingerprints, item_subjects
+from inpaintbench.annotate.preparing.suggestions import suggestions
+from inpaintbench.annotate.preparing.tasks import (
+    Draft,
+    LeftOut,
+    check_questions,
+    draft,
+    finished,
+    left_out_table,
+    main_options,
+    with_gold,
+)
+from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile
+from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.executors.base import Executor
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.workspace import Blobs, Workspace, file_sha256, write_atomically
+
+MAKING, LEFT_OUT = "making", "left_out.csv"
+ExecutorOf = Callable[[Workspace], AbstractContextManager[Executor]]
+Shown = tuple[str, tuple[str, ...]]
+"""Subject id and candidates: tasks that agree in both share a proxy."""
+
+
+def in_this_process(workspace: Workspace) -> LocalExecutor:
+    """One task after the other, without workers."""
+    return LocalExecutor(workspace, workers=0)
+
+
+def prepare(
+    file: StudyFile,
+    target: Path,
+    *,
+    executor_of: ExecutorOf = in_this_process,
+    answers_of: Callable[[str], int] | None = None,
+    log: Callable[[str], None] | None = None,
+) -> Study:
+    """Make the tasks and proxies of a study and write ``study.json``; what an earlier run has made is not made again.
+
+    Args:
+        file: the study, its paths absolute.
+        target: the study's folder; made where it is not there.
+        executor_of: who makes the proxies in a workspace below ``target``.
+        answers_of: study id -> how many of its answers stand. A study that has any is not replaced by another one.
+        log: told in sentences what was left out.
+
+    Returns:
+        The study. It is the same however many workers made it.
+
+    Raises:
+        InputError: subjects, runs, questions, suggestions or gold that cannot be had; no task is left; another study with
+            answers lies in ``target``.
+        WorkspaceError: ``target`` cannot be written, or another run is at it.
+        RunError: the executor gave up.
+    """
+    _check_folder(target)
+    world = _world(file)
+    asked = check_questions(file, world.candidates.methods)
+    gold = read_gold(Path(file.checks.gold), subjects=world.subjects, asked=asked) if file.checks.gold else []
+    suggested = _suggested(file, world)
+    subjects = drawn(world.subjects, most=file.subjects.most, seed=file.seed)
+    with executor_of(Workspace(target / MAKING)) as executor:
+        candidates = showable(executor, world.candidates, subjects)
+        drafts, left_out = draft(file, subjects, candidates)
+        made, refused = _made(executor, file, drafts, candidates)
+        proxies = {shown: row.proxy() for shown, row in made.items()}
+        left_out += [LeftOut(one.question, *_shown(one), refused[_shown(one)]) for one in drafts if _shown(one) in refused]
+        tasks = finished(drafts, proxy_of={shown: one.name for shown, one in proxies.items()}, suggested=suggested)
+        _check_each_question(file, {task.question for task in tasks}, left_out)
+        study = Study(
+            study_id=studies.study_id(file, tuple(tasks)),
+            file=file,
+            tasks=tuple(with_gold(tasks, gold, asked=asked)),
+            proxies={one.name: one for one in proxies.values()},
+            fingerprints=fingerprints(subjects, dataset=world.dataset),
+        )
+        _check_answers(study, target, answers_of)
+        _publish(study, target, {proxies[shown].name: row for shown, row in made.items()}, left_out)
+    _tell(log, left_out, gold=len(gold), golden=sum(bool(task.gold) for task in study.tasks))
+    return study
+
+
+@dataclass(frozen=True)
+class _World:
+    """Everything that the study could look at."""
+
+    subjects: list[StudySubject]
+    candidates: Candidates
+    workspace: Workspace | None = None
+    dataset: Path | None = None
+
+
+def _world(file: StudyFile) -> _World:
+    named = file.subjects
+    if named.workspace is not None:
+        try:
+            workspace = Workspace(named.workspace, create=False)
+        except WorkspaceError as error:
+            raise InputError(f"the study's workspace cannot be used: {error}") from error
+        clips = clip_subjects(workspace, kept=named.clips == "kept", prompt=file.show.prompt)
+        return _World(clips, Candidates(), workspace=workspace)
+    root = Path(str(named.dataset))
+    subjects = item_subjects(frozen.load(root), root=root, slices=named.slices, prompt=file.show.prompt)
+    manifest = file_sha256(root / frozen.MANIFEST)
+    return _World(subjects, read_runs(named.runs, methods=named.methods, dataset_sha256=manifest), dataset=root)
+
+
+def _suggested(file: StudyFile, world: _World) -> dict[str, dict[str, str]]:
+    return {
+        spec.label: suggestions(
+            world.workspace, world.subjects, attribute=spec.suggested_by, options=main_options(spec, shows="clip", methods=0)
+        )
+        for spec in file.questions
+        if spec.suggested_by is not None and world.workspace is not None
+    }
+
+
+def _check_folder(target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{str(target)!r} is a file; name a folder for the study")
+    for marker, what in (("workspace.json", "a workspace or a run"), (frozen.MANIFEST, "a frozen dataset")):
+        if (target / marker).exists():
+            raise InputError(f"{str(target)!r} is {what}; name a folder of its own for the study")
+
+
+def _shown(one: Draft) -> Shown:
+    return one.subject.subject_id, one.candidates
+
+
+def _made(
+    executor: Executor, file: StudyFile, drafts: Sequence[Draft], candidates: Candidates
+) -> tuple[dict[Shown, MadeProxy], dict[Shown, str]]:
+    """A proxy for everything that any draft shows, or why there is none."""
+    distinct = {_shown(one): one.subject for one in drafts}
+    tasks = [
+        making_task(subject, chosen, candidates=candidates, show=file.show, seed=file.seed)
+        for (_, chosen), subject in distinct.items()
+    ]
+    outcome = executor.run(making_step(file.show), tasks)
+    shown_of = {proxy_id(*shown): shown for shown in distinct}
+    made = {shown_of[row.proxy_id]: row for row in outcome.records}
+    return made, {shown_of[row.subject_id]: row.reason for row in outcome.rejected}
+
+
+def _check_each_question(file: StudyFile, having_tasks: set[str], left_out: Sequence[LeftOut]) -> None:
+    for spec in file.questions:
+        if spec.label not in having_tasks:
+            reason = next(row.reason for row in left_out if row.question == spec.label)
+            raise InputError(f"question {spec.label!r} has no task left; of the first one: {reason}")
+
+
+def _check_answers(study: Study, target: Path, answers_of: Callable[[str], int] | None) -> None:
+    if answers_of is None or not (target / MANIFEST).exists():
+        return
+    before = studies.load(target).study_id
+    answers = answers_of(before) if before != study.study_id else 0
+    if answers:
+        raise InputError(
+            f"{str(target)!r} holds a study with {answers} answers, and this would make another study of it: other questions, "
+            f"subjects or pictures; prepare it in another folder"
+        )
+
+
+def _publish(study: Study, target: Path, rows: Mapping[str, MadeProxy], left_out: Sequence[LeftOut]) -> None:
+    """New proxies, then the study, then away with what only the old one needed: at any moment a study is whole."""
+    blobs, folder = Blobs(target / MAKING), target / PROXIES
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, row in rows.items():
+        if not (folder / name).exists():
+            _link(blobs.path(row.blob), folder / name)
+    if left_out:
+        write_atomically(target / LEFT_OUT, left_out_table(left_out).encode())
+    else:
+        (target / LEFT_OUT).unlink(missing_ok=True)
+    studies.save(study, target)
+    _keep_only(folder.iterdir(), set(rows))
+    _keep_only((target / MAKING / "blobs").glob("*/*"), {row.blob for row in rows.values()})
+
+
+def _link(source: Path, target: Path) -> None:
+    """``target`` has the bytes of ``source``: without a second copy where the file system can."""
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        try:
+            os.link(source, temporary)
+        except OSError:
+            shutil.copyfile(source, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _keep_only(paths: Any, names: set[str]) -> None:
+    for path in list(paths):
+        if path.name not in names:
+            path.unlink()
+
+
+def _tell(log: Callable[[str], None] | None, left_out: Sequence[LeftOut], *, gold: int, golden: int) -> None:
+    if log is None:
+        return
+    for (question, reason), count in Counter((row.question, row.reason) for row in left_out).most_common():
+        log(f"left out {count} {'task' if count == 1 else 'tasks'} of {question!r}: {reason}")
+    if gold:
+        log(f"{golden} gold {'task' if golden == 1 else 'tasks'} from {gold} {'line' if gold == 1 else 'lines'}")

@@ -1,0 +1,150 @@
+"""What browsers play: every picture of a task in one video or image, made beforehand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inpaintbench import frozen, video
+from inpaintbench.annotate.preparing.candidates import Candidates
+from inpaintbench.annotate.preparing.outlines import outline
+from inpaintbench.annotate.preparing.streams import Shape, frames_of, hole_of
+from inpaintbench.annotate.preparing.subjects import StudySubject
+from inpaintbench.annotate.preparing.tiles import Grid, Picture, layout
+from inpaintbench.annotate.study import Proxy, Show, Tile
+from inpaintbench.errors import MediaError, Rejected
+from inpaintbench.executors.base import Step, Task
+from inpaintbench.types import Plain, canonical_json, content_id, item_rng
+from inpaintbench.view import composite
+from inpaintbench.workspace import Blobs
+
+VERSION = "1"
+_TIME_LIMIT_SECONDS = 3600.0
+_NAME_DIGITS = 32
+Player = tuple[str, str | None]
+"""Role, and method label for candidates."""
+
+
+@dataclass(frozen=True)
+class MadeProxy:
+    """A proxy in the workspace of its making."""
+
+    proxy_id: str
+    blob: str
+    frames: int
+    fps: float
+    width: int
+    height: int
+    tiles: str
+    """A list of ``Tile`` as JSON."""
+
+    def proxy(self) -> Proxy:
+        """As studies list it. Its name also tells apart equal pictures with other tiles: two methods may give the same."""
+        name = hashlib.sha256(canonical_json([self.blob, self.tiles]).encode()).hexdigest()[:_NAME_DIGITS]
+        tiles = tuple(Tile(**tile) for tile in json.loads(self.tiles))
+        return Proxy(name + Path(self.blob).suffix, self.frames, self.fps, self.width, self.height, tiles)
+
+
+def proxy_id(subject_id: str, candidates: Sequence[str]) -> str:
+    """The same for all tasks that show the same."""
+    return content_id("proxy", subject_id, list(candidates))
+
+
+def making_step(show: Show) -> Step:
+    """The step that makes proxies."""
+    return Step(
+        name="make_proxies", version=VERSION, table="proxies", record=MadeProxy,
+        function="inpaintbench.annotate.preparing.proxies:make_proxy", parameters={"largest_side": show.largest_side},
+        time_limit_seconds=_TIME_LIMIT_SECONDS,
+    )  # fmt: skip
+
+
+def making_task(subject: StudySubject, chosen: Sequence[str], *, candidates: Candidates, show: Show, seed: int) -> Task:
+    """The work for one proxy: ``subject`` with the predictions of the ``chosen`` methods."""
+    given = {method: candidates.found[subject.subject_id, method] for method in chosen}
+    order = players(subject, chosen, show=show, seed=seed)
+    payload = {
+        "proxy_id": proxy_id(subject.subject_id, chosen),
+        "shape": list(subject.shape),
+        "fps": subject.fps,
+        "players": order,
+        "predictions": {method: {"path": one.path, "full_frames": one.prediction.full_frames} for method, one in given.items()},
+        **subject.media,
+    }
+    pixels = {method: [one.prediction.blob, one.prediction.full_frames] for method, one in given.items()}
+    content = content_id(subject.content, list(subject.shape), order, pixels)
+    return Task(payload["proxy_id"], content, payload, "/".join([subject.subject_id, *chosen]))
+
+
+def players(subject: StudySubject, chosen: Sequence[str], *, show: Show, seed: int) -> list[Player]:
+    """Who is in the picture, by tile. The order of candidates is drawn: a place tells nothing about a method."""
+    if not chosen:
+        return [("clip", None)]
+    drawn = item_rng(seed, "tiles", canonical_json([subject.subject_id, *chosen])).permutation(len(chosen))
+    beside: list[Player] = [(role, None) for role in ("original", "input") if getattr(show, role)]
+    lines: list[Player] = [("outline", None)] if show.outline and subject.has_hole else []
+    return [*beside, *(("candidate", chosen[place]) for place in drawn), *lines]
+
+
+def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeProxy]:
+    """One row: the players of a task, tiled; ``Rejected`` where one cannot be read."""
+    frames, height, width = payload["shape"]
+    order: list[Player] = [(role, label) for role, label in payload["players"]]
+    grid = layout(len(order), width=width, height=height, largest_side=parameters["largest_side"])
+    sheets = (grid.sheet([shown[player] for player in order]) for shown in _shown(payload, grid))
+    try:
+        blob, _ = blobs.put(video.suffix_for(frames), partial(_write, sheets=sheets, fps=payload["fps"]))
+    except MediaError as error:
+        raise Rejected(f"its players cannot be made: {error}") from error
+    tiles = canonical_json([asdict(tile) for tile in tiles_of(grid, order)])
+    return [MadeProxy(payload["proxy_id"], blob, frames, payload["fps"], *grid.size, tiles)]
+
+
+def tiles_of(grid: Grid, order: Sequence[Player]) -> list[Tile]:
+    """Where each player lies."""
+    return [Tile(role, label, *grid.place(index), *grid.tile) for index, (role, label) in enumerate(order)]  # type: ignore[arg-type]
+
+
+def _write(path: Path, *, sheets: Iterator[Picture], fps: float) -> None:
+    if video.is_image(path):
+        video.write_lossless(path, np.stack(list(sheets)), fps=fps)
+    else:
+        video.write_browser(path, sheets, fps=fps)
+
+
+def _shown(payload: Plain, grid: Grid) -> Iterator[Mapping[Player, Picture]]:
+    """Frame by frame, every player's picture."""
+    shape: Shape = tuple(payload["shape"])
+    if "clip" in payload:
+        return ({("clip", None): frame} for frame in frames_of(payload["clip"], shape=shape))
+    return _of_item(payload, grid, shape)
+
+
+def _of_item(payload: Plain, grid: Grid, shape: Shape) -> Iterator[Mapping[Player, Picture]]:
+    root, row, predictions = Path(payload["root"]), payload["row"], payload["predictions"]
+    truths = frames_of(root / row["truth_file_name"], shape=shape)
+    stored = row.get("input_file_name")
+    inputs: Iterator[Any] = frames_of(root / stored, shape=shape) if stored else repeat(None, shape[0])
+    holes = hole_of(root / row["hole_file_name"], shape=shape) if frozen.has_hole(row) else _everywhere(shape)
+    given = [frames_of(one["path"], shape=shape) for one in predictions.values()]
+    for truth, corrupted, hole, *made in zip(truths, inputs, holes, *given, strict=True):
+        before = corrupted if corrupted is not None else frozen.filled(truth[None], hole[None], fill=row["fill"])[0]
+        shown: dict[Player, Picture] = {("original", None): truth, ("input", None): before}
+        if ("outline", None) in [tuple(player) for player in payload["players"]]:
+            shown["outline", None] = outline(hole, size=grid.picture)
+        for (label, one), frame in zip(predictions.items(), made, strict=True):
+            whole_frame = one["full_frames"]
+            shown["candidate", label] = frame if whole_frame else composite(before[None], hole[None], frame[None])[0]
+        yield shown
+
+
+def _everywhere(shape: Shape) -> Iterator[Any]:
+    return repeat(np.ones(shape[1:], np.bool_), shape[0])

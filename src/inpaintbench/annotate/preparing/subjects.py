@@ -1,0 +1,146 @@
+"""What a study looks at: clips of a workspace, or items of a frozen dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes
+
+from inpaintbench import frozen
+from inpaintbench.annotate.preparing.streams import Shape
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.types import Attribute, Clip, Dataset, Plain, Selection, Source, content_id, item_rng
+from inpaintbench.workspace import Workspace, file_sha256
+
+
+@dataclass(frozen=True)
+class StudySubject:
+    """A clip or an item, with what its players are made from."""
+
+    subject_id: str
+    cluster: str
+    """Its source."""
+    name: str
+    """Of its source, as people know it."""
+    caption: str
+    shape: Shape
+    fps: float
+    content: str
+    """Identity of its pixels."""
+    media: Mapping[str, Any]
+    """``clip``: path of its file; or ``root`` and ``row`` of an item."""
+    has_hole: bool = False
+    prompt: str = ""
+    """What raters read."""
+
+
+def clip_subjects(workspace: Workspace, *, kept: bool, prompt: str | None = None) -> list[StudySubject]:
+    """The clips of ``workspace`` by the names of their sources, then by time.
+
+    Args:
+        workspace: with the tables ``clips`` and ``sources``.
+        kept: without those that a rule of the table ``selection`` drops, or that wait for answers.
+        prompt: attribute of the clips, or else their sources, that raters read.
+
+    Raises:
+        InputError: none is there, none is kept, or none has the attribute.
+    """
+    clips = list({clip.clip_id: clip for clip in workspace.table("clips", Clip)}.values())
+    if not clips:
+        raise InputError(f"workspace {str(workspace.path)!r} holds no clips; make them with `inpaintbench curation clips`")
+    dropped = {row.clip_id for row in workspace.table("selection", Selection) if not row.keep} if kept else set()
+    left = [clip for clip in clips if clip.clip_id not in dropped]
+    if not left:
+        raise InputError(f'no clip of {str(workspace.path)!r} is kept by its rules; choose clips = "all" to label every one')
+    uri_of = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    left.sort(key=lambda clip: (uri_of.get(clip.source_id, ""), clip.start_frame, clip.clip_id))
+    rows = workspace.table("attributes", Attribute) if prompt else []
+    texts = {row.subject_id: str(row.value) for row in rows if row.name == prompt and row.value is not None}
+    found = [_of_clip(clip, uri_of.get(clip.source_id, clip.source_id), workspace, texts) for clip in left]
+    _check_prompt(found, prompt)
+    return found
+
+
+def _check_prompt(found: Sequence[StudySubject], prompt: str | None) -> None:
+    if prompt and not any(one.prompt for one in found):
+        raise InputError(f"none of the {len(found)} subjects has an attribute {prompt!r} for raters to read")
+
+
+def _of_clip(clip: Clip, uri: str, workspace: Workspace, texts: Mapping[str, str]) -> StudySubject:
+    return StudySubject(
+        subject_id=clip.clip_id,
+        cluster=clip.source_id,
+        name=display_name(uri),
+        caption=_caption(uri, clip.start_frame, clip.end_frame, clip.fps, clip.frames),
+        shape=(clip.frames, clip.height, clip.width),
+        fps=clip.fps,
+        content=content_id("clip", clip.rgb_sha256, clip.fps),
+        media={"clip": str(workspace.blobs.path(clip.blob).resolve())},
+        prompt=texts.get(clip.clip_id) or texts.get(clip.source_id, ""),
+    )
+
+
+def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt: str | None = None) -> list[StudySubject]:
+    """The items of a frozen dataset in its order: those of the named slices, or all; ``prompt`` is an attribute of its rows.
+
+    Raises:
+        UnknownNameError: no such slice.
+        InputError: no items, or none with the attribute.
+    """
+    members = {part.name: part.item_ids for part in dataset.slices}
+    if unknown := [name for name in slices if name not in members]:
+        raise UnknownNameError(unknown_name("slice", unknown[0], members))
+    wanted = {item_id for name in slices for item_id in members[name]}
+    rows = [row for row in dataset.items if not slices or row["item_id"] in wanted]
+    if not rows:
+        raise InputError(f"dataset {str(root)!r} has no items{' in ' + ', '.join(slices) if slices else ''}")
+    folder = str(root.resolve())
+    found = [_of_item(row, folder, prompt) for row in rows]
+    _check_prompt(found, prompt)
+    return found
+
+
+def _of_item(row: Plain, folder: str, prompt: str | None) -> StudySubject:
+    caption = _caption(row["source_uri"], row["start_frame"], row["end_frame"], row["fps"], row["frames"])
+    hashes = [row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"]]
+    return StudySubject(
+        subject_id=row["item_id"],
+        cluster=row["source_id"],
+        name=display_name(row["source_uri"]),
+        caption=f"{caption}, item {row['item_id']}",
+        shape=(row["frames"], row["height"], row["width"]),
+        fps=row["fps"],
+        content=content_id("item", *hashes, row["fps"]),
+        media={"root": folder, "row": dict(row)},
+        has_hole=frozen.has_hole(row),
+        prompt=str(row["attributes"].get(prompt) or "") if prompt else "",
+    )
+
+
+def _caption(uri: str, start_frame: int, end_frame: int, fps: float, frames: int) -> str:
+    name = display_name(uri)
+    return name if frames == 1 else f"{name}, {start_frame / fps:.1f}-{end_frame / fps:.1f} s"
+
+
+def display_name(uri: str) -> str:
+    """A percent-encoded name for people: readable where it can be, one line always."""
+    text = unquote_to_bytes(uri).decode("utf-8", errors="replace")
+    return "".join(letter if letter.isprintable() else quote(letter) for letter in text)
+
+
+def drawn(subjects: Sequence[StudySubject], *, most: int | None, seed: int) -> list[StudySubject]:
+    """``most`` of ``subjects`` in their order, each with the same chance; more or other subjects change no draw."""
+    if most is None or most >= len(subjects):
+        return list(subjects)
+    lots = {one.subject_id: item_rng(seed, "most", one.subject_id).random() for one in subjects}
+    chosen = set(sorted(lots, key=lambda subject_id: (lots[subject_id], subject_id))[:most])
+    return [one for one in subjects if one.subject_id in chosen]
+
+
+def fingerprints(subjects: Sequence[StudySubject], *, dataset: Path | None) -> dict[str, str]:
+    """What the study was made from, as hashes."""
+    made = {"subjects": content_id(*([one.subject_id, one.content] for one in subjects))}
+    return made if dataset is None else {**made, frozen.MANIFEST: file_sha256(dataset / frozen.MANIFEST)}

@@ -1,0 +1,158 @@
+"""From a study file to its tasks: which question is asked about what, and what has to be left out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from inpaintbench.annotate.preparing.candidates import Candidates
+from inpaintbench.annotate.preparing.gold import Asked, Gold
+from inpaintbench.annotate.preparing.subjects import StudySubject
+from inpaintbench.annotate.questions.base import PLACE, Option
+from inpaintbench.annotate.questions.base import Subject as Shows
+from inpaintbench.annotate.study import QuestionSpec, StudyFile, StudyTask, build_question, task_id
+from inpaintbench.errors import InputError
+
+_FEWEST = {"clip": 0, "one": 1, "pair": 2, "set": 2}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A task whose proxy is not made yet."""
+
+    question: str
+    subject: StudySubject
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A task that the study cannot have."""
+
+    question: str
+    subject_id: str
+    candidates: tuple[str, ...]
+    reason: str
+
+
+def check_questions(file: StudyFile, methods: Collection[str]) -> dict[str, Asked]:
+    """Every question's label with what may be answered.
+
+    Raises:
+        InputError: a question cannot be asked about the study's subjects, has too few methods to compare, or one whose label is
+            an answer; suggestions that nothing gives.
+    """
+    return {spec.label: _checked(spec, file=file, methods=sorted(methods)) for spec in file.questions}
+
+
+def _checked(spec: QuestionSpec, *, file: StudyFile, methods: Sequence[str]) -> Asked:
+    shows = build_question(spec).subject
+    if shows == "clip" and file.subjects.dataset is not None:
+        raise InputError(f"question {spec.label!r} is about clips, but the subjects are items of a dataset; name a workspace")
+    if shows != "clip" and file.subjects.dataset is None:
+        raise InputError(
+            f"question {spec.label!r} is about predictions, but the subjects are clips of a workspace; name a dataset and runs"
+        )
+    if len(methods) < _FEWEST[shows]:
+        raise InputError(
+            f"question {spec.label!r} compares methods, but the runs have only {', '.join(methods)}; add a run of another method"
+        )
+    _check_suggestion(spec, shows)
+    options = [option.value for option in main_options(spec, shows=shows, methods=len(methods))]
+    words = tuple(value for value in options if not value.startswith(PLACE))
+    if taken := sorted(set(words) & set(methods)):
+        raise InputError(f"a method is called {taken[0]!r}, which is an answer to {spec.label!r}; predict under another label")
+    chooses = len(words) < len(options)
+    shown = tuple(methods) if shows != "clip" else ()
+    return Asked((*shown, *words) if chooses else words, shown, chooses)
+
+
+def _check_suggestion(spec: QuestionSpec, shows: Shows) -> None:
+    if spec.suggested_by is not None and shows != "clip":
+        raise InputError(f"question {spec.label!r} names suggested_by, but only labels of clips have suggestions; leave it out")
+    if spec.suggestion != "hidden" and spec.suggested_by is None:
+        raise InputError(f"question {spec.label!r} shows suggestions, but no attribute gives them; name one in suggested_by")
+
+
+def main_options(spec: QuestionSpec, *, shows: Shows, methods: int) -> tuple[Option, ...]:
+    """The options of the question's main part, where there are so many methods."""
+    shown = {"clip": 0, "one": 1, "pair": 2, "set": methods}[shows]
+    return build_question(spec).form(candidates=shown).parts[0].options
+
+
+def draft(
+    file: StudyFile, subjects: Sequence[StudySubject], candidates: Candidates
+) -> tuple[list[Draft], list[LeftOut]]:  # fmt: skip
+    """The tasks of a study, question by question in the order of its subjects, and those that lack a prediction."""
+    tasks: list[Draft] = []
+    lacking: list[LeftOut] = []
+    for spec in file.questions:
+        sets = _sets(build_question(spec).subject, candidates.methods)
+        for subject in subjects:
+            for chosen in sets:
+                reason = candidates.why_not(subject.subject_id, chosen)
+                if reason is None:
+                    tasks.append(Draft(spec.label, subject, chosen))
+                else:
+                    lacking.append(LeftOut(spec.label, subject.subject_id, chosen, reason))
+    return tasks, lacking
+
+
+def _sets(shows: Shows, methods: Sequence[str]) -> list[tuple[str, ...]]:
+    if shows == "set":
+        return [tuple(methods)]
+    return list(combinations(methods, _FEWEST[shows]))
+
+
+def finished(
+    drafts: Iterable[Draft], *, proxy_of: Mapping[tuple[str, tuple[str, ...]], str], suggested: Mapping[str, Mapping[str, str]]
+) -> list[StudyTask]:
+    """The tasks of those drafts that have a proxy.
+
+    Args:
+        drafts: in the order of the tasks.
+        proxy_of: (subject id, candidates) -> name.
+        suggested: question -> subject id -> option.
+    """
+    return [
+        StudyTask(
+            task_id=task_id(one.question, one.subject.subject_id, one.candidates),
+            question=one.question,
+            subject_id=one.subject.subject_id,
+            cluster=one.subject.cluster,
+            candidates=one.candidates,
+            proxy=proxy_of[one.subject.subject_id, one.candidates],
+            caption=one.subject.caption,
+            prompt=one.subject.prompt,
+            suggestion=suggested.get(one.question, {}).get(one.subject.subject_id),
+        )
+        for one in drafts
+        if (one.subject.subject_id, one.candidates) in proxy_of
+    ]
+
+
+def with_gold(tasks: Sequence[StudyTask], lines: Sequence[Gold], *, asked: Mapping[str, Asked]) -> list[StudyTask]:
+    """``tasks`` with what is right of them; a line that names the candidates goes before one that does not."""
+    said: dict[tuple[str, str], list[Gold]] = {}
+    for line in sorted(lines, key=lambda line: not line.candidates):
+        said.setdefault((line.question, line.subject_id), []).append(line)
+
+    def right(task: StudyTask) -> tuple[str, ...]:
+        found = (
+            line.right(task.candidates, asked=asked[task.question]) for line in said.get((task.question, task.subject_id), ())
+        )
+        return next(filter(None, found), ())
+
+    return [replace(task, gold=right(task)) for task in tasks]
+
+
+def left_out_table(rows: Sequence[LeftOut]) -> str:
+    """As CSV, for people."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("question", "subject", "candidates", "reason"))
+    writer.writerows((row.question, row.subject_id, "|".join(row.candidates), row.reason) for row in rows)
+    return text.getvalue()

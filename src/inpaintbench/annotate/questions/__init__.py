@@ -1,0 +1,19 @@
+"""What raters are asked; each question is a leaf."""
+
+from __future__ import annotations
+
+from inpaintbench.catalogue import Catalogue
+
+QUESTIONS = Catalogue(
+    "question",
+    {
+        "scene_motion": "inpaintbench.annotate.questions.scene_motion:SceneMotion",
+        "camera_motion": "inpaintbench.annotate.questions.camera_motion:CameraMotion",
+        "keep_reject": "inpaintbench.annotate.questions.keep_reject:KeepReject",
+        "pairwise": "inpaintbench.annotate.questions.pairwise:Pairwise",
+        "best_of": "inpaintbench.annotate.questions.best_of:BestOf",
+        "mean_opinion": "inpaintbench.annotate.questions.mean_opinion:MeanOpinion",
+    },
+)
+
+__all__ = ["QUESTIONS"]

@@ -1,0 +1,36 @@
+"""Which of several predictions is the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Scale, Subject, candidate
+from inpaintbench.errors import InputError
+
+FEWEST, MOST = 2, 9
+"""Candidates in a row: one key each."""
+_NOTE = (
+    "All of them are the same original, filled in by different methods. Choose the one that looks most natural to you "
+    "and whose parts belong together best. There is no right answer, and you must choose one."
+)
+
+
+class BestOf:
+    """One of the 2 to 9 predictions in a row, by the keys 1 to 9 from left to right."""
+
+    name: ClassVar[str] = "best_of"
+    version: ClassVar[str] = "1"
+    subject: ClassVar[Subject] = "set"
+    scale: ClassVar[Scale] = "nominal"
+
+    def form(self, *, candidates: int) -> Form:
+        """One part, ``best``; ``InputError`` for fewer than 2 or more than 9 candidates."""
+        if not FEWEST <= candidates <= MOST:
+            raise InputError(f"{self.name} takes {FEWEST} to {MOST} predictions, not {candidates}; name some as methods")
+        options = tuple(Option(f"{PLACE}{place}", chr(ord("A") + place), str(place + 1)) for place in range(candidates))
+        return Form("Which is the best?", _NOTE, (Part("best", "Which one looks best?", options),))
+
+    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:
+        """The name of the chosen candidate."""
+        return candidate(given["best"], shown=shown)

@@ -1,0 +1,38 @@
+"""How much the camera moves, as people see it: checks the label that is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from inpaintbench.annotate.questions.base import Form, Option, Part, Scale, Subject
+from inpaintbench.errors import InputError
+
+UNCLEAR = "unclear"
+_NOTE = (
+    "Look at the camera alone, whatever moves in front of it. Low: it stands still, or trembles or drifts so little that the "
+    "view at the end is nearly the view at the start. High: it pans, travels or zooms so far that much of the view is "
+    "another by the end. Choose unclear where it is neither."
+)
+
+
+class CameraMotion:
+    """Low or high camera motion over the clip, or unclear where it lies between."""
+
+    name: ClassVar[str] = "camera_motion"
+    version: ClassVar[str] = "1"
+    subject: ClassVar[Subject] = "clip"
+    scale: ClassVar[Scale] = "nominal"
+    unsure: ClassVar[tuple[str, ...]] = (UNCLEAR,)
+    """Choices that are no value: missing for agreement and labels."""
+
+    def form(self, *, candidates: int) -> Form:
+        """One part, ``motion``; ``InputError`` where there are candidates."""
+        if candidates:
+            raise InputError(f"{self.name} is asked about clips, not about {candidates} predictions")
+        options = (Option("low", "Low", "1"), Option("high", "High", "2"), Option(UNCLEAR, "Unclear", "x"))
+        return Form("Camera motion", _NOTE, (Part("motion", "How much does the camera move?", options),))
+
+    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - clips show no candidates
+        """``low``, ``high`` or ``unclear``."""
+        return given["motion"]

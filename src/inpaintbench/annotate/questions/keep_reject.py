@@ -1,0 +1,55 @@
+"""Whether a clip belongs in the benchmark, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from inpaintbench.annotate.questions.base import Form, Option, Part, Scale, Subject
+from inpaintbench.errors import InputError
+
+KEEP, REJECT, OTHER = "keep", "reject", "other"
+REASONS: Mapping[str, str] = {
+    "shot_change": "Shot change",
+    "foreground_object": "Foreground object",
+    "post_processed": "Post-processed",
+    "overlay": "Text, logo or frame on top",
+    "bad_quality": "Bad quality",
+    OTHER: "Other",
+}
+"""Why a clip is rejected -> what the button says, in the order of their keys."""
+_NOTE = (
+    "Keep a clip that is one unbroken shot of a place, filmed as it is. Reject it when the picture cuts or fades to another "
+    "shot, when a person, animal or vehicle stands out in front, when colours or speed were visibly changed afterwards, when "
+    "text, a logo or a frame lies on top, or when it is too blurred, dark or damaged to be of use."
+)
+
+
+class KeepReject:
+    """Keep or reject, and the reason for rejecting."""
+
+    name: ClassVar[str] = "keep_reject"
+    version: ClassVar[str] = "1"
+    subject: ClassVar[Subject] = "clip"
+    scale: ClassVar[Scale] = "nominal"
+    unsure: ClassVar[tuple[str, ...]] = ()
+    """No choice is a missing value: every rater decides."""
+
+    def form(self, *, candidates: int) -> Form:
+        """Part ``verdict``, then ``reason`` for what is rejected; ``InputError`` where there are candidates."""
+        if candidates:
+            raise InputError(f"{self.name} is asked about clips, not about {candidates} predictions")
+        verdicts = (Option(KEEP, "Keep", "1"), Option(REJECT, "Reject", "2"))
+        reasons = tuple(Option(value, label, str(key)) for key, (value, label) in enumerate(REASONS.items(), 1))
+        return Form(
+            title="Keep or reject",
+            instruction=_NOTE,
+            parts=(
+                Part("verdict", "Does this clip belong in the benchmark?", verdicts),
+                Part("reason", "Why not? Choose the first that is true.", reasons, when=("verdict", REJECT), text_with=OTHER),
+            ),
+        )
+
+    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - clips show no candidates
+        """``keep`` or ``reject``."""
+        return given["verdict"]

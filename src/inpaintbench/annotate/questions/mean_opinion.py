@@ -1,0 +1,33 @@
+"""How good one prediction is on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from inpaintbench.annotate.questions.base import Form, Option, Part, Scale, Subject
+from inpaintbench.errors import InputError
+
+GRADES = ("Bad", "Poor", "Fair", "Good", "Excellent")
+"""1 to 5: the absolute category rating of ITU-T P.910."""
+_NOTE = "Watch the clip once and grade how good it looks as a whole. Use the whole scale."
+
+
+class MeanOpinion:
+    """A grade of 1 to 5; the mean over raters is the mean opinion score."""
+
+    name: ClassVar[str] = "mean_opinion"
+    version: ClassVar[str] = "1"
+    subject: ClassVar[Subject] = "one"
+    scale: ClassVar[Scale] = "ordinal"
+
+    def form(self, *, candidates: int) -> Form:
+        """One part, ``grade``; ``InputError`` unless there is one candidate."""
+        if candidates != 1:
+            raise InputError(f"{self.name} grades 1 prediction, not {candidates}")
+        options = tuple(Option(str(grade), label, str(grade)) for grade, label in enumerate(GRADES, 1))
+        return Form("How good is it?", _NOTE, (Part("grade", "How good does it look?", options),))
+
+    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - a grade names nobody
+        """``1`` to ``5``, bad to excellent."""
+        return given["grade"]

@@ -1,0 +1,232 @@
+"""Numbers of the report that need no model: coverage, raters, sides, wins, pace."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.report.records import Material, ReportVote
+from inpaintbench.annotate.statistics.agreement import Share, agreement_by_rater
+from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
+from inpaintbench.annotate.statistics.shares import choices_of, selection_frequency
+
+_STANDARD_NORMAL_975 = 1.959963984540054
+
+
+class Proportion(NamedTuple):
+    """``part`` of ``whole`` with the 95 % interval of Wilson (1927)."""
+
+    part: int
+    whole: int
+
+    @property
+    def value(self) -> float | None:
+        """The share."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Low and high; 0 and 1 of nothing."""
+        if not self.whole:
+            return 0.0, 1.0
+        z, n, share = _STANDARD_NORMAL_975, self.whole, self.part / self.whole
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+class Estimate(NamedTuple):
+    """A value with its interval, of 95 %."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Coverage(NamedTuple):
+    """How far a question is answered."""
+
+    votes: int
+    wanted: int
+    """Votes, of all tasks together."""
+    tasks_done: int
+    """Tasks with as many raters as they should have."""
+    tasks: int
+
+
+class RaterRow(NamedTuple):
+    """What one rater did."""
+
+    rater_id: str
+    answers: int
+    median_seconds: float
+    gold: Proportion
+    repeats: Proportion
+    """Answered the same again."""
+    others: Share
+    """Share of the other raters of a task who gave the same answer."""
+    left: Proportion
+    """Of the choices between two candidates, those of the left."""
+    stuttered: Proportion
+    paused: bool
+
+
+class Outcomes(NamedTuple):
+    """What the votes of a comparison were."""
+
+    methods: tuple[str, ...]
+    wins: Mapping[tuple[str, str], int]
+    """(winner, loser) -> votes; of sets, a chosen one wins against all others."""
+    ties: Mapping[tuple[str, str], int]
+    """(method, method), both ways round -> votes."""
+    tie: Proportion
+    both_bad: Proportion
+    chosen: Mapping[str, Proportion]
+    """Method -> how often it was chosen of the times it was shown."""
+
+    def win_ratio(self, method: str) -> float | None:
+        """Wins and half of the ties over comparisons; verdicts that both are bad are no comparisons."""
+        met = [other for other in self.methods if other != method]
+        won = sum(self.wins.get((method, other), 0) + self.ties.get((method, other), 0) / 2 for other in met)
+        lost = sum(self.wins.get((other, method), 0) + self.ties.get((method, other), 0) / 2 for other in met)
+        return won / (won + lost) if won + lost else None
+
+
+class Playback(NamedTuple):
+    """How well clips played."""
+
+    dropped: Proportion
+    """Of the frames that were to be shown."""
+    stuttered: Proportion
+    """Of the answers."""
+
+
+def coverage(material: Material, question: str) -> Coverage:
+    """Counts distinct raters of each task."""
+    each = material.study.spec_of[question].raters_per_task
+    raters: dict[str, set[str]] = defaultdict(set)
+    for vote in material.by_question[question]:
+        raters[vote.task_id].add(vote.rater_id)
+    tasks = material.tasks[question]
+    done = sum(len(raters[task.task_id]) >= each for task in tasks)
+    return Coverage(len(material.by_question[question]), each * len(tasks), done, len(tasks))
+
+
+def outcomes(votes: Sequence[ReportVote]) -> Outcomes:
+    """Of the ordinary votes of one comparison."""
+    methods = tuple(sorted({name for vote in votes for name in vote.candidates}))
+    wins: Counter[tuple[str, str]] = Counter()
+    ties: Counter[tuple[str, str]] = Counter()
+    shown, chosen = Counter(name for vote in votes for name in vote.candidates), Counter(vote.choice for vote in votes)
+    for vote in votes:
+        if vote.choice in vote.candidates:
+            wins.update((vote.choice, other) for other in vote.candidates if other != vote.choice)
+        elif vote.choice == TIE and len(vote.candidates) == 2:
+            ties.update([vote.candidates, vote.candidates[::-1]])
+    return Outcomes(
+        methods, wins, ties, Proportion(chosen[TIE], len(votes)), Proportion(chosen[BOTH_BAD], len(votes)),
+        {name: Proportion(chosen[name], shown[name]) for name in methods},
+    )  # fmt: skip
+
+
+def left_choices(votes: Iterable[ReportVote]) -> Proportion:
+    """Of the choices of one of two candidates, those of the one shown on the left."""
+    places = [vote.shown.index(vote.choice) for vote in votes if len(vote.shown) == 2 and vote.choice in vote.shown]
+    return Proportion(places.count(0), len(places))
+
+
+def place_choices(votes: Iterable[ReportVote]) -> list[Proportion]:
+    """For each place from the left, how often what stood there was chosen, of the choices among so many places."""
+    chosen = [(vote.shown.index(vote.choice), len(vote.shown)) for vote in votes if vote.choice in vote.shown]
+    widest = max((width for _, width in chosen), default=0)
+    return [
+        Proportion(sum(at == place for at, _ in chosen), sum(width > place for _, width in chosen)) for place in range(widest)
+    ]
+
+
+def rater_rows(material: Material) -> list[RaterRow]:
+    """One row a rater, in the order of their first answers."""
+    gold = {task.task_id: task.gold for task in material.study.tasks if task.gold}
+    others = _agreement_with_others(material)
+    paused = {row["rater_id"] for row in material.overview.get("raters", ()) if row.get("paused")}
+    votes: dict[str, list[ReportVote]] = {rater: [] for rater in material.called}
+    for vote in material.votes:
+        votes[vote.rater_id].append(vote)
+    return [
+        RaterRow(
+            rater, len(own), float(np.median([vote.seconds for vote in own])), _right(own, gold), repeated(own),
+            others.get(rater, Share(None, 0)), left_choices(own),
+            Proportion(sum(vote.stuttered for vote in own), len(own)), rater in paused,
+        )
+        for rater, own in votes.items()
+    ]  # fmt: skip
+
+
+def _right(votes: Sequence[ReportVote], gold: Mapping[str, tuple[str, ...]]) -> Proportion:
+    asked = [vote for vote in votes if vote.task_id in gold and vote.purpose != "repeat"]
+    return Proportion(sum(vote.choice in gold[vote.task_id] for vote in asked), len(asked))
+
+
+def repeated(votes: Sequence[ReportVote]) -> Proportion:
+    """Of the tasks that a rater was asked again, those answered as the first time."""
+    first = {(vote.rater_id, vote.task_id): vote.choice for vote in votes if vote.purpose != "repeat"}
+    again = [vote for vote in votes if vote.purpose == "repeat" and (vote.rater_id, vote.task_id) in first]
+    return Proportion(sum(vote.choice == first[vote.rater_id, vote.task_id] for vote in again), len(again))
+
+
+def _agreement_with_others(material: Material) -> dict[str, Share]:
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for label, question in material.study.question_of.items():
+        answers = answers_of(material.votes, label, pairs=question.subject == "pair")
+        for rater, share in agreement_by_rater(answers, scheme_of(question)).items():
+            if share.value is not None:
+                sums[rater][0] += share.value * share.units
+                sums[rater][1] += share.units
+    return {rater: Share(total / units, int(units)) for rater, (total, units) in sums.items()}
+
+
+def playback(material: Material) -> Playback:
+    """Of the standing answers, from what browsers reported."""
+    standing = {vote.submission_id for vote in material.votes}
+    dropped = presented = 0
+    for event in material.events:
+        if event.kind == "answer" and event.body.get("submission_id") in standing:
+            task = material.study.task_of.get(str(event.body.get("task_id")))
+            proxy = material.study.proxies.get(task.proxy) if task else None
+            if proxy is None or proxy.frames < 2:
+                continue
+            plays = max(float(event.body.get("plays") or 0), 1.0)
+            presented += round(plays * proxy.frames)
+            dropped += int(event.body.get("dropped_frames") or 0)
+    stuttered = Proportion(sum(vote.stuttered for vote in material.votes), len(material.votes))
+    return Playback(Proportion(min(dropped, presented), presented), stuttered)
+
+
+def skips(material: Material) -> Counter[str]:
+    """Reason -> skips that were not undone."""
+    undone = {event.body["undoes"] for event in material.events if event.kind == "undo"}
+    stand = [one for one in material.events if one.kind == "skip" and one.body.get("submission_id") not in undone]
+    return Counter(str(event.body.get("reason") or "no reason") for event in stand)
+
+
+def sitting_seconds(material: Material, *, longest_pause: float = 300.0) -> float:
+    """Time that raters spent, pauses beyond ``longest_pause`` seconds between two answers of one rater left out."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for vote in material.votes:
+        times[vote.rater_id].append(vote.at)
+    gaps = [later - earlier for own in times.values() for earlier, later in pairwise(sorted(own))]
+    first = sum(vote.seconds for vote in {vote.rater_id: vote for vote in reversed(material.votes)}.values())
+    return first + sum(gap for gap in gaps if gap <= longest_pause)
+
+
+def selection(votes: Sequence[ReportVote]) -> dict[str, Estimate]:
+    """Method -> share of the votes that chose it, as ``annotate ranking`` tells it."""
+    methods = sorted({method for vote in votes for method in vote.candidates})
+    found = selection_frequency(choices_of(votes), methods)
+    return {method: Estimate(one.value, one.low, one.high) for method, one in found.items()}

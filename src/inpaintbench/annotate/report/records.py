@@ -1,0 +1,82 @@
+"""What the report is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.statistics.ratings import CountedVote
+from inpaintbench.annotate.study import Study, StudyTask
+
+
+class ReportVote(CountedVote, Protocol):
+    """A standing answer."""
+
+    @property
+    def submission_id(self) -> str: ...  # noqa: D102
+    @property
+    def subject_id(self) -> str: ...  # noqa: D102
+    @property
+    def cluster(self) -> str: ...  # noqa: D102
+    @property
+    def shown(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def seconds(self) -> float: ...  # noqa: D102
+    @property
+    def at(self) -> float: ...  # noqa: D102
+    @property
+    def stuttered(self) -> bool: ...  # noqa: D102
+    @property
+    def suggestion_shown(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything the page is made of."""
+
+    study: Study
+    votes: Sequence[ReportVote]
+    """In the order of the journal."""
+    events: Sequence[Event] = ()
+    overview: Mapping[str, Any] = field(default_factory=dict)
+    """``done`` and ``why`` (the stop rule) and ``raters`` (rows with ``rater_id`` and ``paused``) are read, if there."""
+    rankings: Mapping[str, Any] = field(default_factory=dict)
+    """Question -> what came of fitting it."""
+    automatic: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+    """(subject, question) -> the machine's answer, where tasks suggest none."""
+    dimensions: Mapping[str, Any] = field(default_factory=dict)
+    """``questions``, ``correlation`` (rows of numbers or None), ``n`` and ``notes``."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Rater -> what the page calls them, instead of a pseudonym."""
+
+    @cached_property
+    def called(self) -> dict[str, str]:
+        """Rater -> name in the page: ``rater-001`` for the first to answer, unless ``names`` has one."""
+        order = list(dict.fromkeys(vote.rater_id for vote in self.votes))
+        return {rater: self.names.get(rater, f"rater-{place:03}") for place, rater in enumerate(order, 1)}
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """All candidates of the study, sorted."""
+        return sorted({name for task in self.study.tasks for name in task.candidates})
+
+    @cached_property
+    def by_question(self) -> dict[str, list[ReportVote]]:
+        """Question -> its ordinary votes, neither gold nor repeated."""
+        found: dict[str, list[ReportVote]] = {spec.label: [] for spec in self.study.file.questions}
+        for vote in self.votes:
+            if vote.purpose == "vote":
+                found.setdefault(vote.question, []).append(vote)
+        return found
+
+    @cached_property
+    def tasks(self) -> dict[str, list[StudyTask]]:
+        """Question -> its tasks without gold ones."""
+        found: dict[str, list[StudyTask]] = {spec.label: [] for spec in self.study.file.questions}
+        for task in self.study.tasks:
+            if not task.gold:
+                found[task.question].append(task)
+        return found

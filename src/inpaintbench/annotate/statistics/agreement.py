@@ -1,0 +1,175 @@
+"""How far raters agree: Krippendorff's alpha with an interval, raw agreement, confusion.
+
+A *unit* is what several raters judge, a task. Everything is computed from how many raters gave which value to which unit, so the
+cost grows with the number of answers, not with its square.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.annotate.statistics.alpha import Blocks, Measure, alphas, cluster_blocks, replicates, unit_blocks
+from inpaintbench.annotate.statistics.ratings import Answers, Scheme, counted
+from inpaintbench.types import item_rng
+
+Floats = npt.NDArray[np.float64]
+_MOST_UNDEFINED = 0.05
+"""Of the bootstrap replicates; beyond it their quantiles say nothing."""
+
+
+class Bootstrap(NamedTuple):
+    """How an interval is made: percentiles over replicates."""
+
+    level: float = 0.95
+    replicates: int = 2000
+    seed: int = 0
+
+
+class Alpha(NamedTuple):
+    """Krippendorff's alpha: 1 = perfect, 0 = as by chance, below 0 = less than by chance, which is legal."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str | None
+    """Why there is no value or no interval; None when there are both."""
+    units: int
+    """With two answers or more; the others say nothing."""
+    answers: int
+    """To those units."""
+    left_out: int
+    """Answers that count as missing, to any unit."""
+
+
+class Share(NamedTuple):
+    """A mean share and over how many units."""
+
+    value: float | None
+    """0..1; None where there are no units."""
+    units: int
+
+
+class Confusion(NamedTuple):
+    """``counts[row, column]``, ``float64[k, k]``."""
+
+    values: tuple[str, ...]
+    counts: Floats
+
+
+def krippendorff_alpha(
+    answers: Answers, scheme: Scheme, *, bootstrap: Bootstrap | None = None, clusters: Mapping[str, str] | None = None
+) -> Alpha:
+    """Krippendorff's alpha (Content Analysis, 2004, chapter 11), with missing data and any number of raters for a unit.
+
+    With one label everywhere it is undefined (nothing varies, so chance would agree as well): None and the reason. The interval
+    resamples units, or ``clusters`` (unit -> source) when units of one source resemble each other.
+
+    Raises:
+        InputError: a value that is neither known nor missing, no number on an interval scale, an ordinal scale without values.
+    """
+    values, units, counts, left_out = counted(answers, scheme)
+    kept = counts.sum(axis=1) >= 2
+    counts, names = counts[kept], [unit for unit, keep in zip(units, kept.tolist(), strict=True) if keep]
+    n = int(counts.sum())
+    if not n:
+        return Alpha(None, None, None, "no unit has answers of two raters", 0, 0, left_out)
+    if np.count_nonzero(counts.sum(axis=0)) == 1:
+        single = values[int(counts.sum(axis=0).argmax())]
+        reason = f"all {n:,} answers are {single!r}: where nothing varies, agreement beyond chance cannot be measured"
+        return Alpha(None, None, None, reason, len(names), n, left_out)
+    measure = _measure(values, scheme)
+    own = unit_blocks(counts, measure) if clusters is None else _clustered(counts, measure, [clusters[name] for name in names])
+    value = float(alphas(own, measure, times=own.times[None, :].astype(np.float64))[0])
+    return Alpha(value, *_interval(own, measure, bootstrap), len(names), n, left_out)
+
+
+def alpha_by_slice(
+    answers: Answers, scheme: Scheme, *, slices: Mapping[str, Collection[str]], bootstrap: Bootstrap | None = None
+) -> dict[str, Alpha]:
+    """Alpha of each group of units."""
+    return {
+        name: krippendorff_alpha({unit: answers[unit] for unit in members if unit in answers}, scheme, bootstrap=bootstrap)
+        for name, members in slices.items()
+    }
+
+
+def raw_agreement(answers: Answers, scheme: Scheme) -> Share:
+    """Share of the pairs of raters of a unit that gave the same value, averaged over units."""
+    counts = counted(answers, scheme)[2].astype(np.float64)
+    raters = counts.sum(axis=1)
+    counts, raters = counts[raters >= 2], raters[raters >= 2]
+    if not len(raters):
+        return Share(None, 0)
+    return Share(float(np.mean((counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1)))), len(raters))
+
+
+def agreement_by_unit(answers: Answers, scheme: Scheme) -> dict[str, float]:
+    """Unit -> share of its pairs of raters that gave the same value; units with fewer than two answers are left out."""
+    _, units, counts, _ = counted(answers, scheme)
+    raters = counts.sum(axis=1)
+    same = (counts * (counts - 1)).sum(axis=1)
+    return {units[place]: float(same[place] / (raters[place] * (raters[place] - 1))) for place in np.flatnonzero(raters >= 2)}
+
+
+def agreement_by_rater(answers: Answers, scheme: Scheme) -> dict[str, Share]:
+    """Rater -> share of the others of a unit that gave the same value, averaged over the units the rater shares with others."""
+    found: dict[str, list[float]] = {}
+    for of_unit in answers.values():
+        told = {rater: value for rater, value in of_unit.items() if value not in scheme.missing}
+        times = Counter(told.values())
+        for rater, value in told.items():
+            shares = found.setdefault(rater, [])
+            if len(told) > 1:
+                shares.append((times[value] - 1) / (len(told) - 1))
+    return {rater: Share(float(np.mean(shares)) if shares else None, len(shares)) for rater, shares in sorted(found.items())}
+
+
+def confusion(answers: Answers, scheme: Scheme) -> Confusion:
+    """Krippendorff's coincidence matrix: symmetric; rows sum to how often a value was given to units with two answers or more."""
+    values, _, counts, _ = counted(answers, scheme)
+    counts = counts[counts.sum(axis=1) >= 2].astype(np.float64)
+    weighted = counts / np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
+    return Confusion(values, counts.T @ weighted - np.diag(weighted.sum(axis=0)))
+
+
+def confusion_with(answers: Answers, scheme: Scheme, *, reference: Mapping[str, str]) -> Confusion:
+    """How often raters gave the value of a column to units whose reference (gold, or the machine's answer) is that of the row."""
+    compared = {unit: {**of_unit, "": reference[unit]} for unit, of_unit in answers.items() if unit in reference}
+    values, units, counts, _ = counted(compared, scheme._replace(missing=frozenset()))
+    matrix = np.zeros((len(values), len(values)))
+    for row, unit in enumerate(units):
+        right = values.index(reference[unit])
+        matrix[right] += counts[row]
+        matrix[right, right] -= 1  # the reference itself
+    return Confusion(values, matrix)
+
+
+def _measure(values: tuple[str, ...], scheme: Scheme) -> Measure:
+    numbers = np.array([float(value) for value in values] if scheme.scale == "interval" else [0.0] * len(values))
+    alike = tuple(values.index(value) for value in scheme.alike)
+    return Measure(scheme.scale, numbers - numbers.mean(), alike)
+
+
+def _clustered(counts: npt.NDArray[np.int64], measure: Measure, clusters: list[str]) -> Blocks:
+    _, places = np.unique(np.array(clusters), return_inverse=True)
+    return cluster_blocks(counts, measure, clusters=places.astype(np.int64))
+
+
+def _interval(own: Blocks, measure: Measure, bootstrap: Bootstrap | None) -> tuple[float | None, float | None, str | None]:
+    if bootstrap is None:
+        return None, None, "no interval: none was asked for"
+    if own.times.sum() < 2:
+        return None, None, "no interval: there is only one unit or one source"
+    rng = item_rng(bootstrap.seed, "agreement", "alpha")
+    drawn = replicates(own, measure, count=bootstrap.replicates, rng=rng)
+    defined = drawn[np.isfinite(drawn)]
+    if len(defined) < (1 - _MOST_UNDEFINED) * len(drawn):
+        return None, None, f"no interval: in {1 - len(defined) / len(drawn):.0%} of the replicates nothing varies"
+    outside = (1 - bootstrap.level) / 2
+    low, high = np.quantile(defined, [outside, 1 - outside]).tolist()
+    return low, high, None

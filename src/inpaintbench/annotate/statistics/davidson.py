@@ -1,0 +1,254 @@
+"""Strengths of methods from paired comparisons with ties.
+
+Davidson's extension of the Bradley-Terry model (R. R. Davidson, "On extending the Bradley-Terry model to accommodate ties in
+paired comparison experiments", JASA 65, 1970), with the order effect of Davidson and Beaver (Biometrics 33, 1977) and random
+effects of raters. With strengths ``s`` (logarithms), ``d = s_first - s_second + bias`` and ``t = log nu``,
+
+    P(first) : P(second) : P(tie) = exp(d / 2) : exp(-d / 2) : exp(t)
+
+which is P(first) = p_i / (p_i + p_j + nu sqrt(p_i p_j)) with p = exp(s). The log likelihood is concave, so Newton's method finds
+the one maximum; many replicates are solved at once. Each rater may have a bias and a log nu of their own: normal deviations
+around the common ones, solved with the strengths (their block of the Hessian is 2x2 a rater, so it is eliminated first).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.annotate.statistics.design import Design, Reals
+from inpaintbench.errors import InputError
+
+PRIOR = 0.1
+"""Precision of the normal prior of every log strength, of the common bias and of log nu, all around 0: a standard deviation of
+3.2, so it weighs less than one vote and matters only for methods that won, or lost, everything."""
+LARGEST_STEP = 3.0
+ITERATIONS = 200
+SMALLEST_SPREAD, FIRST_SPREAD = 0.02, 0.4
+SPREAD_ROUNDS = 40
+NO_TIES = -30.0
+ENDLESS = 20.0
+"""Difference of log strengths that no number of votes can show: they are running away."""
+
+
+class Spread(NamedTuple):
+    """Standard deviations of raters around the common bias and log nu."""
+
+    bias: float
+    log_nu: float
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Estimates of ``B`` replicates."""
+
+    core: Reals
+    """``float64[B, methods + 2]``: strengths with mean 0, common bias, common log nu."""
+    of_raters: Reals
+    """``float64[B, raters, 2]``: deviations of bias and log nu."""
+    covariance: Reals
+    """``float64[B, methods + 2, methods + 2]``: inverse of the information about ``core``, the raters eliminated."""
+    rater_variance: Reals
+    """``float64[B, raters, 2]``: of the deviations, the common parameters given."""
+
+    @property
+    def strengths(self) -> Reals:
+        """``float64[B, methods]``, mean 0."""
+        return self.core[:, :-2]
+
+    @property
+    def bias(self) -> Reals:
+        """``float64[B]``: log odds that being shown first adds."""
+        return self.core[:, -2]
+
+    @property
+    def log_nu(self) -> Reals:
+        """``float64[B]``; two equal methods tie with probability nu / (2 + nu)."""
+        return self.core[:, -1]
+
+
+class _Votes(NamedTuple):
+    n: Reals
+    balance: Reals
+    ties: Reals
+
+
+class _System(NamedTuple):
+    """Gradient and Hessian in blocks, and the solved Newton step."""
+
+    largest_gradient: float
+    step: Reals
+    rater_step: Reals
+    schur: Reals
+    rater_inverse: Reals
+
+
+def probabilities(difference: npt.ArrayLike, log_nu: npt.ArrayLike) -> Reals:
+    """P(first), P(second), P(tie) of ``d`` and ``log nu``, along a new last axis."""
+    half, tie = np.broadcast_arrays(np.asarray(difference, np.float64) / 2, np.asarray(log_nu, np.float64))
+    largest = np.maximum(np.abs(half), tie)
+    weights = np.stack([np.exp(half - largest), np.exp(-half - largest), np.exp(tie - largest)], axis=-1)
+    shares: Reals = weights / (weights[..., 0] + weights[..., 1] + weights[..., 2])[..., None]
+    return shares
+
+
+def fit(
+    design: Design, counts: Reals, *, prior: float = PRIOR, spread: Spread | None = None, start: Fitted | None = None
+) -> Fitted:
+    """The most likely strengths of every replicate.
+
+    Args:
+        design: the rows.
+        counts: ``float64[B, rows, 3]``: votes for first, for second, ties; weights need not be whole numbers.
+        prior: precision, see ``PRIOR``; 0 is plain maximum likelihood.
+        spread: of raters; needed when the design has any.
+        start: estimates to begin at: of one replicate, or of one for every so many consecutive replicates.
+
+    Raises:
+        InputError: there is no maximum, which the prior 0 can leave when a group of methods won everything against the rest.
+    """
+    votes = _Votes(counts.sum(axis=-1), (counts[..., 0] - counts[..., 1]) / 2, counts[..., 2])
+    core, deviations = _start(design, votes, prior=prior, start=start)
+    precision = np.full(design.size, prior)
+    precision[design.methods] = prior if design.position else 1.0
+    of_raters = 1 / np.square(np.array(spread or (1.0, 1.0)))
+    tolerance = 1e-9 * max(1.0, float(votes.n.sum(axis=1).max()) / 100)
+    for _ in range(ITERATIONS):
+        system = _solve(design, votes, core, deviations, precision=precision, of_raters=of_raters)
+        if prior == 0 and float(np.ptp(core[:, : design.methods], axis=1).max()) > ENDLESS:
+            break
+        if system.largest_gradient < tolerance:
+            variances = np.diagonal(system.rater_inverse, axis1=2, axis2=3)
+            return Fitted(core, deviations, _inverse(system.schur), variances)
+        core, deviations = core + system.step, deviations + system.rater_step
+    raise InputError("some methods won everything against the rest, so no finite strengths are most likely; use a prior above 0")
+
+
+def _start(design: Design, votes: _Votes, *, prior: float, start: Fitted | None) -> tuple[Reals, Reals]:
+    replicates = len(votes.n)
+    if start is not None:
+        each = replicates // len(start.core)
+        return np.repeat(start.core, each, axis=0), np.repeat(start.of_raters, each, axis=0)
+    core = np.zeros((replicates, design.size))
+    tied, total = votes.ties.sum(axis=1), votes.n.sum(axis=1)
+    floor = np.exp(NO_TIES) if prior == 0 else 0.05
+    core[:, -1] = np.log(np.clip(2 * tied / np.maximum(total - tied, 1), floor, 20))
+    return core, np.zeros((replicates, design.raters, 2))
+
+
+def _solve(design: Design, votes: _Votes, core: Reals, deviations: Reals, *, precision: Reals, of_raters: Reals) -> _System:
+    d, t = core @ design.of_difference.T, core[:, -1:]
+    if design.raters:
+        d, t = d + deviations[:, design.rater, 0], t + deviations[:, design.rater, 1]
+    shares = probabilities(d, t)
+    lead, tie = shares[..., 0] - shares[..., 1], shares[..., 2]
+    of_d, of_t = votes.balance - votes.n * lead / 2, votes.ties - votes.n * tie
+    # Variances of (balance, tie) under the model: the information of a row about (d, t).
+    dd, dt, tt = votes.n * (1 - tie - lead**2) / 4, -votes.n * lead * tie / 2, votes.n * tie * (1 - tie)
+    gradient = of_d @ design.of_difference - precision * core
+    gradient[:, -1] += of_t.sum(axis=1)
+    squares, crossed = design.products
+    hessian = (dd @ squares + dt @ crossed).reshape(-1, design.size, design.size) + np.diag(precision)
+    hessian[:, -1, -1] += tt.sum(axis=1)
+    # Only differences of strengths show in votes; this keeps their mean at 0 and the matrix regular.
+    hessian[:, :-2, :-2] += 1.0
+    if not design.raters:
+        return _step(gradient, hessian)
+    blocks = np.stack([_sums(design.by_rater, part) for part in (dd, dt, dt, tt)], axis=-1).reshape(len(core), -1, 2, 2)
+    blocks = blocks + np.diag(of_raters)
+    cross = np.stack([_sums(design.by_rater_and_parameter, part) for part in (dd, dt)], axis=-1)
+    cross = cross.reshape(len(core), design.raters, design.size, 2)
+    cross[:, :, -1] += np.stack([_sums(design.by_rater, part) for part in (dt, tt)], axis=-1)
+    of_deviations = np.stack([_sums(design.by_rater, part) for part in (of_d, of_t)], axis=-1) - of_raters * deviations
+    return _step(gradient, hessian, of_deviations=of_deviations, blocks=blocks, cross=cross)
+
+
+def _sums(matrix: Any, values: Reals) -> Reals:
+    total: Reals = (matrix @ values.T).T
+    return total
+
+
+def _step(
+    gradient: Reals,
+    hessian: Reals,
+    *,
+    of_deviations: Reals | None = None,
+    blocks: Reals | None = None,
+    cross: Reals | None = None,
+) -> _System:
+    """The Newton step, at most ``LARGEST_STEP`` long in any parameter."""
+    replicates = len(gradient)
+    if of_deviations is None or blocks is None or cross is None:
+        alone = _solved(hessian, gradient)
+        alone = alone / np.maximum(1, np.abs(alone).max(axis=1) / LARGEST_STEP)[:, None]
+        nobody = np.zeros((replicates, 0, 2))
+        return _System(float(np.abs(gradient).max()), alone, nobody, hessian, np.zeros((replicates, 0, 2, 2)))
+    inverse = _inverse(blocks)
+    carried = cross @ inverse
+    schur = hessian - np.matmul(*_flattened(carried, cross))
+    right = gradient - (carried @ of_deviations[..., None])[..., 0].sum(axis=1)
+    step = _solved(schur, right)
+    rest = of_deviations - np.einsum("brck,bc->brk", cross, step)
+    rater_step = (inverse @ rest[..., None])[..., 0]
+    scale = np.maximum(1, np.maximum(np.abs(step).max(axis=1), np.abs(rater_step).max(axis=(1, 2))) / LARGEST_STEP)
+    largest = max(float(np.abs(gradient).max()), float(np.abs(of_deviations).max()))
+    return _System(largest, step / scale[:, None], rater_step / scale[:, None, None], schur, inverse)
+
+
+def _solved(matrices: Reals, right: Reals) -> Reals:
+    return np.asarray(np.linalg.solve(matrices, right[..., None])[..., 0], np.float64)
+
+
+def _inverse(matrices: Reals) -> Reals:
+    return np.asarray(np.linalg.inv(matrices), np.float64)
+
+
+def _flattened(carried: Reals, cross: Reals) -> tuple[Reals, Reals]:
+    replicates, _, size, _ = cross.shape
+    left = carried.transpose(0, 2, 1, 3).reshape(replicates, size, -1)
+    return left, cross.transpose(0, 1, 3, 2).reshape(replicates, -1, size)
+
+
+def estimate_spread(design: Design, counts: Reals, *, prior: float = PRIOR) -> tuple[Spread, Fitted]:
+    """How much raters differ, and the fit with it: expectation-maximisation on Laplace's approximation.
+
+    Args:
+        design: with raters.
+        counts: ``float64[1, rows, 3]``.
+        prior: see ``fit``.
+    """
+    spread = Spread(FIRST_SPREAD, FIRST_SPREAD)
+    fitted = fit(design, counts, prior=prior, spread=spread)
+    for _ in range(SPREAD_ROUNDS):
+        squares = (np.square(fitted.of_raters) + fitted.rater_variance)[0].mean(axis=0)
+        wider = Spread(*(max(SMALLEST_SPREAD, float(np.sqrt(square))) for square in squares))
+        if max(abs(new - old) for new, old in zip(wider, spread, strict=True)) < 0.005:
+            break
+        spread = wider
+        fitted = fit(design, counts, prior=prior, spread=spread, start=fitted)
+    return spread, fitted
+
+
+def davidson(wins: Reals, ties: Reals, *, prior: float = PRIOR) -> tuple[Reals, Reals]:
+    """Strengths and log nu from tables of counts, without positions or raters.
+
+    Args:
+        wins: ``float64[..., methods, methods]``: how often the row beat the column.
+        ties: the same shape, each tie counted once, on either side of the diagonal.
+        prior: precision, see ``PRIOR``; 0 is plain maximum likelihood, with log nu about -30 where there are no ties.
+
+    Returns:
+        ``float64[..., methods]`` with mean 0, and ``float64[...]``.
+
+    Raises:
+        InputError: see ``fit``.
+    """
+    first, second = np.triu_indices(wins.shape[-1], 1)
+    tied = ties + np.swapaxes(ties, -1, -2)
+    counts = np.stack([wins[..., first, second], wins[..., second, first], tied[..., first, second]], axis=-1)
+    design = Design(wins.shape[-1], first, second, np.zeros_like(first), position=False)
+    fitted = fit(design, counts.reshape(-1, len(first), 3), prior=prior)
+    return fitted.strengths.reshape(wins.shape[:-1]), fitted.log_nu.reshape(wins.shape[:-2])

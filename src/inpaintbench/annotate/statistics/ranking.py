@@ -1,0 +1,249 @@
+"""Which method raters prefer, and how sure that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from scipy.special import stdtrit
+
+from inpaintbench.annotate.statistics.davidson import Spread
+from inpaintbench.annotate.statistics.design import Ints, Reals, unconnected
+from inpaintbench.annotate.statistics.paired import FEWEST_RATERS, Estimate, Votes, difference_errors, estimate, numbered, tally
+from inpaintbench.errors import InputError
+
+Outcome = Literal["first", "second", "tie", "both_bad"]
+FEW_SOURCES = 10
+WON, TIED = 1.0, 0.5
+
+
+class Comparison(NamedTuple):
+    """One answer to one pair."""
+
+    first: str
+    """Method shown left, or first."""
+    second: str
+    outcome: Outcome
+    """``both_bad`` says nothing of which is better, so it is counted apart."""
+    rater: str
+    cluster: str
+    """Source of the picture."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One method of a ranking. Intervals are of the ranking's level; numbers are None where the ranking's ``reason`` says why."""
+
+    name: str
+    strength: float | None
+    """Logarithm, mean 0 over the methods: a difference of 1 wins 73 % of the votes that are not ties."""
+    low: float | None
+    high: float | None
+    rank: int | None
+    """1 = best."""
+    rank_low: int | None
+    """Best rank that the votes allow."""
+    rank_high: int | None
+    best: float | None
+    """Probability of being the best."""
+    win_share: float | None
+    """Wins, ties half, by comparisons without ``both_bad``; None when there are none."""
+    votes: int
+    """Comparisons with it, without ``both_bad``."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What the votes of one question say."""
+
+    methods: tuple[Standing, ...]
+    """Best first; by name where nothing could be ranked."""
+    level: float
+    ties: float | None
+    """Share of the votes without ``both_bad``; None when there are none."""
+    both_bad: float | None
+    """Share of all votes."""
+    position_bias: tuple[float, float, float] | None
+    """Log odds that being shown first adds, with its interval."""
+    spread: Spread | None
+    """How much raters differ in bias and log nu; None where they were taken as equal."""
+    votes: int
+    """Without ``both_bad``."""
+    clusters: int
+    stable: bool
+    """Every neighbour in the order differs by more than chance at the level, looked at once."""
+    reason: str | None
+    """Why there are no strengths; None when there are."""
+    notes: tuple[str, ...] = ()
+
+
+def rank(
+    comparisons: Sequence[Comparison], *, level: float = 0.95, replicates: int = 1000, seed: int, rater_effects: bool = True
+) -> Ranking:
+    """Rank methods by Davidson's model with sources as clusters; see ``paired`` for what exactly is estimated and how.
+
+    Args:
+        comparisons: the answers; their order does not matter.
+        level: of intervals.
+        replicates: draws of the strengths that rank intervals and the probability of being the best are taken from.
+        seed: of these draws.
+        rater_effects: each rater has their own bias towards a side and readiness to call a tie.
+
+    Raises:
+        InputError: an unknown outcome, a method compared with itself, or a level outside 0..1.
+    """
+    _check(comparisons, level=level)
+    ordered = sorted(comparisons)
+    names = sorted({name for one in ordered for name in (one.first, one.second)})
+    decided = [one for one in ordered if one.outcome != "both_bad"]
+    counted = Ranking(
+        methods=tuple(_counted(name, decided) for name in names),
+        level=level,
+        ties=_share(sum(one.outcome == "tie" for one in decided), len(decided)),
+        both_bad=_share(len(ordered) - len(decided), len(ordered)),
+        position_bias=None,
+        spread=None,
+        votes=len(decided),
+        clusters=len({one.cluster for one in decided}),
+        stable=False,
+        reason=unconnected(names, [(one.first, one.second) for one in decided]) if decided else "there are no votes",
+    )
+    if counted.reason:
+        return counted
+    found = estimate(tally(_numbers(decided, names), methods=len(names), rater_effects=rater_effects))
+    notes = _notes(counted, found, raters=len({one.rater for one in decided}), rater_effects=rater_effects)
+    return _ranked(replace(counted, spread=found.spread, notes=notes), found, names, replicates=replicates, seed=seed)
+
+
+def _check(comparisons: Sequence[Comparison], *, level: float) -> None:
+    if not 0 < level < 1:
+        raise InputError(f"the level of intervals is {level}, give a number between 0 and 1, such as 0.95")
+    for one in comparisons:
+        if one.outcome not in get_args(Outcome):
+            raise InputError(f"outcome {one.outcome!r} of a comparison, give one of {', '.join(get_args(Outcome))}")
+        if one.first == one.second:
+            raise InputError(f"method {one.first!r} is compared with itself")
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _points(one: Comparison, name: str) -> float:
+    if one.outcome == "tie":
+        return TIED
+    return WON if (one.first if one.outcome == "first" else one.second) == name else 0.0
+
+
+def _counted(name: str, decided: Sequence[Comparison]) -> Standing:
+    own = [_points(one, name) for one in decided if name in (one.first, one.second)]
+    share = sum(own) / len(own) if own else None
+    return Standing(name, None, None, None, None, None, None, None, share, len(own))
+
+
+def _numbers(decided: Sequence[Comparison], names: Sequence[str]) -> Votes:
+    raters, clusters = sorted({one.rater for one in decided}), sorted({one.cluster for one in decided})
+    return Votes(
+        first=numbered([one.first for one in decided], names),
+        second=numbered([one.second for one in decided], names),
+        outcome=numbered([one.outcome for one in decided], ["first", "second", "tie"]),
+        rater=numbered([one.rater for one in decided], raters),
+        cluster=numbered([one.cluster for one in decided], clusters),
+    )
+
+
+def _notes(counted: Ranking, found: Estimate, *, raters: int, rater_effects: bool) -> tuple[str, ...]:
+    notes = []
+    if found.covariance is None:
+        notes.append("no intervals: all votes are about one source")
+    elif counted.clusters < FEW_SOURCES:
+        notes.append(f"{counted.clusters} sources are few: intervals are wide and rest on Student's t")
+    if found.shut_out:
+        notes.append("some methods won everything against the rest; how far they lead rests on the prior")
+    if rater_effects and raters < FEWEST_RATERS:
+        notes.append(f"{raters} raters are too few to tell their differences apart, so they were taken as equal")
+    return tuple(notes)
+
+
+def _ranked(counted: Ranking, found: Estimate, names: Sequence[str], *, replicates: int, seed: int) -> Ranking:
+    order = sorted(range(len(names)), key=lambda index: (-found.strengths[index], names[index]))
+    place = {index: position + 1 for position, index in enumerate(order)}
+    scored = [replace(one, strength=float(found.strengths[i]), rank=place[i]) for i, one in enumerate(counted.methods)]
+    if found.covariance is None:
+        return replace(counted, methods=tuple(scored[index] for index in order))
+    quantile = float(stdtrit(found.degrees, (1 + counted.level) / 2))
+    errors = np.sqrt(np.diag(found.covariance))
+    draws = _draws(found, found.covariance, replicates=replicates, seed=seed)
+    best = Counter(draws.argmax(axis=1).tolist())
+    lowest, highest = _rank_limits(found, found.covariance, draws, level=counted.level)
+    methods = [
+        replace(
+            one,
+            low=float(found.strengths[i] - quantile * errors[i]),
+            high=float(found.strengths[i] + quantile * errors[i]),
+            rank_low=int(lowest[i]),
+            rank_high=int(highest[i]),
+            best=best[i] / replicates,
+        )
+        for i, one in enumerate(scored)
+    ]
+    bias = (found.bias, found.bias - quantile * float(errors[-1]), found.bias + quantile * float(errors[-1]))
+    return replace(
+        counted,
+        methods=tuple(methods[index] for index in order),
+        position_bias=bias,
+        stable=least_lead(found) > quantile,
+    )
+
+
+def _draws(found: Estimate, covariance: Reals, *, replicates: int, seed: int) -> Reals:
+    """``float64[replicates, methods]``: strengths that the votes allow, multivariate t around the estimate."""
+    rng = np.random.default_rng(seed)
+    values, vectors = np.linalg.eigh(covariance[:-1, :-1])
+    normal = rng.standard_normal((replicates, len(values))) * np.sqrt(np.maximum(values, 0))
+    scale = np.sqrt(found.degrees / rng.chisquare(found.degrees, size=(replicates, 1)))
+    drawn: Reals = found.strengths + normal @ vectors.T * scale
+    return drawn
+
+
+def _rank_limits(found: Estimate, covariance: Reals, draws: Reals, *, level: float) -> tuple[Ints, Ints]:
+    """Ranks that remain when all others with a clear difference are above or below.
+
+    All differences of a method are judged together (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies 91, 2024).
+    """
+    errors = np.maximum(difference_errors(covariance), 1e-9)
+    apart = found.strengths[:, None] - found.strengths[None, :]
+    drawn = draws[:, :, None] - draws[:, None, :]
+    largest = (np.abs(drawn - apart) / errors).max(axis=2)
+    needed = np.quantile(largest, level, axis=0)[:, None] * errors
+    return 1 + (apart < -needed).sum(axis=1), len(apart) - (apart > needed).sum(axis=1)
+
+
+def least_lead(found: Estimate) -> float:
+    """The smallest difference of neighbours in the order, in standard errors; infinite for one method, 0 without a covariance."""
+    if found.covariance is None:
+        return 0.0
+    order = np.argsort(-found.strengths)
+    errors = np.maximum(difference_errors(found.covariance)[order[:-1], order[1:]], 1e-9)
+    leads = (found.strengths[order[:-1]] - found.strengths[order[1:]]) / errors
+    return float(leads.min()) if len(leads) else float("inf")
+
+
+def plain(rankings: Mapping[str, Ranking]) -> dict[str, dict[str, Any]]:
+    """Rankings by question, as JSON-able data for a report."""
+    return {
+        question: {
+            "methods": [asdict(one) for one in found.methods],
+            "ties": found.ties,
+            "both_bad": found.both_bad,
+            "position_bias": found.position_bias,
+            "votes": found.votes,
+            "sources": found.clusters,
+            "notes": [*([found.reason] if found.reason else []), *found.notes],
+            "stable": found.stable,
+        }
+        for question, found in rankings.items()
+    }

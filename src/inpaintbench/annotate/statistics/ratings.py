@@ -1,0 +1,134 @@
+"""Answers of raters as plain data, and how their values compare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.annotate.questions.base import Question, Scale
+from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.errors import InputError
+
+Answers = Mapping[str, Mapping[str, str]]
+"""Unit -> rater -> value."""
+FIRST, SECOND = "first", "second"
+"""What the choice of one of two candidates is called when pairs of different methods are taken together."""
+
+
+class Scheme(NamedTuple):
+    """How values of one question compare."""
+
+    scale: Scale = "nominal"
+    values: tuple[str, ...] | None = None
+    """All there are, in order; what occurs, sorted, by default. An ordinal scale needs them."""
+    missing: frozenset[str] = frozenset()
+    """Values that count as no answer."""
+    alike: tuple[str, ...] = ()
+    """Values whose names are arbitrary, such as the first and second of a pair: chance is taken to give them equally often. For
+    nominal scales."""
+
+
+class CountedVote(Protocol):
+    """What is read of a vote."""
+
+    @property
+    def rater_id(self) -> str: ...  # noqa: D102
+    @property
+    def task_id(self) -> str: ...  # noqa: D102
+    @property
+    def question(self) -> str: ...  # noqa: D102
+    @property
+    def candidates(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def purpose(self) -> str: ...  # noqa: D102
+    @property
+    def choice(self) -> str: ...  # noqa: D102
+    @property
+    def given(self) -> Mapping[str, str]: ...  # noqa: D102
+
+
+def scheme_of(question: Question, *, part: str | None = None) -> Scheme:
+    """How the answers of ``answers_of`` to a question compare; ``part`` names another part of its form than the main one.
+
+    What a question calls ``unsure`` is missing, and on an interval scale whatever is no number. Parts that offer the same as the
+    main one have its scale; others are nominal.
+    """
+    if question.subject == "pair":
+        return Scheme(values=(FIRST, SECOND, TIE, BOTH_BAD), alike=(FIRST, SECOND))
+    if question.subject == "set":
+        return Scheme()
+    parts = question.form(candidates=1 if question.subject == "one" else 0).parts
+    offered = {one.name: tuple(option.value for option in one.options) for one in parts}
+    main = offered[parts[0].name]
+    values = main if part is None else offered[part]
+    scale: Scale = question.scale if values == main else "nominal"
+    unsure = {value for value in getattr(question, "unsure", ()) if value in values}
+    if scale == "interval":
+        unsure |= {value for value in values if number(value) is None}
+    return Scheme(scale, values, frozenset(unsure))
+
+
+def answers_of(
+    votes: Iterable[CountedVote], question: str, *, part: str | None = None, pairs: bool = False
+) -> dict[str, dict[str, str]]:
+    """Task -> rater -> choice, of the ordinary votes: gold tasks are chosen for being clear, and repeats have the same rater.
+
+    With ``part`` the value of that part of the form, of those who were asked for it. With ``pairs`` the choice of a candidate
+    becomes ``first`` or ``second``.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for vote in votes:
+        if vote.question != question or vote.purpose != "vote":
+            continue
+        value = vote.choice if part is None else vote.given.get(part)
+        if pairs:
+            value = dict(zip(vote.candidates, (FIRST, SECOND), strict=True)).get(vote.choice, vote.choice)
+        if value is not None:
+            found.setdefault(vote.task_id, {})[vote.rater_id] = value
+    return found
+
+
+def counted(answers: Answers, scheme: Scheme) -> tuple[tuple[str, ...], list[str], npt.NDArray[np.int64], int]:
+    """Values in order, units, how many raters gave which value ``[units, values]``, and answers left out."""
+    values = _ordered(answers, scheme)
+    place = {value: index for index, value in enumerate(values)}
+    rows: list[int] = []
+    columns: list[int] = []
+    left_out = 0
+    for row, (unit, of_unit) in enumerate(answers.items()):
+        for rater, value in of_unit.items():
+            if value in place:
+                rows.append(row)
+                columns.append(place[value])
+            elif value in scheme.missing:
+                left_out += 1
+            else:
+                raise InputError(f"{rater!r} answered {value!r} to {unit!r}, which is none of {', '.join(values)}")
+    counts = np.zeros((len(answers), len(values)), np.int64)
+    np.add.at(counts, (rows, columns), 1)
+    return values, list(answers), counts, left_out
+
+
+def _ordered(answers: Answers, scheme: Scheme) -> tuple[str, ...]:
+    if scheme.scale == "ordinal" and scheme.values is None:
+        raise InputError("an ordinal scale needs its values in order")
+    if scheme.alike and scheme.scale != "nominal":
+        raise InputError(f"values are alike on nominal scales only, not on {scheme.scale} ones")
+    occurring = {value for of_unit in answers.values() for value in of_unit.values()}
+    values = [value for value in (scheme.values or sorted(occurring)) if value not in scheme.missing]
+    if scheme.scale == "interval" and (strange := [value for value in values if number(value) is None]):
+        raise InputError(f"{strange[0]!r} is no number; an interval scale needs numbers, or count it as missing")
+    return tuple(values)
+
+
+def number(value: str) -> float | None:
+    """A finite number, or None."""
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None

@@ -1,0 +1,257 @@
+"""What needs no model: how often a method is chosen, mean opinions, win ratios, and how dimensions go together.
+
+Intervals take sources as clusters and Student's t with one degree of freedom less than there are sources.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import stdtrit
+
+from inpaintbench.annotate.statistics.design import Reals
+from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
+from inpaintbench.errors import InputError
+
+FEWEST_PAIRS = 3
+OPINIONS = (1.0, 5.0)
+"""Ends of the scale of mean opinions."""
+
+
+class Choice(NamedTuple):
+    """One answer to "which is the best of these"."""
+
+    task: str
+    method: str
+    cluster: str
+    """Source of the task."""
+
+
+class Opinion(NamedTuple):
+    """One answer to "how good is this"."""
+
+    method: str
+    value: float
+    cluster: str
+
+
+class Estimated(NamedTuple):
+    """A number with its interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    """Tasks, or answers."""
+    clusters: int
+    reason: str | None
+    """Why there is no interval; None when there is one."""
+
+
+class Correlation(NamedTuple):
+    """How two dimensions go together over (method, item)."""
+
+    one: str
+    other: str
+    pearson: float | None
+    pearson_low: float | None
+    pearson_high: float | None
+    spearman: float | None
+    spearman_low: float | None
+    spearman_high: float | None
+    n: int
+    """Pairs (method, item) that both dimensions have."""
+    reason: str | None
+    """Why there is none; None when there is one."""
+
+
+class Chosen(Protocol):
+    """What is read of a vote."""
+
+    @property
+    def candidates(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def choice(self) -> str: ...  # noqa: D102
+    @property
+    def cluster(self) -> str: ...  # noqa: D102
+
+
+def choices_of(votes: Iterable[Chosen]) -> list[Choice]:
+    """Every vote as a choice of its own: what people select is a share of their votes, as in the user study of the
+    re-inpainting paper; only a metric chooses once an item."""
+    return [Choice(str(number), vote.choice, vote.cluster) for number, vote in enumerate(votes)]
+
+
+def opinions_of(votes: Iterable[Chosen]) -> list[Opinion]:
+    """Grades with their method and source."""
+    return [Opinion(vote.candidates[0], float(vote.choice), vote.cluster) for vote in votes]
+
+
+def selection_frequency(choices: Sequence[Choice], methods: Sequence[str], *, level: float = 0.95) -> dict[str, Estimated]:
+    """The share of tasks for which each method was chosen: by most of the task's raters, a draw shared equally.
+
+    The interval is Wilson's with as many tasks as independent ones would give the same spread.
+
+    Raises:
+        InputError: no choices, a choice of none of the methods, or a task of two sources.
+    """
+    if not choices:
+        raise InputError("there are no choices to count")
+    if strangers := sorted({one.method for one in choices} - set(methods)):
+        raise InputError(f"{strangers[0]!r} was chosen, which is none of {', '.join(methods)}")
+    clusters: dict[str, str] = {}
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in choices:
+        if clusters.setdefault(one.task, one.cluster) != one.cluster:
+            raise InputError(f"task {one.task!r} is of two sources, {clusters[one.task]!r} and {one.cluster!r}")
+        votes[one.task][one.method] += 1
+    tasks = sorted(votes)
+    won = {task: {name for name, n in votes[task].items() if n == max(votes[task].values())} for task in tasks}
+    sources = [clusters[task] for task in tasks]
+    return {
+        name: _wilson([1 / len(won[task]) if name in won[task] else 0.0 for task in tasks], sources, level=level)
+        for name in methods
+    }
+
+
+def mean_opinion(
+    opinions: Sequence[Opinion], *, scale: tuple[float, float] | None = None, level: float = 0.95
+) -> dict[str, Estimated]:
+    """The mean opinion of each method, every answer with the same weight; Student's t over sources, within ``scale``."""
+    found = {}
+    for name in sorted({one.method for one in opinions}):
+        own = [one for one in opinions if one.method == name]
+        values, sources = [one.value for one in own], [one.cluster for one in own]
+        mean, error, clusters = _clustered(values, sources)
+        reach = None if error is None else float(stdtrit(clusters - 1, (1 + level) / 2)) * error
+        low, high = (None, None) if reach is None else (mean - reach, mean + reach)
+        if scale is not None and low is not None and high is not None:
+            low, high = max(low, scale[0]), min(high, scale[1])
+        found[name] = Estimated(mean, low, high, len(own), clusters, _one_source(clusters))
+    return found
+
+
+def _one_source(clusters: int) -> str | None:
+    return "no interval: all answers are about one source" if clusters == 1 else None
+
+
+def _clustered(values: Sequence[float], clusters: Sequence[str]) -> tuple[float, float | None, int]:
+    """Mean, its standard error when clusters are drawn (None for one alone), and the number of clusters."""
+    mean = math.fsum(values) / len(values)
+    sums: dict[str, float] = defaultdict(float)
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] += value - mean
+    count = len(sums)
+    if count < 2:
+        return mean, None, count
+    variance = count / (count - 1) * math.fsum(part**2 for part in sums.values()) / len(values) ** 2
+    return mean, math.sqrt(variance), count
+
+
+def _wilson(values: Sequence[float], clusters: Sequence[str], *, level: float) -> Estimated:
+    share, error, count = _clustered(values, clusters)
+    if error is None:
+        return Estimated(share, None, None, len(values), count, _one_source(count))
+    quantile = float(stdtrit(count - 1, (1 + level) / 2))
+    # Where every task agrees the spread says nothing; the sources are the independent ones then.
+    independent = share * (1 - share) / error**2 if error > 0 else count
+    shrink = 1 + quantile**2 / independent
+    middle = (share + quantile**2 / (2 * independent)) / shrink
+    reach = quantile / shrink * math.sqrt(share * (1 - share) / independent + quantile**2 / (4 * independent**2))
+    return Estimated(share, max(0.0, middle - reach), min(1.0, middle + reach), len(values), count, None)
+
+
+def win_ratios(comparisons: Mapping[str, Sequence[Comparison]]) -> dict[tuple[str, str], float]:
+    """(method, item) -> wins by comparisons, ties half, ``both_bad`` left out; pairs without comparisons are missing.
+
+    Args:
+        comparisons: item -> its comparisons, all of one dimension.
+    """
+    points: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for item, answers in comparisons.items():
+        for one in answers:
+            if one.outcome == "both_bad":
+                continue
+            of_first = TIED if one.outcome == "tie" else WON * (one.outcome == "first")
+            points[one.first, item].append(of_first)
+            points[one.second, item].append(WON - of_first)
+    return {key: math.fsum(own) / len(own) for key, own in sorted(points.items())}
+
+
+def dimension_correlations(
+    ratios: Mapping[str, Mapping[tuple[str, str], float]],
+    *,
+    cluster_of: Mapping[str, str] | None = None,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int,
+) -> list[Correlation]:
+    """Pearson's and Spearman's correlation between every two dimensions over the (method, item) that both have.
+
+    Args:
+        ratios: dimension -> (method, item) -> win ratio, or any other score.
+        cluster_of: item -> source; each item is a source of its own by default.
+        level: of the percentile intervals of a bootstrap over sources, too narrow with a handful of them.
+        replicates: of the bootstrap.
+        seed: of the bootstrap.
+    """
+    found = []
+    for one, other in combinations(sorted(ratios), 2):
+        keys = sorted(set(ratios[one]) & set(ratios[other]))
+        table = np.array([(ratios[one][key], ratios[other][key]) for key in keys]).reshape(-1, 2)
+        clusters = [cluster_of[item] if cluster_of is not None else item for _, item in keys]
+        draws = _cluster_draws(clusters, replicates=replicates, seed=seed)
+        pearson = _with_interval(table, draws, _pearson, level=level)
+        spearman = _with_interval(table, draws, _spearman, level=level)
+        reason = None if pearson[0] is not None else _no_correlation(table)
+        found.append(Correlation(one, other, *pearson, *spearman, len(keys), reason))
+    return found
+
+
+def _no_correlation(table: Reals) -> str:
+    if len(table) < FEWEST_PAIRS:
+        return f"{len(table)} pairs of method and item are too few for a correlation"
+    return "one of the dimensions gives all pairs of method and item the same score"
+
+
+def _cluster_draws(clusters: Sequence[str], *, replicates: int, seed: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    names = sorted(set(clusters))
+    if len(names) < 2:
+        return []
+    members = [np.flatnonzero([own == name for own in clusters]) for name in names]
+    rng = np.random.default_rng(seed)
+    return [np.concatenate([members[index] for index in rng.integers(0, len(names), len(names))]) for _ in range(replicates)]
+
+
+def _with_interval(
+    table: Reals,
+    draws: Iterable[np.ndarray[tuple[int], np.dtype[np.int64]]],
+    correlate: Callable[[Reals], float | None],
+    *,
+    level: float,
+) -> tuple[float | None, float | None, float | None]:
+    value = correlate(table)
+    drawn = [found for draw in draws if (found := correlate(table[draw])) is not None]
+    if value is None or not drawn:
+        return value, None, None
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return value, float(low), float(high)
+
+
+def _pearson(table: Reals) -> float | None:
+    if len(table) < FEWEST_PAIRS:
+        return None
+    apart = table - table.mean(axis=0)
+    norm = math.sqrt(float((apart[:, 0] ** 2).sum() * (apart[:, 1] ** 2).sum()))
+    return float((apart[:, 0] * apart[:, 1]).sum() / norm) if norm > 1e-12 else None
+
+
+def _spearman(table: Reals) -> float | None:
+    from scipy.stats import rankdata  # a second of importing that no other command should wait for
+
+    return _pearson(rankdata(table, axis=0)) if len(table) else None

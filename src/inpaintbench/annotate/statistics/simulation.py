@@ -1,0 +1,122 @@
+"""Whole comparison studies, simulated and judged, many at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from inpaintbench.annotate.statistics.davidson import fit, probabilities
+from inpaintbench.annotate.statistics.design import Design, Ints, Reals
+
+CHUNK_VOTES, CHUNK_FITS = 400_000, 200_000
+
+
+@dataclass(frozen=True)
+class World:
+    """What the planner takes raters and sources to be like; standard deviations in log units."""
+
+    source_spread: float = 0.3
+    """Of a method's strength between sources."""
+    bias_spread: float = 0.3
+    """Of raters' liking for one side."""
+    tie_spread: float = 0.5
+    """Of raters' log nu."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A study to be simulated."""
+
+    strengths: Reals
+    log_nu: float
+    raters: int
+    sources: int
+    world: World
+    apart: tuple[tuple[int, int], ...]
+    quantile: float
+    seed: int
+
+    @property
+    def pairs(self) -> Ints:
+        """``int64[pairs, 2]``: the better method first."""
+        return np.array(list(combinations(range(len(self.strengths)), 2)), np.int64)
+
+    @property
+    def tasks(self) -> int:
+        """Pairs of all sources."""
+        return len(self.pairs) * self.sources
+
+
+def power(setting: Setting, votes: int, *, studies: int) -> float:
+    """Share of so many simulated studies that have enough with ``votes`` votes."""
+    design = _design(setting)
+    effects = _effects(setting, studies)
+    fits_at_once = max(1, CHUNK_FITS // (setting.sources * len(design.first)))
+    at_once = max(1, min(studies, CHUNK_VOTES // votes, fits_at_once))
+    rng = np.random.default_rng([setting.seed, votes])
+    told = []
+    for start in range(0, studies, at_once):
+        some = _Effects(*(effect[start : start + at_once] for effect in effects))
+        told.append(_told_apart(setting, design, _counts(setting, votes, some, rng)))
+    return float(np.concatenate(told).mean())
+
+
+class _Effects(NamedTuple):
+    strengths: Reals
+    """``float64[studies, sources, methods]``."""
+    bias: Reals
+    """``float64[studies, raters]``."""
+    log_nu: Reals
+
+
+def _effects(setting: Setting, studies: int) -> _Effects:
+    """What sources and raters are like: the same whatever the number of votes, so that numbers of votes compare fairly."""
+    world, methods = setting.world, len(setting.strengths)
+    bias_rng, tie_rng, source_rng = np.random.default_rng(setting.seed).spawn(3)
+    return _Effects(
+        setting.strengths + source_rng.normal(0, world.source_spread, (studies, setting.sources, methods)),
+        bias_rng.normal(0, world.bias_spread, (studies, setting.raters)),
+        tie_rng.normal(setting.log_nu, world.tie_spread, (studies, setting.raters)),
+    )
+
+
+def _design(setting: Setting) -> Design:
+    both = np.concatenate([setting.pairs, setting.pairs[:, ::-1]])
+    return Design(len(setting.strengths), both[:, 0], both[:, 1], np.zeros(len(both), np.int64))
+
+
+def _counts(setting: Setting, votes: int, effects: _Effects, rng: np.random.Generator) -> Reals:
+    """``float64[studies, sources, rows, 3]``: every task gets its votes in turn; sides and raters are drawn."""
+    pairs, studies = setting.pairs, len(effects.bias)
+    # The last, unfinished round of votes goes to some tasks only.
+    turns = rng.permuted(np.tile(np.arange(setting.tasks), (studies, 1)), axis=1)
+    task = np.tile(turns, (1, votes // setting.tasks + 1))[:, :votes]
+    source, pair = task // len(pairs), task % len(pairs)
+    swapped = rng.integers(0, 2, task.shape)
+    rater = rng.integers(0, setting.raters, task.shape)
+    study = np.arange(studies)[:, None]
+    lead = effects.strengths[study, source, pairs[pair, 0]] - effects.strengths[study, source, pairs[pair, 1]]
+    shares = probabilities(np.where(swapped, -lead, lead) + effects.bias[study, rater], effects.log_nu[study, rater])
+    outcome = (rng.random(task.shape)[..., None] > np.cumsum(shares, axis=-1)[..., :2]).sum(axis=-1)
+    rows = 2 * len(pairs)
+    place = ((study * setting.sources + source) * rows + swapped * len(pairs) + pair) * 3 + outcome
+    counts = np.bincount(place.ravel(), minlength=studies * setting.sources * rows * 3).astype(np.float64)
+    return counts.reshape(studies, setting.sources, rows, 3)
+
+
+def _told_apart(setting: Setting, design: Design, counts: Reals) -> Reals:
+    """``float64[studies]``: 1 where the intervals of all differences that matter lie above 0."""
+    studies, sources = counts.shape[:2]
+    total = counts.sum(axis=1)
+    fitted = fit(design, total)
+    left = fit(design, (total[:, None] - counts).reshape(studies * sources, -1, 3), start=fitted)
+    better, worse = np.array(setting.apart).T
+    lead = fitted.strengths[:, better] - fitted.strengths[:, worse]
+    strengths = left.strengths.reshape(studies, sources, -1)
+    moved = strengths[..., better] - strengths[..., worse] - lead[:, None]
+    errors = np.sqrt((sources - 1) / sources * np.square(moved).sum(axis=1))
+    told: Reals = (lead > setting.quantile * errors).all(axis=1).astype(np.float64)
+    return told

@@ -1,0 +1,87 @@
+"""From the votes of a study to rankings, shares and how its dimensions go together, question by question."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from inpaintbench.annotate.desk.state import Vote
+from inpaintbench.annotate.outcomes.resolve import counted
+from inpaintbench.annotate.questions.base import Subject
+from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.statistics.ranking import Comparison, Ranking, rank
+from inpaintbench.annotate.statistics.shares import (
+    OPINIONS,
+    Estimated,
+    choices_of,
+    dimension_correlations,
+    mean_opinion,
+    opinions_of,
+    selection_frequency,
+    win_ratios,
+)
+from inpaintbench.annotate.study import Study
+
+
+def comparisons_of(study: Study, votes: Iterable[Vote], label: str) -> dict[str, list[Comparison]]:
+    """Item -> the comparisons of one pairwise question: of each rater the first answer to a task, and none of gold tasks."""
+    found: dict[str, list[Comparison]] = defaultdict(list)
+    for of_task in counted(study, votes).values():
+        for vote in of_task:
+            if vote.question == label:
+                found[vote.subject_id].append(_comparison(vote))
+    return dict(found)
+
+
+def _comparison(vote: Vote) -> Comparison:
+    first, second = vote.shown
+    outcome = vote.choice if vote.choice in (TIE, BOTH_BAD) else "first" if vote.choice == first else "second"
+    return Comparison(first, second, outcome, vote.rater_id, vote.cluster)  # type: ignore[arg-type]
+
+
+def rankings_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict[str, Ranking]:
+    """Pairwise question -> its ranking, at the level of the study's stop rule."""
+    return {
+        label: rank(
+            [one for own in comparisons_of(study, votes, label).values() for one in own], level=study.file.stop.level, seed=seed
+        )
+        for label in labels_of(study, "pair")
+    }
+
+
+def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estimated]]:
+    """Question that picks one of several, or grades, -> method -> selection frequency or mean opinion; answered ones alone."""
+    found: dict[str, dict[str, Estimated]] = {}
+    by_label: dict[str, list[Vote]] = defaultdict(list)
+    for of_task in counted(study, votes).values():
+        for vote in of_task:
+            by_label[vote.question].append(vote)
+    level = study.file.stop.level
+    for label in labels_of(study, "set"):
+        if own := by_label[label]:
+            methods = sorted({name for vote in own for name in vote.candidates})
+            found[label] = selection_frequency(choices_of(own), methods, level=level)
+    for label in labels_of(study, "one"):
+        if own := by_label[label]:
+            found[label] = mean_opinion(opinions_of(own), scale=OPINIONS, level=level)
+    return found
+
+
+def dimensions_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict[str, Any]:
+    """How the win ratios of pairwise questions go together: ``questions``, ``correlation`` (Pearson; None where there is none),
+    ``n`` and ``notes``; empty with fewer than two such questions."""
+    labels = labels_of(study, "pair")
+    if len(labels) < 2:
+        return {}
+    ratios = {label: win_ratios(comparisons_of(study, votes, label)) for label in labels}
+    cluster_of = {task.subject_id: task.cluster for task in study.tasks}
+    found = {frozenset((one.one, one.other)): one for one in dimension_correlations(ratios, cluster_of=cluster_of, seed=seed)}
+    rows = [[1.0 if one == other else found[frozenset((one, other))].pearson for other in labels] for one in labels]
+    reasons = sorted({one.reason for one in found.values() if one.reason})
+    return {"questions": labels, "correlation": rows, "n": max(one.n for one in found.values()), "notes": reasons}
+
+
+def labels_of(study: Study, subject: Subject) -> list[str]:
+    """Questions that show ``subject``, in the study's order."""
+    return [label for label, question in study.question_of.items() if question.subject == subject]

@@ -1,0 +1,70 @@
+"""When a comparison may end: the whole order of the methods is settled.
+
+Whoever looks again and again finds chance differences sooner or later. So the lead of each neighbour in the order is held against
+a limit that is valid however often, and whenever, one looks: the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha,
+Kennedy and Ramdas (Annals of Statistics 52, 2024), with Robbins' normal mixture. With probability ``level`` two equal methods
+are never told apart over the whole study, so a study of equal methods runs until its tasks are used up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import ndtri, stdtr
+
+from inpaintbench.annotate.statistics.design import unconnected
+from inpaintbench.annotate.statistics.paired import Votes, estimate, numbered, tally
+from inpaintbench.annotate.statistics.ranking import least_lead
+from inpaintbench.errors import InputError
+
+OUTCOMES = ("first", "second", "tie")
+
+
+def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float, fewest_votes: int, seed: int) -> bool:
+    """Whether the order of all methods is settled, however often this was asked before.
+
+    Args:
+        comparisons: (shown first, shown second, ``first`` | ``second`` | ``tie``, source).
+        level: probability that no wrong order is ever called stable, 0..1.
+        fewest_votes: below so many the answer is no.
+        seed: of the study; the rule draws nothing, so it changes nothing.
+
+    Raises:
+        InputError: an unknown outcome.
+    """
+    del seed
+    for _, _, outcome, _ in comparisons:
+        if outcome not in OUTCOMES:
+            raise InputError(f"outcome {outcome!r} of a comparison, give one of {', '.join(OUTCOMES)}")
+    names = sorted({name for first, second, _, _ in comparisons for name in (first, second)})
+    if len(comparisons) < max(fewest_votes, 1) or unconnected(names, [(one[0], one[1]) for one in comparisons]):
+        return False
+    found = estimate(tally(_numbers(comparisons, names), methods=len(names), rater_effects=False))
+    return found.covariance is not None and _normal_lead(least_lead(found), found.degrees) > limit(
+        len(comparisons), level=level, fewest_votes=fewest_votes
+    )
+
+
+def _numbers(comparisons: Sequence[tuple[str, str, str, str]], names: Sequence[str]) -> Votes:
+    first, second, outcome, cluster = zip(*comparisons, strict=True)
+    return Votes(
+        first=numbered(first, names),
+        second=numbered(second, names),
+        outcome=numbered(outcome, OUTCOMES),
+        rater=np.zeros(len(first), np.int64),
+        cluster=numbered(cluster, sorted(set(cluster))),
+    )
+
+
+def _normal_lead(lead: float, degrees: int) -> float:
+    """The normal quantile as improbable as ``lead`` is under Student's t."""
+    return float(-ndtri(max(stdtr(degrees, -lead), 1e-300)))
+
+
+def limit(votes: int, *, level: float, fewest_votes: int) -> float:
+    """Standard errors that a lead needs after ``votes`` votes; tightest at four times ``fewest_votes``."""
+    miss = -2 * math.log(1 - level)
+    share = votes / (4 * max(fewest_votes, 1)) * (miss + math.log(miss) + 1)
+    return math.sqrt((share + 1) / share * (math.log(share + 1) + miss))

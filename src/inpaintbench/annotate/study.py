@@ -1,0 +1,379 @@
+"""The study: the file that a person writes, and what preparing it gives.
+
+STUDY/
+  study.json          resolved: questions, tasks, proxies
+  proxies/<name>      what browsers play
+  journal.sqlite      answers, unless a database is named
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from inpaintbench.annotate.questions import QUESTIONS
+from inpaintbench.annotate.questions.base import Form, Question
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError
+from inpaintbench.types import canonical_json, content_id
+from inpaintbench.workspace import write_atomically
+
+FORMAT_VERSION = 1
+MANIFEST = "study.json"
+PROXIES = "proxies"
+SuggestionMode = Literal["hidden", "after", "prefill"]
+"""The machine's own answer: never shown; shown once the rater has answered; chosen beforehand."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Subjects(_Strict):
+    """What is looked at: clips of a workspace, or items of a frozen dataset with predictions of runs."""
+
+    workspace: str | None = None
+    dataset: str | None = None
+    runs: tuple[str, ...] = ()
+    """Run folders, whose predictions are the candidates."""
+    methods: tuple[str, ...] = ()
+    """Some of the runs' methods, by label; all by default."""
+    slices: tuple[str, ...] = ()
+    """Of the dataset; all items by default."""
+    clips: Literal["kept", "all"] = "all"
+    """Of the workspace: what rules keep, or everything."""
+    most: int | None = Field(None, ge=1, le=10**7)
+    """So many clips or items, drawn by the study's seed."""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Subjects:
+        if (self.workspace is None) == (self.dataset is None):
+            raise ValueError("name either a workspace or a dataset")
+        if self.dataset is not None and not self.runs:
+            raise ValueError("a dataset needs runs, whose predictions are judged")
+        if self.workspace is not None and (self.runs or self.methods or self.slices):
+            raise ValueError("runs, methods and slices belong to a dataset")
+        return self
+
+
+class QuestionSpec(_Strict):
+    """One question of a study; each name is an evaluation dimension of its own."""
+
+    leaf: str
+    name: str = ""
+    """Unique in the study; the leaf's name by default."""
+    title: str = ""
+    instruction: str = ""
+    """What raters read; the leaf's own by default."""
+    constants: dict[str, Any] = Field(default_factory=dict)
+    raters_per_task: int = Field(1, ge=1, le=10**5)
+    must_watch: bool = True
+    """Answers open once every frame was shown."""
+    suggestion: SuggestionMode = "hidden"
+    suggested_by: str | None = None
+    """Attribute of the workspace that holds the machine's answer."""
+
+    @property
+    def label(self) -> str:
+        """Its name in tables."""
+        return self.name or self.leaf
+
+
+class Checks(_Strict):
+    """What keeps raters honest."""
+
+    gold: str | None = None
+    """CSV file: subject, question, and the answers that are right; several in one field are divided by ``|``."""
+    gold_share: float = Field(0.05, ge=0, le=0.5)
+    """Of the tasks a rater gets."""
+    repeat_share: float = Field(0.05, ge=0, le=0.5)
+    """Of the tasks a rater gets: asked once more, some time later, without a word."""
+    repeat_gap: int = Field(10, ge=1, le=10**5)
+    """Tasks between the two, at least."""
+    window: int = Field(10, ge=1, le=10**5)
+    """Last gold tasks of a rater that count; so many last repeats are told apart too."""
+    least_accuracy: float = Field(0.6, ge=0, le=1)
+    """Below it, over a full window, a rater is paused until an admin lets them go on."""
+
+
+class StopRule(_Strict):
+    """When a comparison has votes enough."""
+
+    kind: Literal["coverage", "stable_ranking"] = "coverage"
+    """Every task has its raters; or, for questions about pairs, the order of the methods is settled before that."""
+    level: float = Field(0.95, gt=0, lt=1)
+    """Probability that no wrong order is ever called settled, however often one looks; and of the intervals of rankings."""
+    fewest_votes: int = Field(50, ge=1, le=10**7)
+    """Of each question, before it may be called stable."""
+
+
+class Show(_Strict):
+    """What stands beside the candidates."""
+
+    original: bool = True
+    input: bool = True
+    outline: bool = True
+    prompt: str | None = None
+    """Attribute of the clips or items that raters read above the players, such as the text that an edit was to follow."""
+    largest_side: int = Field(960, ge=64, le=3840)
+    """Of one player's picture in the proxy, in pixels; larger ones are made smaller."""
+
+
+class StudyFile(_Strict):
+    """``study.toml``."""
+
+    title: str
+    welcome: str = ""
+    """What raters read first."""
+    seed: int = 0
+    subjects: Subjects
+    questions: tuple[QuestionSpec, ...] = Field(min_length=1)
+    show: Show = Show()
+    checks: Checks = Checks()
+    stop: StopRule = StopRule()
+    lease_minutes: float = Field(20, gt=0, le=7 * 24 * 60)
+    """So long a task that was handed out waits for its answer before others get it; a week at most."""
+
+    @model_validator(mode="after")
+    def _questions_differ(self) -> StudyFile:
+        labels = [one.label for one in self.questions]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"{labels.count(label)} questions are called {label!r}; give each a name of its own")
+        subjects = [QUESTIONS.get(one.leaf).subject for one in self.questions]
+        if self.stop.kind == "stable_ranking" and "pair" not in subjects:
+            asked = ", ".join(repr(label) for label in labels)
+            raise ValueError(
+                f"stop: stable_ranking looks at comparisons of pairs, and none of the questions {asked} makes any; "
+                f"ask pairwise, or choose kind = 'coverage'"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A rectangle of the proxy's picture that one player draws. Pixels."""
+
+    role: Literal["original", "input", "candidate", "outline", "clip"]
+    """``outline``: white lines on black around the hole."""
+    candidate: str | None
+    """Method label; for role ``candidate`` alone."""
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """All pictures of a task, tiled in one H.264 video or one PNG: they cannot drift apart."""
+
+    name: str
+    """File in ``proxies/``: hex digits and ``.mp4`` or ``.png``, so it tells raters nothing."""
+    frames: int
+    fps: float
+    width: int
+    height: int
+    tiles: tuple[Tile, ...]
+
+
+@dataclass(frozen=True)
+class StudyTask:
+    """One question about one subject; answered by several raters."""
+
+    task_id: str
+    question: str
+    """Label of the question."""
+    subject_id: str
+    """Clip or item."""
+    cluster: str
+    """Source of the subject; intervals resample these."""
+    candidates: tuple[str, ...]
+    """Method labels, sorted; none for clips."""
+    proxy: str
+    """Name of the proxy."""
+    caption: str = ""
+    """What an admin sees it called; never shown to raters of comparisons."""
+    suggestion: str | None = None
+    """Option of the main part that the machine would choose."""
+    gold: tuple[str, ...] = ()
+    """Right choices, in the names that votes are counted over; a gold task when there are any."""
+    prompt: str = ""
+    """What raters read above the players."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What ``study.json`` holds. ``study_id`` is derived from everything that raters see."""
+
+    study_id: str
+    file: StudyFile
+    tasks: tuple[StudyTask, ...]
+    proxies: Mapping[str, Proxy]
+    """Name -> proxy."""
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """What the study was made from: dataset content or workspace clips -> hash."""
+
+    @cached_property
+    def task_of(self) -> dict[str, StudyTask]:
+        """Task id -> task."""
+        return {task.task_id: task for task in self.tasks}
+
+    @cached_property
+    def question_of(self) -> dict[str, Question]:
+        """Label -> the question leaf, built."""
+        return {one.label: build_question(one) for one in self.file.questions}
+
+    @cached_property
+    def spec_of(self) -> dict[str, QuestionSpec]:
+        """Label -> what the study file says of the question."""
+        return {one.label: one for one in self.file.questions}
+
+    def form(self, task: StudyTask) -> Form:
+        """What a rater of ``task`` fills in, with the study's own words."""
+        spec = self.spec_of[task.question]
+        form = self.question_of[task.question].form(candidates=len(task.candidates))
+        return Form(spec.title or form.title, spec.instruction or form.instruction, form.parts)
+
+
+def build_question(spec: QuestionSpec) -> Question:
+    """The leaf of ``spec``.
+
+    Raises:
+        UnknownNameError: no such question.
+        InputError: constants that it does not take.
+    """
+    made = QUESTIONS.get(spec.leaf)
+    try:
+        question: Question = made(**spec.constants)
+    except TypeError as error:
+        raise InputError(f"question {spec.leaf!r} cannot be built with {spec.constants}: {error}") from error
+    return question
+
+
+def read_study_file(path: Path) -> StudyFile:
+    """Read ``study.toml``; relative paths in it are relative to its folder.
+
+    Raises:
+        InputError: not readable, not TOML, a field is missing, unknown or out of range.
+    """
+    try:
+        fields = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise InputError(f"study file {str(path)!r} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"study file {str(path)!r} cannot be read: {error}") from error
+    return parse_study(fields, where=str(path), folder=path.parent)
+
+
+def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
+    """The study of ``fields``, with its paths below ``folder`` unless they are absolute.
+
+    Raises:
+        InputError: as ``read_study_file``.
+    """
+    try:
+        file = StudyFile.model_validate(fields)
+    except ValidationError as error:
+        raise InputError(f"{where}: {_what_is_wrong(error)}") from error
+    subjects = file.subjects
+    placed = subjects.model_copy(
+        update={
+            "workspace": _below(folder, subjects.workspace),
+            "dataset": _below(folder, subjects.dataset),
+            "runs": tuple(str(_below(folder, run)) for run in subjects.runs),
+        }
+    )
+    checks = file.checks.model_copy(update={"gold": _below(folder, file.checks.gold)})
+    return file.model_copy(update={"subjects": placed, "checks": checks})
+
+
+def _what_is_wrong(error: ValidationError) -> str:
+    """One sentence, on a misspelt field before others: what it should have been is then missing elsewhere."""
+    found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")[0]
+    *above, last = found["loc"] or ("",)
+    if found["type"] == "extra_forbidden":
+        models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show)
+        known = dict.fromkeys(name for model in models for name in model.model_fields)
+        message = unknown_name("field", str(last), known)
+        return f"{_place(above)}: {message}" if above else message
+    message = found["msg"].removeprefix("Value error, ")
+    return f"{_place([*above, last])}: {message}" if last != "" else message
+
+
+def _place(parts: Sequence[str | int]) -> str:
+    """``questions number 2: raters_per_task``; people count from 1."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f" number {part + 1}"
+        else:
+            text += ("" if not text else ": " if text[-1].isdigit() else ".") + part
+    return text
+
+
+def _below(folder: Path, path: str | None) -> str | None:
+    return None if path is None else str((folder / path).resolve())
+
+
+def task_id(question: str, subject_id: str, candidates: tuple[str, ...]) -> str:
+    """The id of a task."""
+    return content_id("task", question, subject_id, list(candidates))
+
+
+def study_id(file: StudyFile, tasks: tuple[StudyTask, ...]) -> str:
+    """The id of a study: another title or place of files is the same study, other questions or pictures are not."""
+    questions = [one.model_dump(mode="json") for one in file.questions]
+    return content_id("study", questions, file.seed, [[task.task_id, task.proxy, task.prompt] for task in tasks])
+
+
+def save(study: Study, folder: Path) -> None:
+    """Write ``study.json``."""
+    fields = {
+        "format_version": FORMAT_VERSION,
+        "study_id": study.study_id,
+        "file": study.file.model_dump(mode="json"),
+        "tasks": [asdict(task) for task in study.tasks],
+        "proxies": {name: asdict(proxy) for name, proxy in sorted(study.proxies.items())},
+        "fingerprints": dict(study.fingerprints),
+    }
+    write_atomically(folder / MANIFEST, canonical_json(fields).encode() + b"\n")
+
+
+def load(folder: Path) -> Study:
+    """Read a prepared study.
+
+    Raises:
+        InputError: none there, damaged, or of another format.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{str(folder)!r} is not a prepared study (no {MANIFEST}); run `inpaintbench annotate prepare`")
+    try:
+        fields = json.loads(path.read_text())
+        if fields["format_version"] != FORMAT_VERSION:
+            raise InputError(f"study {str(folder)!r} has format {fields['format_version']}, this program reads {FORMAT_VERSION}")
+        return Study(
+            study_id=fields["study_id"],
+            file=StudyFile.model_validate(fields["file"]),
+            tasks=tuple(_task(one) for one in fields["tasks"]),
+            proxies={name: _proxy(one) for name, one in fields["proxies"].items()},
+            fingerprints=fields["fingerprints"],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{str(path)!r} is damaged: {error}") from error
+
+
+def _task(fields: dict[str, Any]) -> StudyTask:
+    return StudyTask(**{**fields, "candidates": tuple(fields["candidates"]), "gold": tuple(fields["gold"])})
+
+
+def _proxy(fields: dict[str, Any]) -> Proxy:
+    return Proxy(**{**fields, "tiles": tuple(Tile(**tile) for tile in fields["tiles"])})

@@ -1,0 +1,242 @@
+"""No answer is lost, none comes twice: networks, servers and sessions that fail, reloads, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.annotate.app.browser.conftest import Tab
+from tests.annotate.app.browser.standin import card
+from tests.annotate.app.browser.test_browser_questions import form
+
+Enter = Callable[..., Tab]
+
+
+def pairs(proxies: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    return [card("sharp", form("pairwise", 2), proxies["pair" if n % 2 else "pair again"]) for n in range(count)]
+
+
+def values(tab: Tab) -> list[str]:
+    return [answer["given"]["better"] for answer in tab.desk.answers]
+
+
+def test_undo_brings_the_task_back_with_its_answer_marked(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 3))
+    tab.wait_for_card(0)
+    tab.press("u")
+    tab.page.get_by_text("nothing to take back").wait_for()
+    tab.press("3")
+    tab.wait_for_card(1)
+    tab.press("u")
+    tab.wait_for_card(0)
+    assert tab.page.locator("#rater-page .option.marked").get_attribute("data-value") == "place-1"
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.press("1")
+    tab.wait_for_card(2)
+    tab.press("1")
+    tab.page.get_by_text("All done").wait_for()
+    tab.saved()
+    tab.press("Backspace")
+    tab.wait_for_card(2)
+    tab.page.click("#rater-page .side.undo")
+    tab.wait_for_card(1)
+    assert [undo["undoes"] for undo in tab.desk.undos] == [tab.desk.answers[n]["submission_id"] for n in (0, 3, 2)]
+    assert values(tab) == ["place-1", "place-0", "place-0", "place-0"]
+
+
+def test_a_reload_goes_on_where_it_was(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 3))
+    tab.wait_for_card(0)
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.saved()
+    tab.page.reload()
+    tab.wait_for_card(1)
+    assert tab.page.inner_text("#rater-page .count") == "1 / 3"
+    assert len(tab.desk.answers) == 1
+
+
+def test_answers_wait_for_the_network_and_come_once_and_in_order(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 4))
+    tab.expected = ("ERR_INTERNET_DISCONNECTED",)
+    tab.wait_for_card(0)
+    tab.wait("page.stage.shelf.held.size === 2 && [...page.stage.shelf.held.values()].every((one) => one.state === 'ready')")
+    tab.context.set_offline(True)
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.press("3")
+    tab.waiting(2)
+    assert tab.page.get_by_text("ahead of the network").is_visible()
+    assert not tab.desk.answers
+    tab.context.set_offline(False)
+    tab.wait_for_card(2)
+    tab.press("2")
+    tab.wait_for_card(3)
+    tab.saved()
+    assert values(tab) == ["place-0", "place-1", "tie"]
+    assert len(set(tab.desk.received)) == len(tab.desk.received) == 3
+    assert tab.page.inner_text("#rater-page .link") == "Saved"
+
+
+def test_a_stored_answer_whose_reply_was_lost_is_sent_again_under_its_id(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 3), desk={"lose_replies": 1})
+    tab.expected = ("503",)
+    tab.wait_for_card(0)
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.saved()
+    assert len(tab.desk.received) == 2
+    assert len(set(tab.desk.received)) == len(tab.desk.answers) == 1
+
+
+def test_unsent_answers_survive_closing_the_page(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 4), cuttable=True)
+    tab.wait_for_card(0)
+    tab.cut = True
+    tab.expected = ("ERR_FAILED",)
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.press("3")
+    tab.waiting(2)
+    tab.page.close()
+    assert not tab.desk.answers
+    tab.cut = False
+    tab.open()
+    tab.wait_for_card(2)
+    tab.saved()
+    assert values(tab) == ["place-0", "place-1"]
+
+
+def test_signed_out_loses_nothing(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 3))
+    tab.expected = ("401",)
+    tab.wait_for_card(0)
+    tab.desk.signed_out = True
+    tab.press("3")
+    tab.page.get_by_text("Please sign in again").wait_for()
+    assert tab.page.inner_text("#rater-page .link") == "Signed out"
+    tab.desk.signed_out = False
+    tab.page.on("dialog", lambda dialog: dialog.accept())
+    tab.page.goto(f"{tab.address}/join/{tab.name}")
+    tab.wait_for_card(1)
+    tab.saved()
+    assert values(tab) == ["place-1"]
+
+
+def test_another_rater_of_this_browser_does_not_send_what_the_first_left(
+    proxies: dict[str, Any], enter: Enter, server: Any
+) -> None:
+    tab = enter(pairs(proxies, 3), cuttable=True, desk={"name": "First"})
+    tab.expected = ("ERR_FAILED",)
+    tab.wait_for_card(0)
+    tab.cut = True
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.waiting(1)
+    tab.page.close()
+    tab.cut = False
+    first, desk = tab.name, tab.desk
+    tab.name = enter(pairs(proxies, 3), desk={"name": "Second"}).name
+    tab.desk = server.standin.desks[tab.name]
+    tab.open()
+    tab.wait_for_card(0)
+    tab.press("2")
+    tab.wait_for_card(1)
+    tab.saved()
+    assert values(tab) == ["tie"]
+    assert not desk.answers
+    tab.name, tab.desk = first, desk
+    tab.page.close()
+    tab.open()
+    tab.wait_for_card(1)
+    tab.saved()
+    assert values(tab) == ["place-0"]
+
+
+def test_what_waits_is_kept_when_another_link_is_opened_beside_it(proxies: dict[str, Any], enter: Enter, server: Any) -> None:
+    tab = enter(pairs(proxies, 3), cuttable=True, desk={"name": "First"})
+    tab.expected = ("ERR_FAILED", "403")
+    tab.wait_for_card(0)
+    tab.cut = True
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.waiting(1)
+    other = enter(pairs(proxies, 3), desk={"name": "Second"}).name
+    beside = tab.context.new_page()
+    beside.goto(f"{tab.address}/join/{other}")
+    tab.cut = False
+    tab.page.evaluate("window.dispatchEvent(new Event('online'))")
+    tab.page.get_by_text("Somebody else is signed in here").wait_for()
+    assert not tab.desk.answers
+    assert not server.standin.desks[other].answers
+    tab.page.close()
+    tab.open()
+    tab.wait_for_card(1)
+    tab.saved()
+    assert values(tab) == ["place-0"]
+
+
+def test_a_refused_answer_is_told_and_work_goes_on(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 3), desk={"refuse": [(409, "This was answered already."), (400, "Watch it first.")]})
+    tab.expected = ("409", "400")
+    tab.wait_for_card(0)
+    tab.press("1")
+    tab.page.get_by_text("That answer was not taken: This was answered already.").wait_for()
+    tab.wait_for_card(1)
+    tab.press("1")
+    tab.page.get_by_text("Watch it first.").wait_for()
+    tab.wait_for_card(2)
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.press("3")
+    tab.saved()
+    assert values(tab) == ["place-0", "place-1"]
+
+
+def test_waiting_paused_and_done_have_their_screens(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 2), desk={"forced_status": "waiting"})
+    tab.page.get_by_text("Nothing to do at the moment").wait_for()
+    tab.desk.forced_status = "paused"
+    tab.page.get_by_text("Look now").click()
+    tab.page.get_by_text("A short pause").wait_for()
+    tab.desk.forced_status = None
+    tab.page.get_by_text("Look now").click()
+    tab.wait_for_card(0)
+    tab.press("?")
+    assert tab.page.get_by_role("dialog").is_visible()
+    tab.press("1", "Escape")
+    assert tab.page.get_by_role("dialog").count() == 0
+    assert tab.ask("page.card.task") == "task-0"
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.press("1")
+    tab.page.get_by_text("All done").wait_for()
+
+
+def test_the_page_asks_nobody_but_its_server(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 2))
+    tab.wait_for_card(0)
+    assert [url for url in tab.requests if not url.startswith((tab.address, "blob:", "data:"))] == []
+
+
+def test_the_theme_is_remembered(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 2), color_scheme="dark")
+    tab.wait_for_card(0)
+    assert tab.ask("page.root.dataset.theme") == "dark"
+    tab.page.click("#rater-page .plain.theme")
+    assert tab.ask("page.root.dataset.theme") == "light"
+    tab.page.reload()
+    tab.wait_for_card(0)
+    assert tab.ask("page.root.dataset.theme") == "light"
+
+
+def test_two_raters_at_once_answer_for_themselves(proxies: dict[str, Any], enter: Enter) -> None:
+    one, other = enter(pairs(proxies, 3)), enter(pairs(proxies, 3))
+    for tab, key in ((one, "1"), (other, "3"), (one, "2")):
+        tab.wait("page.card && clock.media && !page.stage.form.locked")
+        tab.press(key)
+    one.saved()
+    other.saved()
+    assert values(one) == ["place-0", "tie"]
+    assert values(other) == ["place-1"]

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from planted_studies import Planted, drawn
+
+from inpaintbench.annotate.statistics.planning import difference_of, plan
+from inpaintbench.annotate.statistics.planning_labels import plan_labels, plan_selection
+from inpaintbench.annotate.statistics.ranking import rank
+from inpaintbench.annotate.statistics.simulation import World
+from inpaintbench.errors import InputError
+
+
+def test_the_planned_votes_are_enough_in_other_studies() -> None:
+    planned = plan(methods=3, ties=0.2, raters=30, sources=20, smallest_difference=0.9, seed=3)
+    planted = Planted((0.9, 0.0, -0.9), 0.2, 20, votes=planned.votes, bias=0.0)
+    studies = [rank(drawn(planted, seed), seed=seed, replicates=10) for seed in range(60)]
+    enough = sum(found.stable and [one.name for one in found.methods] == planted.names for found in studies)
+    # With 90 % exactly, fewer than 48 of 60 would come up in 1 % of test runs.
+    assert enough >= 48
+    assert planned.power >= 0.9
+    assert planned.per_pair == -(-planned.votes // 3)
+    assert planned.raters_per_task == -(-planned.votes // 60)
+    assert planned.hours == pytest.approx(planned.votes * 8 / 3600)
+
+
+def test_half_the_planned_votes_are_not_enough() -> None:
+    planned = plan(methods=3, ties=0.2, raters=30, sources=20, smallest_difference=0.9, seed=3)
+    planted = Planted((0.9, 0.0, -0.9), 0.2, 20, votes=planned.votes // 2, bias=0.0)
+    stable = sum(rank(drawn(planted, seed), seed=seed, replicates=10).stable for seed in range(40))
+    assert stable <= 33
+
+
+def test_smaller_differences_need_more_votes() -> None:
+    votes = [plan(methods=2, ties=0.1, raters=20, sources=30, smallest_difference=d, seed=0).votes for d in (1.2, 0.8, 0.5)]
+    assert votes[0] < votes[1] < votes[2]
+
+
+def test_too_few_sources_are_told_instead_of_a_number() -> None:
+    planned = plan(methods=2, ties=0.1, raters=20, sources=5, smallest_difference=0.2, seed=0, world=World(source_spread=0.5))
+    assert planned.votes is None
+    assert "5 sources are too few" in planned.reason
+
+
+@pytest.mark.parametrize(("share", "ties"), [(0.55, 0.0), (0.55, 0.3), (0.8, 0.1)])
+def test_a_win_share_is_that_of_the_paper(share: float, ties: float) -> None:
+    difference = difference_of(share, ties=ties)
+    nu = 2 * ties / (1 - ties)
+    p = np.exp(difference)
+    whole = p + 1 + nu * np.sqrt(p)
+    assert (p + nu * np.sqrt(p) / 2) / whole == pytest.approx(share, abs=1e-6)
+
+
+def test_strange_plans_are_refused() -> None:
+    good = {"methods": 3, "ties": 0.1, "raters": 10, "sources": 10, "smallest_difference": 0.5, "seed": 0}
+    for change, words in (
+        ({"methods": 1}, "1 methods are too few"),
+        ({"sources": 1}, "1 sources are too few"),
+        ({"ties": 0.95}, r"ties 0\.95"),
+        ({"power": 1.0}, r"power is 1\.0"),
+        ({"methods": [0.0, 0.1]}, "plan for a smaller difference"),
+    ):
+        with pytest.raises(InputError, match=words):
+            plan(**{**good, **change})
+    with pytest.raises(InputError, match=r"win share of 0\.4"):
+        difference_of(0.4)
+
+
+def test_labels_of_clear_items_need_few_raters_and_of_vague_ones_more() -> None:
+    clear = plan_labels(items=200, options=7, spread=0.3, within=1, seed=0)
+    vague = plan_labels(items=200, options=7, spread=1.5, within=1, seed=0)
+    assert clear.raters_per_item <= 3 < vague.raters_per_item
+    assert clear.votes == 200 * clear.raters_per_item
+
+
+def test_the_planned_medians_are_right_in_other_items() -> None:
+    planned = plan_labels(items=200, options=7, spread=1.2, within=1, right=0.9, seed=0)
+    rng = np.random.default_rng(99)
+    places = rng.uniform(-0.5, 6.5, 3000)
+    answers = np.clip(np.rint(places[:, None] + rng.normal(0, 1.2, (3000, planned.raters_per_item))), 0, 6)
+    middle = np.sort(answers, axis=1)[:, (planned.raters_per_item - 1) // 2]
+    hit = np.abs(middle - np.clip(np.rint(places), 0, 6)) <= 1
+    assert hit.mean() >= 0.88
+    halves = 1.96 * _agreement(answers).std() / np.sqrt(200)
+    assert halves <= 0.055
+
+
+def _agreement(answers: np.ndarray) -> np.ndarray:
+    raters = answers.shape[1]
+    same = sum((answers[:, a] == answers[:, b]).astype(float) for a in range(raters) for b in range(a + 1, raters))
+    return same / (raters * (raters - 1) / 2)
+
+
+def test_labels_that_stay_unsure_give_a_reason() -> None:
+    planned = plan_labels(items=5, options=3, spread=1.0, half_width=0.001, seed=0)
+    assert planned.raters_per_item is None
+    assert "even with 60 raters" in planned.reason
+
+
+def test_selection_needs_the_tasks_of_a_share() -> None:
+    assert plan_selection(half_width=0.1).tasks == 97
+    planned = plan_selection(half_width=0.1, raters_per_task=3, tasks_per_source=2, correlation=0.5)
+    assert planned.tasks == 145
+    assert planned.votes == 435
+    with pytest.raises(InputError, match="half width 0"):
+        plan_selection(half_width=0)

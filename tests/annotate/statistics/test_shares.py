@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+from inpaintbench.annotate.statistics.ranking import Comparison
+from inpaintbench.annotate.statistics.shares import (
+    Choice,
+    Opinion,
+    dimension_correlations,
+    mean_opinion,
+    selection_frequency,
+    win_ratios,
+)
+from inpaintbench.errors import InputError
+
+
+def test_a_task_goes_to_most_votes_and_draws_are_shared() -> None:
+    choices = [Choice("1", "a", "s"), Choice("1", "a", "s"), Choice("1", "b", "s"), Choice("2", "b", "t"), Choice("2", "a", "t")]
+    found = selection_frequency(choices, ["a", "b", "c"])
+    assert {name: one.value for name, one in found.items()} == {"a": 0.75, "b": 0.25, "c": 0.0}
+    assert found["a"].n == 2
+    assert found["c"].low == 0.0
+    assert found["c"].high > 0.3
+
+
+def test_frequency_intervals_hold_the_truth() -> None:
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(300):
+        chances = np.clip(rng.normal(0.3, 0.15, 25), 0, 1)
+        choices = [Choice(f"{s}-{n}", "a" if rng.random() < chances[s] else "b", str(s)) for s in range(25) for n in range(4)]
+        found = selection_frequency(choices, ["a", "b"])["a"]
+        held.append(found.low <= 0.3 <= found.high)
+    assert np.mean(held) == pytest.approx(0.95, abs=0.04)
+
+
+def test_mean_opinion_is_a_mean_with_the_error_of_sources() -> None:
+    values = {"s": [1, 2], "t": [4, 5], "u": [3]}
+    found = mean_opinion([Opinion("a", value, name) for name, own in values.items() for value in own])["a"]
+    apart = np.array([sum(own) - 3 * len(own) for own in values.values()])
+    error = np.sqrt(3 / 2 * (apart**2).sum()) / 5
+    assert found.value == 3
+    assert found.high - found.low == pytest.approx(2 * 4.302653 * error, rel=1e-5)
+    alone = mean_opinion([Opinion("a", 3, "s")])["a"]
+    assert (alone.low, alone.reason) == (None, "no interval: all answers are about one source")
+
+
+def test_choices_that_fit_nothing_are_refused() -> None:
+    with pytest.raises(InputError, match="'z' was chosen"):
+        selection_frequency([Choice("1", "z", "s")], ["a"])
+    with pytest.raises(InputError, match="two sources"):
+        selection_frequency([Choice("1", "a", "s"), Choice("1", "a", "t")], ["a"])
+    with pytest.raises(InputError, match="no choices"):
+        selection_frequency([], ["a"])
+
+
+def test_win_ratios_count_ties_half() -> None:
+    answers = [
+        Comparison("a", "b", "first", "r", "s"),
+        Comparison("b", "a", "tie", "r", "s"),
+        Comparison("a", "c", "second", "r", "s"),
+        Comparison("a", "c", "both_bad", "r", "s"),
+    ]
+    found = win_ratios({"i": answers, "j": [Comparison("b", "a", "second", "r", "s")]})
+    expected = {("a", "i"): 0.5, ("b", "i"): 0.25, ("c", "i"): 1.0, ("a", "j"): 1.0, ("b", "j"): 0.0}
+    assert found == expected
+
+
+def test_correlations_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(1)
+    keys = [(method, str(item)) for method in "abc" for item in range(20)]
+    one = {key: float(rng.normal()) for key in keys}
+    two = {key: one[key] + float(rng.normal()) for key in keys[:-1]}
+    found = dimension_correlations({"x": one, "y": two}, seed=0)[0]
+    values = np.array([(one[key], two[key]) for key in keys[:-1]])
+    assert found.pearson == pytest.approx(pearsonr(*values.T).statistic)
+    assert found.spearman == pytest.approx(spearmanr(values).statistic)
+    assert found.n == 59
+    assert found.pearson_low < found.pearson < found.pearson_high
+    assert found.spearman_low < found.spearman < found.spearman_high
+
+
+def test_no_correlation_has_a_reason() -> None:
+    few = dimension_correlations({"x": {("a", "1"): 0.5}, "y": {("a", "1"): 0.5}}, seed=0)[0]
+    assert few.pearson is None
+    assert few.reason == "1 pairs of method and item are too few for a correlation"
+    same = {("a", str(n)): 0.5 for n in range(5)}
+    assert "same score" in dimension_correlations({"x": same, "y": same}, seed=0)[0].reason

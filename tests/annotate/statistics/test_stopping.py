@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from planted_studies import Planted, drawn
+from scipy.stats import norm
+
+from inpaintbench.annotate.statistics.stopping import is_stable, limit
+from inpaintbench.errors import InputError
+
+
+def votes_of(planted: Planted, seed: int) -> list[tuple[str, str, str, str]]:
+    return [(one.first, one.second, one.outcome, one.cluster) for one in drawn(planted, seed)]
+
+
+def first_stop(planted: Planted, seed: int, *, step: int) -> int | None:
+    votes = votes_of(planted, seed)
+    looks = range(50, len(votes) + 1, step)
+    return next((count for count in looks if is_stable(votes[:count], level=0.95, fewest_votes=50, seed=0)), None)
+
+
+def test_clearly_different_methods_stop_the_study() -> None:
+    planted = Planted((1.5, 0.0, -1.5), 0.2, 20, votes=1000, source_spread=0.2)
+    stops = [first_stop(planted, seed, step=50) for seed in range(8)]
+    assert None not in stops
+
+
+def test_two_equal_methods_hardly_ever_stop_it() -> None:
+    planted = Planted((0.0, 0.0), 0.2, 20, votes=1000, source_spread=0.2)
+    stops = sum(first_stop(planted, seed, step=25) is not None for seed in range(30))
+    # At most 5 % may: 6 or more of 30 would come up in less than 1 % of test runs.
+    assert stops <= 5
+
+
+def test_the_limit_holds_for_a_walk_that_is_looked_at_all_the_time() -> None:
+    rng = np.random.default_rng(0)
+    walks = rng.standard_normal((3000, 2000)).cumsum(axis=1)
+    counts = np.arange(1, 2001)
+    limits = np.array([limit(int(count), level=0.95, fewest_votes=50) for count in counts])
+    crossed = (np.abs(walks) / np.sqrt(counts) > limits).any(axis=1).mean()
+    assert crossed <= 0.05
+    assert limits.min() > norm.ppf(0.975)
+    # A limit for a single look would be crossed by most of them.
+    assert (np.abs(walks) / np.sqrt(counts) > 1.96).any(axis=1).mean() > 0.4
+
+
+def test_few_votes_or_one_source_or_unconnected_methods_are_never_stable() -> None:
+    lost = np.random.default_rng(0).random(400) < 0.2
+    clear = [(*("ab", "ba")[n // 20 % 2], ("first", "second")[(n // 20 + lost[n]) % 2], f"s{n % 20}") for n in range(400)]
+    assert is_stable(clear, level=0.95, fewest_votes=50, seed=0)
+    assert not is_stable(clear, level=0.95, fewest_votes=1000, seed=0)
+    assert not is_stable([(a, b, o, "s") for a, b, o, _ in clear], level=0.95, fewest_votes=50, seed=0)
+    assert not is_stable([*clear, *[("c", "d", "first", f"s{n % 20}") for n in range(400)]], level=0.95, fewest_votes=50, seed=0)
+    assert not is_stable([], level=0.95, fewest_votes=1, seed=0)
+
+
+def test_an_unknown_outcome_is_refused() -> None:
+    with pytest.raises(InputError, match="'both_bad'"):
+        is_stable([("a", "b", "both_bad", "s")], level=0.95, fewest_votes=1, seed=0)
