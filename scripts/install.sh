@@ -25,11 +25,12 @@ make_venv() {
     fi
 }
 
-# FFmpeg's libraries (torchcodec), its program (second decoder), a browser (tests of pages), fonts (pages and subtitles).
+# FFmpeg's libraries (torchcodec), its program (second decoder), a browser and a database (tests), fonts (pages and subtitles).
 system_packages() {
     missing=""
     command -v ffmpeg >/dev/null 2>&1 || missing="$missing ffmpeg"
     command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+    command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
     fc-list 2>/dev/null | grep -qi dejavu || missing="$missing fonts-dejavu-core fontconfig"
     fc-list 2>/dev/null | grep -qi liberation || missing="$missing fonts-liberation"
     fc-list 2>/dev/null | grep -qi droidsansfallback || missing="$missing fonts-droid-fallback"

@@ -1,13 +1,17 @@
-"""Draw the contact sheets of the documentation: HTML pages in docs/build, pictures of them in docs/pictures.
+"""Draw the pictures of the documentation: HTML pages in docs/build, pictures of them and of the rater's app in docs/pictures.
 
 Made from freely licensed photographs, which come with scikit-image, and from synthetic fingerprints. Needs Chromium.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict
 from functools import partial
 from io import BytesIO
@@ -15,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from inpaintbench.curation.sources.fingerprints import FingerprintSource
 from inpaintbench.fingerprints.impressions import printed
@@ -50,13 +54,72 @@ def main() -> None:
             sheet = build / f"{name}.html"
             command = [sys.executable, "-m", "inpaintbench", "masks", "preview", *arguments, "--out", str(sheet)]
             subprocess.run(command, check=True)
-            page.goto(sheet.absolute().as_uri())
-            page.wait_for_load_state("networkidle")
-            height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
-            clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
-            shot = Image.open(BytesIO(page.screenshot(clip=clip, full_page=True))).convert("RGB")
-            shot.quantize(256, dither=Image.Dither.NONE).save(DOCS / "pictures" / f"{name}.png", optimize=True)
+            photograph(page, sheet)
+        photograph(page, funnel(build))
+        rater_page(browser)
         browser.close()
+
+
+def photograph(page: Page, sheet: Path) -> None:
+    """The top of a page as ``docs/pictures/<its name>.png``."""
+    page.goto(sheet.absolute().as_uri())
+    page.wait_for_load_state("networkidle")
+    height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
+    clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
+    shot = Image.open(BytesIO(page.screenshot(clip=clip, full_page=True))).convert("RGB")
+    shot.quantize(256, dither=Image.Dither.NONE).save(DOCS / "pictures" / f"{sheet.stem}.png", optimize=True)
+
+
+def rater_page(browser: Browser) -> None:
+    """The rater's app with a pair of the demo study, at a frame where the two differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "inpaintbench", "annotate", "demo", "--out", f"{folder}/study", "--port", "0"]
+        environment = {**os.environ, "COLUMNS": "300"}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as app:
+            assert app.stdout is not None
+            link = next(found[0] for line in app.stdout if (found := re.findall(r"http://\S+/join/\S+", line)))
+            page = browser.new_page(viewport={"width": WIDTH, "height": 720}, color_scheme="light", reduced_motion="reduce")
+            page.goto(link)
+            page.get_by_text("Begin").click(timeout=60_000)
+            _go_to_a_pair(page)
+            page.screenshot(path=DOCS / "build" / "annotate.png")
+            page.close()
+            app.send_signal(signal.SIGINT)
+    shot = Image.open(DOCS / "build" / "annotate.png").convert("RGB")
+    shot.quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(DOCS / "pictures" / "annotate.png", optimize=True)
+
+
+def _go_to_a_pair(page: Page) -> None:
+    """Answer what comes before, then wait until the clip was seen and stop where the hole lies over an edge."""
+    at_rest = "window.raterPage.page.card && !window.raterPage.page.stage.form.locked"
+    page.wait_for_function(at_rest)
+    while page.evaluate("window.raterPage.page.card.question.leaf") != "pairwise":
+        lease = page.evaluate("window.raterPage.page.card.lease_id")
+        while page.evaluate("window.raterPage.page.card?.lease_id") == lease:
+            page.keyboard.press("1")
+            page.wait_for_timeout(50)
+        page.wait_for_function(at_rest)
+    page.evaluate("window.raterPage.page.stage.clock.pause(); window.raterPage.page.stage.clock.seek(12)")
+    page.wait_for_function("window.raterPage.page.stage.clock.wanted === null")
+    page.wait_for_timeout(300)
+
+
+def funnel(build: Path) -> Path:
+    """The funnel page of a small benchmark from embedded films, with two rules of its own."""
+    workspace, rules, page = build / "funnel", build / "rules.toml", build / "funnel.html"
+    rules.write_text(
+        '[[rule]]\nattribute = "sharpness"\nat_least = 0.655\n[[rule]]\nattribute = "residual_motion"\nat_most = 0.0238\n'
+    )
+    program = [sys.executable, "-m", "inpaintbench"]
+    for command in (
+        ["build", "devil", "--demo", "--out", str(workspace)],
+        ["curation", "measure", str(workspace)],
+        ["curation", "select", str(workspace), "--rules", str(rules)],
+        ["masks", "pair", str(workspace)],
+        ["curation", "funnel", str(workspace), "--out", str(page)],
+    ):
+        subprocess.run([*program, *command], check=True)
+    return page
 
 
 def grids() -> None:

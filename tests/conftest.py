@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cv2
 import pytest
@@ -26,6 +28,26 @@ def assets() -> Path:
         pytest.skip("INPAINTBENCH_TEST_ASSETS is not set")
     assert Path(folder).is_dir(), f"INPAINTBENCH_TEST_ASSETS names no folder: {folder}"
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Any]:
+    """The one Playwright of this process: it cannot be started twice in one thread."""
+    module = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with module.sync_playwright() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Any) -> Iterator[Any]:
+    """A Chromium for the tests of one file: pages that they leave open go on playing until it ends."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        assert "CI" not in os.environ, "CI has to have a Chromium"
+        pytest.skip("no chromium on this machine")
+    chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def write_sources(folder: Path, *, count: int = 6, frames: int = 50) -> Path:
 
 def write_labels(path: Path, *, count: int = 6) -> Path:
     """Every second source is called water."""
-    rows = [f"pan {place}.mp4,scene_motion_level,{'high' if place % 2 else 'low'}" for place in range(count)]
+    rows = [f"pan {place}.mp4,bg_scene_motion_level,{'high' if place % 2 else 'low'}" for place in range(count)]
     path.write_text("subject,name,value\n" + "\n".join(rows) + "\n")
     return path
 

@@ -27,7 +27,7 @@ def test_every_command_in_the_docs_exists() -> None:
         for page in pages
         for match in re.findall(r"inpaintbench ([a-z]+(?: [a-z]+)?)(?= |$|`)", page.read_text(), re.MULTILINE)
     }
-    groups = {"build", "curation", "masks", "export", "eval"}
+    groups = {"build", "curation", "masks", "annotate", "export", "eval"}
     named = {words for words in commands if words.split()[0] in groups | {"demo", "doctor"}}
     assert len(named) >= 8
     for words in sorted(named):

@@ -10,7 +10,19 @@ import inpaintbench
 ROOT = Path(inpaintbench.__file__).parent
 LAYERS = (
     {"types", "errors", "__init__"},
-    {"workspace", "video", "regions", "catalogue", "view", "frozen", "fingerprints"},
+    {
+        "workspace",
+        "video",
+        "regions",
+        "catalogue",
+        "view",
+        "sharing",
+        "frozen",
+        "fingerprints",
+        "download",
+        "addresses",
+        "asking",
+    },
     {"executors", "models"},
     {"curation", "masks", "annotate", "export", "eval"},
     {"recipes"},

@@ -81,14 +81,14 @@ def test_an_interrupted_replacement_keeps_the_old_file(tmp_path: Path, monkeypat
 
 
 def test_a_torn_ledger_line_loses_only_itself(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "step.jsonl")
+    ledger = Ledger(tmp_path, "step", own="step")
     ledger.append({"key": "a", "rows": [1]})
     ledger.append({"key": "b", "rows": [math.inf]})
     ledger.close()
     whole = (tmp_path / "step.jsonl").read_bytes()
     for cut in range(len(whole) - 30, len(whole)):
         (tmp_path / "step.jsonl").write_bytes(whole[:cut])
-        torn = Ledger(tmp_path / "step.jsonl")
+        torn = Ledger(tmp_path, "step", own="step")
         assert torn.read()["a"] == {"key": "a", "rows": [1]}
         torn.append({"key": "c", "rows": []})
         torn.close()

@@ -8,6 +8,9 @@ InpaintBenchError
 ├── MaskShapeError          a hole track does not fit its clip
 ├── NotMeasurable           a leaf has no value for this item; becomes ``None`` + reason
 ├── Rejected                a step has no rows for this subject; becomes a row of ``rejected``
+├── NetworkError            a download or a question to a server failed for now; the next run tries again
+├── Gone                    what was at an address is no longer there
+├── Waiting                 a run cannot go on before people have answered; nothing is wrong
 ├── UndeclaredNeedError     a leaf asked its view for something it did not declare
 ├── MissingPartError        a view was asked for something this item does not have
 ├── WorkspaceError          a workspace cannot be read or written (disk full, permissions, format)
@@ -51,6 +54,18 @@ class NotMeasurable(InpaintBenchError):
 
 class Rejected(InpaintBenchError):
     """A step has no rows for this subject; the text is the reason."""
+
+
+class NetworkError(InpaintBenchError):
+    """A download or a question to a server failed for now; the next run tries again."""
+
+
+class Gone(InpaintBenchError):
+    """What was at an address is no longer there."""
+
+
+class Waiting(InpaintBenchError):
+    """A run cannot go on before people have answered."""
 
 
 class UndeclaredNeedError(InpaintBenchError):

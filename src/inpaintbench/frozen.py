@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MaskShapeError, VerifyError
+from inpaintbench.sharing import Shared
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice
-from inpaintbench.view import ItemView, composite
+from inpaintbench.view import ItemView, composite, composite_in_place
 
 MANIFEST = "dataset.json"
 FORMAT_VERSION = 2
@@ -70,15 +72,27 @@ def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole]) -> Frames:
     return filled(video.read_frames(_path(root, row, "truth")), hole(), fill=row["fill"])
 
 
-def scoring_view(root: Path | str, row: Plain, *, prediction: Callable[[], Frames]) -> ItemView:
-    """What a metric may see of an item: truth, hole, prediction, and their composite."""
+def scoring_views(
+    root: Path | str, row: Plain, *, predictions: Sequence[Callable[[], Frames]], shared: Shared | None = None
+) -> list[ItemView]:
+    """What a metric may see of an item: truth, hole, composite and prediction, one view for each prediction.
+
+    Truth and hole are decoded once for all of them. The composite takes the place of the decoded prediction in memory; a
+    metric that wants what lies outside the hole makes it be decoded again.
+    """
     hole = _once(lambda: _hole(root, row))
     truth = _once(lambda: video.read_frames(_path(root, row, "truth")))
-    predicted = _once(prediction)
-    parts = {
-        "truth": truth, "hole": hole, "prediction": predicted, "composite": lambda: composite(truth(), hole(), predicted()),
+    shared = shared or Shared()
+    return [_view(row, _scored_parts(truth, hole, one), shared=shared) for one in predictions]
+
+
+def _scored_parts(
+    truth: Callable[[], Frames], hole: Callable[[], Hole], prediction: Callable[[], Frames]
+) -> dict[str, Callable[[], Any]]:
+    return {
+        "truth": truth, "hole": hole, "prediction": prediction,
+        "composite": lambda: composite_in_place(truth(), hole(), prediction()),
     }  # fmt: skip
-    return _view(row, parts)
 
 
 def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
@@ -91,10 +105,11 @@ def filled(truth: Frames, hole: Hole, *, fill: int) -> Frames:
     return composite(truth, hole, np.full_like(truth, fill))
 
 
-def _view(row: Plain, parts: dict[str, Callable[[], Any]]) -> ItemView:
+def _view(row: Plain, parts: dict[str, Callable[[], Any]], *, shared: Shared | None = None) -> ItemView:
     return ItemView(
-        item_id=row["item_id"], frames=row["frames"], height=row["height"], width=row["width"], fps=row["fps"], parts=parts
-    )
+        item_id=row["item_id"], frames=row["frames"], height=row["height"], width=row["width"], fps=row["fps"], parts=parts,
+        shared=shared,
+    )  # fmt: skip
 
 
 def _path(root: Path | str, row: Plain, part: str) -> Path:
@@ -114,10 +129,12 @@ def _hole(root: Path | str, row: Plain) -> Hole:
 
 def _once(make: Callable[[], Any]) -> Callable[[], Any]:
     made: list[Any] = []
+    making = threading.Lock()  # parts are decoded side by side
 
     def get() -> Any:
-        if not made:
-            made.append(make())
+        with making:
+            if not made:
+                made.append(make())
         return made[0]
 
     return get

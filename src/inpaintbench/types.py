@@ -102,6 +102,61 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Download:
+    """One row of the download ledger: what was asked for over a network, and what came of it."""
+
+    name: str
+    """Unique among the rows of one fetcher."""
+    fetcher: str
+    """The fetcher leaf, e.g. ``flickr``."""
+    url: str
+    """Asked for, without keys or signatures."""
+    final_url: str | None
+    """After redirects, without its query."""
+    status: str
+    """``obtained``; ``gone`` (a tombstone: upstream has it no longer); ``refused`` (by us, or by its contents); ``failed`` (for
+    now; the next run tries again)."""
+    reason: str | None
+    """Why there is no file; None when there is one."""
+    http_status: int | None
+    tries: int
+    bytes: int | None
+    sha256: str | None
+    etag: str | None
+    media_type: str | None
+    blob: str | None
+    retrieved_at: str | None
+    """UTC, ISO 8601, to the second; of the tombstone when there never was a file."""
+    licence: str | None = None
+    """A name or SPDX id such as ``CC-BY-2.0``, as the fetcher states it."""
+    licence_url: str | None = None
+    licence_history: Plain = field(default_factory=dict)
+    """``{"changes": [{"at": ..., "old": ..., "new": ...}], "checked_at": ...}``: the proof of the licence, of tombstones too."""
+    author: str | None = None
+    page_url: str | None = None
+    title: str | None = None
+    rendition: str | None = None
+    """Which of several renditions was taken, e.g. ``HD MP4 1920x1080``."""
+    details: Plain = field(default_factory=dict)
+    """Further facts of the listing that rules can use, such as ``uploaded``."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What people answered about one subject, resolved from votes; a row of the table ``answers``."""
+
+    subject_id: str
+    question: str
+    """For example ``keep_reject``."""
+    answer: str | None
+    """None with a reason where votes did not agree."""
+    reason: str | None
+    votes: int
+    agreement: float | None
+    """Share of the votes that gave ``answer``, 0..1; on a scale of numbers, of those within one step of it."""
+
+
+@dataclass(frozen=True)
 class Selection:
     """What one rule said of one clip."""
 
@@ -253,6 +308,30 @@ class Score:
     fingerprint: str
     """Of the protocol: every constant that can change the number."""
     value: float | None
-    """May be infinite (identical frames); never NaN."""
+    """May be infinite (identical frames); never NaN. None also where the metric compares sets of items: see ``features``."""
     reason: str | None
     details: Plain = field(default_factory=dict)
+    features: str | None = None
+    """Blob name of what a network gave for the prediction, ``float32[n, d]``, for metrics that compare sets of items."""
+    truth_features: str | None = None
+    """The same of the truth."""
+
+
+@dataclass(frozen=True)
+class SliceScore:
+    """One number for all items of a slice, by a metric that compares sets of items."""
+
+    method: str
+    slice: str
+    metric: str
+    region: str
+    protocol: str
+    fingerprint: str
+    value: float | None
+    reason: str | None
+    """Why ``value`` is None, or None."""
+    standard_error: float | None
+    interval_low: float | None
+    interval_high: float | None
+    details: Plain = field(default_factory=dict)
+    """Among others ``n``, the vectors in the smaller set, ``d``, their length, ``items`` and ``missing`` items."""

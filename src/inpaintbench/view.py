@@ -7,8 +7,10 @@ from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.errors import MissingPartError, UndeclaredNeedError
+from inpaintbench.sharing import Shared
 from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, Plain, TextEvent
 
 PARTS = (
@@ -22,7 +24,7 @@ class ItemView:
 
     ``item_id``, ``frames``, ``height``, ``width`` and ``fps`` are always there. A part is loaded at first use and kept.
     ``declaring`` gives the same view limited to what a leaf declares in its ``needs``; asking for another part is an error
-    that names it.
+    that names it. ``shared`` holds what all views of the item share.
     """
 
     def __init__(
@@ -34,27 +36,31 @@ class ItemView:
         width: int,
         fps: float,
         parts: Mapping[str, Callable[[], Any]],
+        truth_frame: Callable[[int], Any] | None = None,
+        shared: Shared | None = None,
     ) -> None:
+        self.shared = shared or Shared()
         self.item_id, self.frames, self.height, self.width, self.fps = item_id, frames, height, width, fps
-        self._parts = parts
+        self._parts, self._truth_frame = parts, truth_frame
         self._loaded: dict[str, Any] = {}
         self._declared: tuple[str, ...] | None = None
         self._leaf = ""
 
     @classmethod
-    def of_arrays(cls, *, item_id: str = "item", fps: float = 30.0, **arrays: Any) -> ItemView:
+    def of_arrays(cls, *, item_id: str = "item", fps: float = 30.0, shared: Shared | None = None, **arrays: Any) -> ItemView:
         """A view over arrays in memory, for tests and notebooks: ``ItemView.of_arrays(input=frames, hole=hole)``."""
         shape = next(iter(arrays.values())).shape
         parts: dict[str, Callable[[], Any]] = {name: _constant(array) for name, array in arrays.items()}
         if {"truth", "hole", "prediction"} <= set(arrays):
             parts.setdefault("composite", lambda: composite(arrays["truth"], arrays["hole"], arrays["prediction"]))
-        return cls(item_id=item_id, frames=shape[0], height=shape[1], width=shape[2], fps=fps, parts=parts)
+        return cls(item_id=item_id, frames=shape[0], height=shape[1], width=shape[2], fps=fps, parts=parts, shared=shared)
 
     def declaring(self, leaf: str, needs: tuple[str, ...]) -> ItemView:
         """The same item, limited to ``needs``; loaded parts are shared with this view."""
         limited = ItemView(
-            item_id=self.item_id, frames=self.frames, height=self.height, width=self.width, fps=self.fps, parts=self._parts
-        )
+            item_id=self.item_id, frames=self.frames, height=self.height, width=self.width, fps=self.fps, parts=self._parts,
+            truth_frame=self._truth_frame, shared=self.shared,
+        )  # fmt: skip
         limited._loaded, limited._declared, limited._leaf = self._loaded, needs, leaf
         return limited
 
@@ -62,11 +68,14 @@ class ItemView:
         """Whether the item has ``part`` (and this view may give it)."""
         return part in self._parts and (self._declared is None or part in self._declared)
 
-    def _get(self, part: str) -> Any:
+    def _require(self, part: str) -> None:
         if self._declared is not None and part not in self._declared:
             raise UndeclaredNeedError(f"{self._leaf} asked for {part!r} but declares needs = {self._declared}")
         if part not in self._parts:
             raise MissingPartError(f"this item has no {part!r}, only {', '.join(self._parts) or 'nothing'}")
+
+    def _get(self, part: str) -> Any:
+        self._require(part)
         if part not in self._loaded:
             self._loaded[part] = self._parts[part]()
         return self._loaded[part]
@@ -76,6 +85,15 @@ class ItemView:
         """The published frames."""
         frames: Frames = self._get("truth")
         return frames
+
+    def truth_frame(self, index: int) -> npt.NDArray[np.uint8]:
+        """One of the published frames, ``uint8[H, W, 3]``; leaves that need a few spare the memory of all of them."""
+        if self._truth_frame is None or "truth" in self._loaded:
+            chosen: npt.NDArray[np.uint8] = self.truth[index]
+            return chosen
+        self._require("truth")
+        frame: npt.NDArray[np.uint8] = self._truth_frame(index)
+        return frame
 
     @property
     def luma(self) -> Luma:
@@ -151,6 +169,14 @@ def composite(truth: Frames, hole: Hole, prediction: Frames) -> Frames:
     for target, source, where in zip(frames, prediction, hole, strict=True):
         cv2.copyTo(source, where.view(np.uint8), target)
     return frames
+
+
+def composite_in_place(truth: Frames, hole: Hole, prediction: Frames) -> Frames:
+    """``composite`` that writes the known pixels into ``prediction``, where it can, and returns it: half the memory."""
+    prediction = np.require(prediction, requirements=["C", "W"])  # a copy of what is only to be read
+    for target, source, where in zip(prediction, truth, hole, strict=True):
+        cv2.copyTo(source, (~where).view(np.uint8), target)
+    return prediction
 
 
 def _constant(value: Any) -> Callable[[], Any]:

@@ -6,25 +6,32 @@
       tables/rejected/<step>.parquet   what it refused, with the reason
       blobs/<ab>/<sha256><suffix>      pixels and other data, named by content
       ledger/<step>.jsonl              one line a finished task; clock times and durations live only here
+      ledger/<step>@<i>-of-<N>.jsonl   the same, of one shard
+      partial/                         downloads that can be gone on with
       scratch/                         files in the making; emptied at every start
 
 A table is rebuilt from the ledger whenever its step runs, so it depends on the tasks alone and not on when or in which order
 they were done. Every file except the ledger is written under another name, synced and renamed; the ledger is only ever
 appended to, and a torn last line (from a crash) is ignored.
+
+Shards are runs that share a workspace, on one machine or on many with one file system: each does the work of its own subjects
+and writes its own ledgers, and no tables. A later run that is not a shard finds all of it done and writes the tables.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import hashlib
 import json
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, fields, is_dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -35,6 +42,7 @@ from inpaintbench.errors import WorkspaceError
 from inpaintbench.types import canonical_json
 
 FORMAT_VERSION = 1
+_SYNC_SECONDS = 1.0
 Record = TypeVar("Record")
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EFBIG}
 
@@ -44,18 +52,35 @@ def is_disk_error(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _DISK_ERRORS
 
 
+@dataclass(frozen=True)
+class Shard:
+    """Part ``number`` (from 1) of ``count`` of a run."""
+
+    number: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.number}-of-{self.count}"
+
+    def takes(self, name: str) -> bool:
+        """Whether the subject ``name`` is in this part."""
+        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % self.count == self.number - 1
+
+
 class Workspace:
     """A folder of tables, blobs and ledgers.
 
     Args:
         path: the folder; made when ``create`` is true.
+        shard: work on this part alone; tables are then not written.
 
     Raises:
         WorkspaceError: not there, not writable, or of another format version.
     """
 
-    def __init__(self, path: Path | str, *, create: bool = True) -> None:
+    def __init__(self, path: Path | str, *, create: bool = True, shard: Shard | None = None) -> None:
         self.path = Path(path)
+        self.shard = shard
         try:
             self._open(create)
         except OSError as error:
@@ -68,9 +93,11 @@ class Workspace:
                 raise WorkspaceError(f"{str(self.path)!r} is not a workspace (no workspace.json)")
             if self.path.exists() and not self.path.is_dir():
                 raise WorkspaceError(f"workspace {str(self.path)!r} is a file, not a folder")
-            if self.path.is_dir() and any(map(_not_left_by_a_crash, self.path.iterdir())):
+            strange = self.path.is_dir() and any(map(_not_left_by_a_crash, self.path.iterdir()))
+            if strange and not marker.exists():  # another shard may just have made it
                 raise WorkspaceError(f"{str(self.path)!r} is not empty and not a workspace; choose another folder")
             self.path.mkdir(parents=True, exist_ok=True)
+            # Shards may begin at once; all write the same bytes.
             write_atomically(marker, canonical_json({"format_version": FORMAT_VERSION}).encode() + b"\n")
         try:
             version = json.loads(marker.read_text())["format_version"]
@@ -81,15 +108,29 @@ class Workspace:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the workspace for writing; a second writer gets one clear sentence, and scratch is emptied."""
-        with (self.path / ".lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise WorkspaceError(f"workspace {str(self.path)!r} is in use by another run") from error
-            shutil.rmtree(self.path / "scratch", ignore_errors=True)
-            (self.path / "scratch").mkdir()
+        """Hold the workspace for writing; a second writer gets one clear sentence, and scratch is emptied.
+
+        Different shards may hold it together; scratch is then left to the next run that has it alone.
+        """
+        with ExitStack() as held:
+            self._lock(held, ".lock", alone=self.shard is None)
+            if self.shard:
+                self._lock(held, f".lock@{self.shard}", alone=True)
+            else:
+                shutil.rmtree(self.path / "scratch", ignore_errors=True)
+            (self.path / "scratch").mkdir(exist_ok=True)
             yield
+
+    def _lock(self, held: ExitStack, name: str, *, alone: bool) -> None:
+        lock = held.enter_context((self.path / name).open("a"))
+        try:
+            fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except OSError as error:
+            raise WorkspaceError(f"workspace {str(self.path)!r} is in use by another run") from error
+
+    def takes(self, name: str) -> bool:
+        """Whether this run does the work of the subject ``name``: always, unless it is a shard."""
+        return self.shard is None or self.shard.takes(name)
 
     @property
     def blobs(self) -> Blobs:
@@ -97,7 +138,9 @@ class Workspace:
         return Blobs(self.path)
 
     def write_table(self, table: str, step: str, records: Sequence[Any], record_type: type) -> None:
-        """Replace what ``step`` wrote to ``table``; byte-identical for equal records."""
+        """Replace what ``step`` wrote to ``table``; byte-identical for equal records. Shards leave tables alone."""
+        if self.shard:
+            return
         path = self.path / "tables" / table / f"{step}.parquet"
         if not records:
             path.unlink(missing_ok=True)
@@ -110,13 +153,17 @@ class Workspace:
         paths = [folder / f"{step}.parquet"] if step else sorted(folder.glob("*.parquet"))
         return [from_row(row, record_type) for path in paths if path.exists() for row in read_parquet(path)]
 
+    def steps(self, table: str) -> list[str]:
+        """The steps that wrote to ``table``, by name."""
+        return sorted(path.stem for path in (self.path / "tables" / table).glob("*.parquet"))
+
     def ledger(self, step: str) -> Ledger:
         """The ledger of ``step``."""
-        return Ledger(self.path / "ledger" / f"{step}.jsonl")
+        return Ledger(self.path / "ledger", step, own=f"{step}@{self.shard}" if self.shard else step)
 
 
 def _not_left_by_a_crash(path: Path) -> bool:
-    return not (path.name.startswith(".workspace.json.") and path.name.endswith(".tmp"))
+    return not (path.name == "workspace.json" or (path.name.startswith(".workspace.json.") and path.name.endswith(".tmp")))
 
 
 class Blobs:
@@ -128,6 +175,16 @@ class Blobs:
     def path(self, name: str) -> Path:
         """Where the blob ``name`` lies."""
         return self._root / "blobs" / name[:2] / name
+
+    def beside(self, folder: str) -> Path:
+        """A folder of the workspace for files that can be made again."""
+        return self._root / folder
+
+    def partial(self, key: str) -> Path:
+        """Where a file in the making lies that a later run can go on with; its folder exists."""
+        folder = self._root / "partial"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / key
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -158,26 +215,26 @@ class Blobs:
 
 
 class Ledger:
-    """What a step has finished: key -> entry. One process writes."""
+    """What a step has finished: key -> entry. One process writes the file ``own``; the files of shards are read with it."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, folder: Path, step: str, *, own: str) -> None:
+        self._folder, self._step, self._path = folder, step, folder / f"{own}.jsonl"
         self._file: Any = None
+        self._synced_at = 0.0
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """All entries by key; the last one wins, damaged lines are skipped."""
+        """All entries by key; the one finished last wins, damaged lines are skipped."""
         entries: dict[str, dict[str, Any]] = {}
-        if self._path.exists():
-            for line in self._path.read_bytes().splitlines():
-                try:
-                    entry = json.loads(line)
-                    entries[entry["key"]] = entry
-                except (ValueError, KeyError, TypeError):
-                    continue
+        for path in [self._folder / f"{self._step}.jsonl", *sorted(self._folder.glob(f"{glob.escape(self._step)}@*.jsonl"))]:
+            if path.exists():
+                for entry in _entries(path):
+                    before = entries.get(entry["key"])
+                    if before is None or entry.get("finished_at", 0) >= before.get("finished_at", 0):
+                        entries[entry["key"]] = entry
         return entries
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Add one entry and sync it to disk."""
+        """Add one entry. It survives the end of this process at once, and of the machine a second later."""
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("ab")
@@ -186,16 +243,33 @@ class Ledger:
         # Unlike tables and ids, entries may hold infinite scores, which JSON proper cannot say.
         self._file.write(json.dumps(entry, sort_keys=True).encode() + b"\n")
         self._file.flush()
+        # Syncing every entry would let the disk decide how many workers one run can feed.
+        if time.monotonic() - self._synced_at > _SYNC_SECONDS:
+            self._sync()
+
+    def _sync(self) -> None:
         os.fsync(self._file.fileno())
+        self._synced_at = time.monotonic()
 
     def close(self) -> None:
-        """Close the file; appending opens it again."""
+        """Sync and close the file; appending opens it again."""
         if self._file is not None:
+            self._sync()
             self._file.close()
             self._file = None
 
 
-_BLOB_FIELDS = ("blob", "hole", "alpha", "input")
+def _entries(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_bytes().splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and "key" in entry:
+            yield entry
+
+
+_BLOB_FIELDS = ("blob", "hole", "alpha", "input", "features", "truth_features")
 
 
 def blob_names(row: Mapping[str, Any]) -> list[str]:
@@ -253,8 +327,33 @@ def read_parquet(path: Path) -> list[dict[str, Any]]:
     try:
         rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     except (pa.ArrowInvalid, OSError) as error:
-        raise WorkspaceError(f"{str(path)!r} cannot be read: {error}") from error
+        raise WorkspaceError(unreadable(path, error)) from error
     return rows
+
+
+# The beginning of TABLE/STEP -> the command that writes it; the first that fits counts. What is refused has the step's name.
+_WRITTEN_BY = (
+    ("/annotate.", "annotate resolve"),
+    ("downloads/", "curation fetch"), ("/fetch.", "curation fetch"), ("licence_checks/", "curation recheck"),
+    ("/measure.masks", "masks render"), ("/measure.", "curation measure"), ("/labels", "curation label"),
+    ("/duplicates", "curation duplicates"), ("/levels", "curation select"), ("selection/", "curation select"),
+    ("answers/", "curation answers"), ("/render", "masks render"), ("/mask_levels", "masks pair"), ("/pair", "masks pair"),
+    ("scores/", "eval score"), ("predictions/", "eval predict"),
+    ("sources/", "curation clips"), ("clips/", "curation clips"), ("attributes/", "curation clips"),
+    ("rejected/", "curation clips"),
+)  # fmt: skip
+
+
+def unreadable(path: Path, error: Exception) -> str:
+    """One sentence about a Parquet file that ``error`` kept from being read: which table it is, and what makes it anew."""
+    if isinstance(error, OSError) and error.strerror and error.errno:
+        return f"{str(path)!r} cannot be read: {os.strerror(error.errno)}"
+    table = path.parent.name
+    if path.parent.parent.name != "tables":
+        return f"{str(path)!r} cannot be read: it is damaged"
+    written_by = next((command for part, command in _WRITTEN_BY if part in f"{table}/{path.stem}"), None)
+    anew = f"`inpaintbench {written_by}`" if written_by else f"the step {path.stem!r}"
+    return f"the table {table!r} is damaged or was written by another version: delete {str(path)!r}, then {anew} makes it anew"
 
 
 # Records as rows. Mappings become JSON text; an attribute's value, which is a number or a text, takes two columns.

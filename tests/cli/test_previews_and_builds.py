@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from footage import write_sources
 from PIL import Image
+from program import run_here
 
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS
 
 
-def program(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "inpaintbench", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-
-
 @pytest.mark.parametrize("generator", [name for name in GENERATORS if name not in ("saved_masks", "given_blocks", "devil_blobs")])
 def test_every_generator_can_be_looked_at(generator: str, tmp_path: Path) -> None:
-    done = program("masks", "preview", generator, "--count", "2", "--size", "96x96", "--out", str(tmp_path / "sheet.html"))
+    done = run_here("masks", "preview", generator, "--count", "2", "--size", "96x96", "--out", str(tmp_path / "sheet.html"))
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "sheet.html").read_text()
     what = "Degradations" if generator == "fingerprint_degradation" else "Masks"
@@ -43,18 +37,18 @@ def test_generators_that_must_be_told_something_can_be_looked_at(tmp_path: Path)
     for generator, constant in given.items():
         out = tmp_path / f"{generator}.html"
         size = ("--count", "2", "--size", "96x96", "--out", str(out))
-        done = program("masks", "preview", generator, "--set", constant, *size)
+        done = run_here("masks", "preview", generator, "--set", constant, *size)
         assert done.returncode == 0, done.stderr
         assert out.read_text().count('id="mask-1-') == 2
         assert done.stderr.count("guessed for 2 of 2 masks (white_is_hole); state it: --set polarity=") == (
             generator == "saved_masks"
         )
-    stated = program("masks", "preview", "saved_masks", "--set", given["saved_masks"], "--set", "polarity=black_is_hole", *size)
+    stated = run_here("masks", "preview", "saved_masks", "--set", given["saved_masks"], "--set", "polarity=black_is_hole", *size)
     assert (stated.returncode, stated.stderr) == (0, "")
 
 
 def test_a_missing_constant_is_named_with_its_choices() -> None:
-    done = program("masks", "preview", "devil_blobs", "--out", "x.html")
+    done = run_here("masks", "preview", "devil_blobs", "--out", "x.html")
     assert done.returncode == 1
     assert "devil_blobs needs a preset: --set preset=... (one of " in done.stderr
     assert all(preset in done.stderr for preset in PRESETS)
@@ -63,9 +57,9 @@ def test_a_missing_constant_is_named_with_its_choices() -> None:
 def test_the_options_that_a_mask_needs_are_named(tmp_path: Path) -> None:
     Image.fromarray(np.full((64, 64), 255, np.uint8)).save(tmp_path / "white.png")
     preview = ("masks", "preview", "saved_masks", "--set", f"folder={tmp_path}", "--out", str(tmp_path / "sheet.html"))
-    small = program(*preview, "--size", "96x96")
+    small = run_here(*preview, "--size", "96x96")
     assert "masks 'white' are 64x64, the clip 96x96: resize them with --set resize=true, or" in small.stderr
-    white = program(*preview, "--size", "64x64")
+    white = run_here(*preview, "--size", "64x64")
     assert "no mask could be made: masks 'white': cannot tell" in white.stderr
     assert "(all pixels are white): state --set polarity=... (white_is_hole or black_is_hole)" in white.stderr
     assert (small.returncode, white.returncode) == (1, 1)
@@ -74,7 +68,7 @@ def test_the_options_that_a_mask_needs_are_named(tmp_path: Path) -> None:
 
 def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
     out = tmp_path / "new" / "sheet.html"
-    done = program(
+    done = run_here(
         "masks", "preview", "patches", "--vary", "ratio=0.2;0.6", "--vary", "size=16;32", "--count", "1", "--out", str(out)
     )
     assert done.returncode == 0, done.stderr
@@ -124,7 +118,7 @@ def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(arguments: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
-    done = program(*(part.replace("{tmp}", str(tmp_path)) for part in arguments))
+    done = run_here(*(part.replace("{tmp}", str(tmp_path)) for part in arguments))
     assert done.returncode == 1, done.stdout + done.stderr
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
@@ -152,7 +146,7 @@ def test_a_build_that_cannot_be_done_changes_nothing_and_one_workspace_holds_one
         "--second-masks",
         "1",
     )
-    done = program(*demo)
+    done = run_here(*demo)
     assert done.returncode == 0, done.stderr
     before = state(tmp_path / "w")
     for arguments, sentence in (
@@ -161,7 +155,7 @@ def test_a_build_that_cannot_be_done_changes_nothing_and_one_workspace_holds_one
         (("build", "humans", "--demo", "--out", out), "holds a 'reinpaint' benchmark; choose another"),
         (("build", "devil", "--sources", str(tmp_path), "--out", out), "holds a 'reinpaint' benchmark; choose another"),
     ):
-        done = program(*arguments)
+        done = run_here(*arguments)
         assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr
         assert state(tmp_path / "w") == before
 
@@ -169,26 +163,26 @@ def test_a_build_that_cannot_be_done_changes_nothing_and_one_workspace_holds_one
 def test_items_made_with_other_options_are_not_published(tmp_path: Path) -> None:
     videos, out = write_sources(tmp_path / "videos", count=2), str(tmp_path / "w")
     options = ("--sources", str(videos), "--out", out, "--per-slice", "1")
-    assert program("build", "devil", *options, "--size", "64x48").returncode == 0
-    assert program("export", "freeze", out).returncode == 0
-    assert program("curation", "clips", *options, "--size", "80x48").returncode == 0
-    done = program("export", "freeze", out)
+    assert run_here("build", "devil", *options, "--size", "64x48").returncode == 0
+    assert run_here("export", "freeze", out).returncode == 0
+    assert run_here("curation", "clips", *options, "--size", "80x48").returncode == 0
+    done = run_here("export", "freeze", out)
     assert done.returncode == 1
     assert "were made with other options; run `inpaintbench masks pair` first" in done.stderr
 
 
 def test_fingerprints_are_built_scored_by_their_own_protocol_and_reported(tmp_path: Path) -> None:
     out, run = tmp_path / "w", tmp_path / "run"
-    done = program("build", "fingerprint", "--fingers", "3", "--law", "whorl=1,arch=2", "--orientations", "--out", str(out))
+    done = run_here("build", "fingerprint", "--fingers", "3", "--law", "whorl=1,arch=2", "--orientations", "--out", str(out))
     assert done.returncode == 0, done.stderr
     folder = str(out / "exports" / "fingerprint")
-    assert program("export", "verify", folder).returncode == 0
-    assert program("eval", "predict", folder, "--run", str(run), "--method", "blank", "--method", "median").returncode == 0
-    scored = program("eval", "score", folder, "--run", str(run))
+    assert run_here("export", "verify", folder).returncode == 0
+    assert run_here("eval", "predict", folder, "--run", str(run), "--method", "blank", "--method", "median").returncode == 0
+    scored = run_here("eval", "score", folder, "--run", str(run))
     assert "18 scores under fingerprint/corrected, 0 without a value" in scored.stdout, scored.stderr
-    reported = program("eval", "report", folder, "--run", str(run))
+    reported = run_here("eval", "report", folder, "--run", str(run))
     assert reported.returncode == 0, reported.stderr
-    shown = program("eval", "predict", folder, "--run", str(run), "--method", "telea", "--oracle-mask")
+    shown = run_here("eval", "predict", folder, "--run", str(run), "--method", "telea", "--oracle-mask")
     assert shown.returncode == 1
     assert "has no holes to show" in shown.stderr
 
@@ -228,7 +222,7 @@ def test_wrong_choices_for_fingerprints_are_one_sentence(
     arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = program("build", "fingerprint", "--out", "w", *arguments)
+    done = run_here("build", "fingerprint", "--out", "w", *arguments)
     assert done.returncode == 1
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -239,7 +233,7 @@ def test_a_broken_photograph_is_named_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "photographs").mkdir()
     (tmp_path / "photographs" / "torn.jpg").write_bytes(b"\xff\xd8\xff torn")
     arguments = ("--fingers", "2", "--photographs", str(tmp_path / "photographs"), "--out", str(tmp_path / "w"))
-    done = program("build", "fingerprint", *arguments)
+    done = run_here("build", "fingerprint", *arguments)
     assert done.returncode == 1
     assert "torn.jpg" in done.stderr
     assert not (tmp_path / "w").exists()
@@ -247,10 +241,10 @@ def test_a_broken_photograph_is_named_before_any_work(tmp_path: Path) -> None:
 
 def test_other_options_replace_the_dataset_and_say_so(tmp_path: Path) -> None:
     build = ("build", "fingerprint", "--size", "120x160", "--out", str(tmp_path / "w"))
-    first = program(*build, "--fingers", "3", "--splits", "0,0,1")
+    first = run_here(*build, "--fingers", "3", "--splits", "0,0,1")
     assert first.returncode == 0, first.stderr
     assert "note:" not in first.stderr
-    assert "note:" not in program(*build, "--fingers", "3", "--splits", "0,0,1").stderr
-    second = program(*build, "--fingers", "2", "--strength", "0", "--background", "white")
+    assert "note:" not in run_here(*build, "--fingers", "3", "--splits", "0,0,1").stderr
+    second = run_here(*build, "--fingers", "2", "--strength", "0", "--background", "white")
     assert "this dataset of 2 items, made with other options, replaces one of 3 items" in second.stderr
     assert re.search("strength-0-13 +│ +2 ", second.stdout)

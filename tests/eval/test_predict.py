@@ -15,7 +15,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.blank import Blank
 from inpaintbench.eval.predict import MethodSpec, predict, run
-from inpaintbench.eval.score import score
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score
 from inpaintbench.view import ItemView
@@ -51,6 +52,7 @@ def program(folder: Path, text: str) -> str:
     return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
 
 
+QUANTITIES = sum(len(metric.regions) for metric in PROTOCOLS.get("devil/corrected").build_metrics())
 COPY = "[shutil.copy(path, target / path.name) for path in source.glob('frame_*.png')]\n"
 
 
@@ -123,12 +125,11 @@ def test_a_mended_program_runs_again_and_a_failed_item_is_scored_as_none(tmp_pat
             outcome = predict(executor, dataset, root=root, method=spec)
             failures = {row.subject_id: row.reason for row in outcome.rejected}
             return score(
-                executor, dataset, root=root, method="mine", predictions=outcome.records, failures=failures,
-                protocol="devil/corrected",
-            ).records  # fmt: skip
+                executor, dataset, root=root, methods=[Predicted("mine", outcome.records, failures)], protocol="devil/corrected"
+            )["mine"].records
 
     before = scored()
-    assert len(before) == 12
+    assert len(before) == QUANTITIES
     assert all(row.value is None and "a bug in my method" in str(row.reason) for row in before)
     program(tmp_path, COPY + "# mended\n")
     after = scored()
@@ -141,10 +142,10 @@ def test_a_damaged_prediction_is_scored_as_none_with_its_reason(tmp_path: Path) 
     with LocalExecutor(workspace, workers=0) as executor:
         made = predict(executor, dataset, root=root, method=MethodSpec("blank", "blank")).records
         workspace.blobs.path(made[0].blob).write_bytes(b"damaged")
-        rows = score(
-            executor, dataset, root=root, method="blank", predictions=made, failures={}, protocol="devil/corrected"
-        ).records
-    assert len(rows) == 12
+        rows = score(executor, dataset, root=root, methods=[Predicted("blank", made)], protocol="devil/corrected")[
+            "blank"
+        ].records
+    assert len(rows) == QUANTITIES
     assert {row.value for row in rows} == {None}
     assert all("cannot be opened as video" in str(row.reason) for row in rows)
     assert workspace.table("scores", Score) == rows

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 from skimage.metrics import structural_similarity
+from typer.testing import CliRunner
 
 from inpaintbench import video
+from inpaintbench.cli import app, evaluate
 from inpaintbench.errors import InputError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.eval.protocols import usual
-from inpaintbench.eval.score import score
+from inpaintbench.eval.score import Predicted, score
 from inpaintbench.eval.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score
 from inpaintbench.workspace import Workspace
 
@@ -49,9 +53,9 @@ def scored(tmp_path: Path, dataset: Dataset, folder: Path, protocol: str) -> dic
     with LocalExecutor(Workspace(tmp_path / "run"), workers=0) as executor:
         made = predict(executor, dataset, root=tmp_path, method=MethodSpec("mine", "saved_folder", {"folder": str(folder)}))
         failures = {row.subject_id: row.reason for row in made.rejected}
-        rows = score(
-            executor, dataset, root=tmp_path, method="mine", predictions=made.records, failures=failures, protocol=protocol
-        ).records
+        rows = score(executor, dataset, root=tmp_path, methods=[Predicted("mine", made.records, failures)], protocol=protocol)[
+            "mine"
+        ].records
     assert {row.region for row in rows} == {"frame"}
     return {(row.item_id, row.metric): row for row in rows}
 
@@ -92,7 +96,7 @@ def test_a_stored_prediction_that_is_damaged_later_counts_as_missing(tmp_path: P
     with LocalExecutor(workspace, workers=0) as executor:
         made = predict(executor, dataset, root=tmp_path, method=MethodSpec("blank", "blank")).records
         workspace.blobs.path(made[0].blob).write_bytes(b"damaged")
-        rows = score(executor, dataset, root=tmp_path, method="blank", predictions=made, failures={}, protocol=PUBLISHED).records
+        rows = score(executor, dataset, root=tmp_path, methods=[Predicted("blank", made)], protocol=PUBLISHED)["blank"].records
     values = {(row.item_id, row.metric): row.value for row in rows}
     assert values[made[0].item_id, "mse"] == math.inf
     assert sum(math.isinf(value) for value in values.values()) == 1
@@ -144,6 +148,27 @@ def test_whole_grey_frames_are_what_counts(tmp_path: Path, dataset: Dataset) -> 
 def grey_of(picture: np.ndarray) -> np.ndarray:
     red, green, blue = np.moveaxis(picture.astype(int), 2, 0)
     return ((19595 * red + 38470 * green + 7471 * blue + 32768) // 65536).astype(np.uint8)
+
+
+def test_an_item_that_takes_too_long_has_rows_that_say_so(tmp_path: Path, dataset: Dataset, folder: Path) -> None:
+    scored(tmp_path, dataset, folder, CORRECTED)
+    workspace = Workspace(tmp_path / "run")
+    for ledger in (workspace.path / "ledger").glob("score.*"):
+        ledger.unlink()
+    sourced = replace(dataset, items=tuple({**row, "source_id": "one"} for row in dataset.items))
+    with LocalExecutor(workspace, workers=1) as executor:
+        evaluate._score(executor, sourced, tmp_path, ["mine"], CORRECTED, ["mse"], Compute(), seconds=0.0001)
+    rows = workspace.table("scores", Score)
+    assert {(row.item_id, row.value, row.reason) for row in rows} == {
+        (name, None, "took longer than 0.0001 s and was stopped") for name in "012"
+    }
+
+
+@pytest.mark.parametrize(("option", "value"), [("--time-limit", "0.5"), ("--max-failures", "-1")])
+def test_limits_of_scoring_have_limits(option: str, value: str) -> None:
+    done = CliRunner().invoke(app, ["eval", "score", "data", "--run", "run", option, value])
+    assert done.exit_code == 2
+    assert f"Invalid value for '{option}'" in done.output
 
 
 @pytest.mark.real

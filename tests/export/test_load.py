@@ -14,7 +14,9 @@ from footage import HEIGHT, WIDTH, write_sources
 from inpaintbench import frozen, video
 
 SLICES = {
-    f"{name}-{level}" for name in ("camera_motion", "scene_motion", "size", "pose", "displacement") for level in ("low", "high")
+    f"{name}-{level}"
+    for name in ("camera_motion", "bg_scene_motion", "size", "pose", "displacement")
+    for level in ("low", "high")
 }
 
 

@@ -13,7 +13,7 @@ CLIPS = [f"clip{place:04}" for place in range(1250)]
 
 
 def make(behaviour: str, *, clips: list[str] = CLIPS, per_slice: int = 150, seed: int = 0) -> Plan:
-    levels = {"camera_motion": {"low": clips[:150], "high": clips[-150:]}, "scene_motion": {"low": clips[2:5], "high": []}}
+    levels = {"camera_motion": {"low": clips[:150], "high": clips[-150:]}, "bg_scene_motion": {"low": clips[2:5], "high": []}}
     return plan(levels, all_clips=clips, presets=LABELS, per_slice=per_slice, behaviour=behaviour, seed=seed)
 
 
@@ -69,6 +69,6 @@ def test_corrected_slices_are_independent_and_follow_the_seed() -> None:
 def test_fewer_clips_give_fewer_pairs_and_an_empty_slice_is_left_out_with_its_reason() -> None:
     made = make("corrected", clips=CLIPS[:7], per_slice=20)
     assert len(of(made, "size-low")) == 7
-    assert len(of(made, "scene_motion-low")) == 3
-    assert made.left_out == {"scene_motion-high": "no clip is labelled scene_motion_level 'high'"}
-    assert "scene_motion-high" in made.rules
+    assert len(of(made, "bg_scene_motion-low")) == 3
+    assert made.left_out == {"bg_scene_motion-high": "no clip is labelled bg_scene_motion_level 'high'"}
+    assert "bg_scene_motion-high" in made.rules

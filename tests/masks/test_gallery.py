@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-import shutil
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ from inpaintbench.masks.gallery import Panel, Tile, markup, panels, pictures, pl
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Joint
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NASTY = '<script>alert("x")</script>&'
 SIDE = 64
 
@@ -341,17 +338,6 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 
 # In a browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

@@ -83,11 +83,11 @@ def test_embedded_footage_gives_all_ten_slices_with_known_labels(embedded: Works
     facts = {(row.subject_id, row.name): row for row in attributes}
     clips = {clip.clip_id: clip for clip in embedded.table("clips", Clip)}
     for level in ("low", "high"):
-        for item_id in slices[f"scene_motion-{level}"].item_ids:
+        for item_id in slices[f"bg_scene_motion-{level}"].item_ids:
             clip = clips[items[item_id].clip_id]
-            row = facts[(clip.clip_id, "scene_motion_level")]
+            row = facts[(clip.clip_id, "bg_scene_motion_level")]
             assert (row.value, row.producer) == (level, "known")
-            share = facts[(clip.source_id, "scene_motion_share")].value
+            share = facts[(clip.source_id, "bg_scene_motion")].value
             assert (share > 0.3) == (level == "high")
         for item_id in slices[f"camera_motion-{level}"].item_ids:
             assert facts[(items[item_id].clip_id, "camera_motion_level")].value == level
@@ -96,6 +96,46 @@ def test_embedded_footage_gives_all_ten_slices_with_known_labels(embedded: Works
         for level in ("low", "high")
     )
     assert max(low) < min(high)
+
+
+def test_what_raters_answered_decides_the_scene_motion_slices(tmp_path: Path) -> None:
+    write_sources(tmp_path / "sources", count=4)
+    workspace = Workspace(tmp_path / "workspace")
+    recipe = devil.DevilRecipe(width=96, height=64, per_slice=1)
+    spec = SourceSpec("folder", {"folder": str(tmp_path / "sources")})
+    with LocalExecutor(workspace, workers=0) as executor:
+        clips = devil.curate(recipe, [spec], executor, workspace)
+        values = [0.5, None, 0.05, 0.25]
+        rows = [
+            Attribute(
+                clip.clip_id, "bg_scene_motion", value, None if value is not None else "raters were unsure", "annotate", "1"
+            )
+            for clip, value in zip(clips, values, strict=True)
+        ]
+        workspace.write_table("attributes", "annotate.water", rows, Attribute)
+        folder, dataset = devil.build(recipe, spec, executor, workspace)
+    clip_of = {row["item_id"]: row["clip_id"] for row in dataset.items}
+    members = {part.name: {clip_of[item] for item in part.item_ids} for part in dataset.slices}
+    assert members["bg_scene_motion-low"] == {clips[2].clip_id}
+    assert members["bg_scene_motion-high"] == {clips[0].clip_id}
+    published = {row["clip_id"]: row["attributes"].get("bg_scene_motion") for row in dataset.items}
+    assert published[clips[0].clip_id] == 0.5
+    assert verify(folder).problems == []
+
+
+def test_clips_that_no_rater_was_asked_about_keep_the_labels_of_their_footage(workspace: Workspace) -> None:
+    names = ("c0", "c1", "c2", "c3", "c4", "c5")
+    clips = [Clip(name, f"s{name}", 0, 9, 25.0, 64, 48, 9, "blob", "y", "r", 0, 99.0) for name in names]
+    level, share = "bg_scene_motion_level", "bg_scene_motion"
+    known = [Attribute(f"s{name}", level, "high", None, "known", "1") for name in names if name != "c5"]
+    workspace.write_table("attributes", "known", known, Attribute)
+    answers = {"c0": 0.1, "c1": 0.5, "c2": None}
+    rows = [Attribute(name, share, value, None if value else "unclear", "annotate", "1") for name, value in answers.items()]
+    workspace.write_table("attributes", "annotate.x", rows, Attribute)
+    found = devil._scene_motion_levels(devil.DevilRecipe(), workspace, clips)
+    assert {row.subject_id: (row.value, row.producer) for row in found} == {
+        "c0": ("low", "rank"), "c1": ("high", "rank"), "c2": (None, "rank"), "c3": ("high", "known"), "c4": ("high", "known"),
+    }  # fmt: skip
 
 
 def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) -> None:
@@ -115,7 +155,7 @@ def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     with LocalExecutor(workspace, workers=0) as executor:
         folder, dataset = devil.build(recipe, SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace)
     assert dataset.left_out == {
-        f"scene_motion-{level}": f"no clip is labelled scene_motion_level '{level}'" for level in ("low", "high")
+        f"bg_scene_motion-{level}": f"no clip is labelled bg_scene_motion_level '{level}'" for level in ("low", "high")
     }
     by_id = {row["item_id"]: row for row in dataset.items}
     first = {part.name: by_id[part.item_ids[0]]["generator_parameters"] for part in dataset.slices}
@@ -168,6 +208,10 @@ def test_real_videos_all_go_through_a_build(assets: Path, tmp_path: Path) -> Non
     with_clips = {sources[clip.source_id] for clip in workspace.table("clips", Clip)}
     refused = {row.name for row in workspace.table("rejected", Rejection) if row.step != "pair"}
     assert with_clips | refused == found
+    assert len(with_clips) >= 20
+    probed = workspace.table("attributes", Attribute, step="probe")
+    frames = {row.subject_id: row.value for row in probed if row.name == "probe.frames"}
+    assert all(clip.end_frame <= frames[clip.source_id] for clip in workspace.table("clips", Clip))
     assert len(dataset.slices) == 8
     row = frozen.load(folder).items[0]
     assert video.read_frames(folder / row["truth_file_name"]).shape == (row["frames"], 120, 208, 3)

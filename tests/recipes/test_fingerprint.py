@@ -21,7 +21,7 @@ from inpaintbench.curation import split
 from inpaintbench.curation.print_geometry import ANGLES
 from inpaintbench.errors import InputError, MissingPartError
 from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import score
+from inpaintbench.eval.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.fingerprints import elastic
 from inpaintbench.fingerprints.geometry import orientation_in_truth
@@ -140,9 +140,9 @@ def test_a_degraded_print_is_scored_whole(benchmark: Built, tmp_path: Path) -> N
         outcome = predict(executor, dataset, root=folder, method=MethodSpec("blank", "blank"))
         assert all(row.full_frames and row.largest_change_outside == 0 for row in outcome.records)
         made = workspace.table("predictions", Prediction)
-        scores = score(
-            executor, dataset, root=folder, method="blank", predictions=made, failures={}, protocol="fingerprint/corrected"
-        ).records
+        scores = score(executor, dataset, root=folder, methods=[Predicted("blank", made)], protocol="fingerprint/corrected")[
+            "blank"
+        ].records
         with pytest.raises(InputError, match="needs the hole, which"):
             predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea"))
     row = dataset.items[0]

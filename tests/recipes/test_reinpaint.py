@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import score
+from inpaintbench.eval.score import Predicted, score
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
@@ -100,16 +100,15 @@ def test_methods_run_and_score_on_pictures(benchmark: tuple[Workspace, Path, Dat
     _, folder, dataset = benchmark
     with LocalExecutor(Workspace(tmp_path / "run"), workers=2) as executor:
         made: list[Prediction] = predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea")).records
-        rows = score(
-            executor, dataset, root=folder, method="telea", predictions=made, failures={}, protocol="devil/corrected",
-        ).records  # fmt: skip
+        rows = score(executor, dataset, root=folder, methods=[Predicted("telea", made)], protocol="devil/corrected")[
+            "telea"
+        ].records
         with pytest.raises(InputError, match="pcons compare frames in time, and 'Re-inpainting"):
             score(
-                executor, dataset, root=folder, method="telea", predictions=made, failures={}, protocol="devil/corrected",
-                metrics=["pcons"],
-            )  # fmt: skip
+                executor, dataset, root=folder, methods=[Predicted("telea", made)], protocol="devil/corrected", metrics=["pcons"]
+            )
     assert {Path(row.blob).suffix for row in made} == {".png"}
-    assert {row.metric for row in rows} == {"psnr", "ssim", "mse"}
+    assert {row.metric for row in rows} == {"psnr", "ssim", "mse", "hole_sharpness", "lpips", "fid", "kid"}
     in_hole = [row.value for row in rows if (row.metric, row.region) == ("psnr", "hole")]
     assert len(in_hole) == 15
     assert all(8 < value < 60 for value in in_hole)

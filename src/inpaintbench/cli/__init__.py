@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 import inpaintbench
-from inpaintbench.cli import build, console, curation, doctor, evaluate, export, masks
-from inpaintbench.errors import InpaintBenchError
+from inpaintbench.cli import console
+from inpaintbench.cli.commands import group
+from inpaintbench.errors import InpaintBenchError, Waiting
 from inpaintbench.workspace import is_disk_error
 
+_WAITING = 3
 _STOPPED = "stopped; the same command goes on where it was"
-app = typer.Typer(
-    name="inpaintbench", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+app = group(
+    {
+        "build": "inpaintbench.cli.build:app",
+        "demo": "inpaintbench.cli.build.devil:demo",
+        "curation": "inpaintbench.cli.curation:app",
+        "masks": "inpaintbench.cli.masks:app",
+        "annotate": "inpaintbench.cli.annotate:app",
+        "export": "inpaintbench.cli.export:app",
+        "eval": "inpaintbench.cli.evaluate:app",
+        "models": "inpaintbench.cli.models:app",
+        "doctor": "inpaintbench.cli.doctor:doctor",
+    },
+    help="Build, publish and score diagnostic benchmarks for inpainting.",
+    name="inpaintbench",
+    pretty_exceptions_enable=False,
 )
-app.add_typer(build.app, name="build")
-app.command("demo")(build.demo)
-app.add_typer(curation.app, name="curation")
-app.add_typer(masks.app, name="masks")
-app.add_typer(export.app, name="export")
-app.add_typer(evaluate.app, name="eval")
-app.command("doctor")(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:
@@ -38,12 +47,15 @@ def _about(
 
 
 def main() -> None:
-    """Run the program; every expected error is one sentence and exit status 1, Ctrl-C is 130."""
+    """Run the program; every expected error is one sentence and exit status 1, waiting for people is 3, Ctrl-C is 130."""
     try:
         console.default_interrupts()
         app()
     except KeyboardInterrupt:  # before the command itself was begun, which handles it
         console.stop(_STOPPED, status=130)
+    except Waiting as error:  # nothing is wrong, and scripts can tell
+        console.out.print(str(error), markup=False)
+        sys.exit(_WAITING)
     except InpaintBenchError as error:
         console.stop(str(error))
     except SystemExit as end:

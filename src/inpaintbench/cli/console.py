@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -16,9 +18,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from inpaintbench.catalogue import Catalogue
+from inpaintbench.cli.leaf_constants import check_constants
 from inpaintbench.errors import InputError
-from inpaintbench.executors.local import STOP_ASKED, LocalExecutor, default_workers
-from inpaintbench.workspace import Workspace
+from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor
+from inpaintbench.executors.local import LocalExecutor, default_workers
+from inpaintbench.workspace import Shard, Workspace
 
 # No folding in files and pipes, and no pictures for what looks like an emoji's name in a path.
 out = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
@@ -31,6 +36,24 @@ MaxFailures = Annotated[
     int | None, typer.Option(min=0, help="Stop after this many crashes, time-outs and unexpected errors.", show_default="never")
 ]
 RetryRejected = Annotated[bool, typer.Option("--retry-rejected", help="Try again what an earlier run refused.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work on a Ray cluster: its address, `auto`, or `local` to start one here."),
+]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        min=0.5, max=1 << 20, metavar="GIB", help="Most memory of one worker.", show_default="an equal share of the machine's"
+    ),
+]
+InShard = Annotated[
+    str | None,
+    typer.Option(
+        "--shard", metavar="i/N", help="Do the i-th of N parts, for batch schedulers; one run without puts them together."
+    ),
+]
+HDR = "Films of high dynamic range: exclude, or tone_map (brings them to the standard range)."
+Hdr = Annotated[str, typer.Option(help=HDR)]
 WORKERS = default_workers()
 
 
@@ -63,18 +86,53 @@ def progress() -> Iterator[StepProgress]:
         yield StepProgress(bars)
 
 
-@contextmanager
+@dataclass(frozen=True)
+class Running:
+    """How a command runs."""
+
+    workers: int = WORKERS
+    max_failures: int | None = None
+    retry_rejected: bool = False
+    ray: str | None = None
+    memory: float | None = None
+    """GiB a worker."""
+
+    @contextmanager
+    def on(self, workspace: Workspace) -> Iterator[LedgeredExecutor]:
+        """An executor on ``workspace``, with progress on the console."""
+        memory_bytes = int(self.memory * 2**30) if self.memory else None
+        with progress() as told, self._executor(workspace, memory_bytes, told) as executor:
+            yield executor
+
+    def _executor(self, workspace: Workspace, memory_bytes: int | None, told: StepProgress) -> LedgeredExecutor:
+        if self.ray is None:
+            return LocalExecutor(
+                workspace, workers=self.workers, memory_bytes=memory_bytes, max_failures=self.max_failures,
+                retry_rejected=self.retry_rejected, progress=told,
+            )  # fmt: skip
+        from inpaintbench.executors.ray import RayExecutor
+
+        return RayExecutor(
+            workspace, address=self.ray, workers=self.workers, memory_bytes=memory_bytes, max_failures=self.max_failures,
+            retry_rejected=self.retry_rejected, progress=told,
+        )  # fmt: skip
+
+
 def running(
     workspace: Workspace, *, workers: int = WORKERS, max_failures: int | None = None, retry_rejected: bool = False
-) -> Iterator[LocalExecutor]:
-    """An executor with progress on the console."""
-    with (
-        progress() as told,
-        LocalExecutor(
-            workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected, progress=told
-        ) as executor,
-    ):
-        yield executor
+) -> AbstractContextManager[LedgeredExecutor]:
+    """An executor on this machine, with progress on the console."""
+    return Running(workers, max_failures, retry_rejected).on(workspace)
+
+
+def parse_shard(text: str | None) -> Shard | None:
+    """``3/16`` -> the third of sixteen parts."""
+    if text is None:
+        return None
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise InputError(f"shard {text!r} is not i/N with 1 <= i <= N, such as 3/16")
+    return Shard(int(number), int(count))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -117,6 +175,19 @@ def shown(path: Path) -> str:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def parse_leaf(text: str, leaves: Catalogue) -> dict[str, Any]:
+    """``shots,margin=3`` -> ``{"name": "shots", "margin": 3}``; checked by building the leaf."""
+    name, *given = re.split(r",(?![^\[]*\])", text)  # commas inside a list belong to it
+    constants = dict(constant(part) for part in given)
+    leaf = leaves.get(name)
+    check_constants(leaf, constants, called=f"{leaves.kind} {name!r}")
+    try:
+        leaf(**constants)
+    except TypeError as error:
+        raise InputError(f"{leaves.kind} {name!r} cannot be built with {constants}: {error}") from error
+    return {"name": name, **constants}
 
 
 def constant(text: str) -> tuple[str, Any]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
+from inpaintbench.cli.analysing import analysis
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
-from inpaintbench.errors import InputError, RunError, VerifyError
-from inpaintbench.eval.freshness import is_stale
+from inpaintbench.cli.run_folder import bind, predicted, scores_of
+from inpaintbench.errors import InputError, RunError, UnknownNameError, VerifyError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
@@ -21,12 +22,15 @@ from inpaintbench.eval.predict import MethodSpec, build, labelled
 from inpaintbench.eval.predict import predict as predict_method
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import write_report
-from inpaintbench.eval.score import score as score_method
+from inpaintbench.eval.score import SCORING_SECONDS, Predicted
+from inpaintbench.eval.score import score as score_methods
+from inpaintbench.eval.sets import compare_sets
 from inpaintbench.executors.base import Rejection
-from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.export.verify import verify
+from inpaintbench.sharing import Compute, Device, Precision
 from inpaintbench.types import Dataset, Prediction, Score
-from inpaintbench.workspace import Workspace, file_sha256, write_atomically
+from inpaintbench.workspace import Workspace
 
 app = typer.Typer(no_args_is_help=True, help="Run methods on a frozen dataset, score their predictions, report.")
 
@@ -75,20 +79,8 @@ def _pair(text: str) -> tuple[str, str]:
     return label, value
 
 
-def _bind(workspace: Workspace, root: Path) -> None:
-    """Remember which dataset a run folder is for.
-
-    Raises:
-        InputError: it is for another one.
-    """
-    marker, manifest = workspace.path / "dataset.sha256", file_sha256(root / frozen.MANIFEST)
-    if marker.exists() and marker.read_text().strip() != manifest:
-        raise InputError(f"run folder {str(workspace.path)!r} holds results on another dataset; use another --run")
-    write_atomically(marker, f"{manifest}\n".encode())
-
-
 def _predict(
-    executor: LocalExecutor,
+    executor: LedgeredExecutor,
     dataset: Dataset,
     root: Path,
     specs: Sequence[MethodSpec],
@@ -106,44 +98,37 @@ def _predict(
 
 
 def _score(
-    executor: LocalExecutor, dataset: Dataset, root: Path, methods: Sequence[str], protocol: str, metrics: Sequence[str] | None
+    executor: LedgeredExecutor,
+    dataset: Dataset,
+    root: Path,
+    methods: Sequence[str],
+    protocol: str,
+    metrics: Sequence[str] | None,
+    compute: Compute,
+    *,
+    seconds: float = SCORING_SECONDS,
 ) -> None:
     workspace = executor.workspace
+    given = []
     for method in methods:
         step = f"predict.{method}"
         failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
-        score_method(
-            executor, dataset, root=root, method=method, protocol=protocol, metrics=metrics,
-            predictions=workspace.table("predictions", Prediction, step=step), failures=failures,
-        )  # fmt: skip
+        given.append(Predicted(method, workspace.table("predictions", Prediction, step=step), failures))
+    score_methods(
+        executor, dataset, root=root, methods=given, protocol=protocol, metrics=metrics, compute=compute,
+        time_limit_seconds=seconds,
+    )  # fmt: skip
+    compare_sets(executor, dataset, protocol=protocol, methods=methods)
 
 
 def _report(workspace: Workspace, dataset: Dataset, root: Path, protocol: str, methods: Sequence[str] | None) -> Path:
     chosen = PROTOCOLS.get(protocol)
-    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
-    rows = [row for row in rows if methods is None or row.method in methods]
-    if not rows:
-        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}; run `inpaintbench eval score` first")
-    _check_fresh(workspace, dataset, root, protocol, rows)
+    rows, compared = scores_of(workspace, dataset, root, protocol, methods=methods)
     media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), resize=chosen.resize)
     folder = workspace.path / "report"
-    return write_report(folder, title=dataset.name, dataset=dataset, scores=rows, protocol=chosen, media=media).page
-
-
-def _check_fresh(workspace: Workspace, dataset: Dataset, root: Path, protocol: str, rows: Sequence[Score]) -> None:
-    """Raises ``InputError`` where a method was run again after it was scored: old scores would stand for new predictions."""
-    for method in dict.fromkeys(row.method for row in rows):
-        if is_stale(workspace, dataset, protocol=protocol, method=method):
-            again = shlex.join(["inpaintbench", "eval", "score", str(root), "--run", str(workspace.path), "--protocol", protocol])
-            raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
-
-
-def _predicted(workspace: Workspace) -> list[str]:
-    tables = (workspace.path / "tables").glob("*/predict.*.parquet")
-    found = sorted({path.stem.removeprefix("predict.") for path in tables})
-    if not found:
-        raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval predict` first")
-    return found
+    return write_report(
+        folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, protocol=chosen, media=media
+    ).page
 
 
 def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: str, workers: int) -> Path:
@@ -152,7 +137,7 @@ def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: 
     labels = [spec.label for spec in methods]
     with console.running(workspace, workers=workers) as executor:
         _predict(executor, dataset, root, methods, full=False, seconds=3600.0)
-        _score(executor, dataset, root, labels, protocol, None)
+        _score(executor, dataset, root, labels, protocol, None, Compute())
     return _report(workspace, dataset, root, protocol, labels)
 
 
@@ -192,7 +177,7 @@ def predict(
     if oracle_mask and not any(map(frozen.has_hole, loaded.items)):
         raise InputError(f"{loaded.name!r} has no holes to show: its pictures are degraded everywhere; leave out --oracle-mask")
     workspace = Workspace(run)
-    _bind(workspace, dataset)
+    bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         _predict(executor, loaded, dataset, specs, full=keep_full_frames, seconds=time_limit, oracle_mask=oracle_mask)
     total = 0
@@ -218,30 +203,64 @@ def score(
     run: Run,
     protocol: ProtocolName = None,
     metric: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(METRICS)}. May be given again.")] = None,
+    device: Annotated[str, typer.Option(help=f"Where networks run: {', '.join(get_args(Device))}.")] = "auto",
+    precision: Annotated[str, typer.Option(help=f"Of networks: {', '.join(get_args(Precision))}.")] = "fp32",
+    random_weights: Annotated[
+        int | None,
+        typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out; no report takes such scores."),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one item of one method.")] = SCORING_SECONDS,
     workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
     """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone."""
     loaded = frozen.load(dataset)
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
+    compute = _compute(device, precision, random_weights)
     workspace = Workspace(run, create=False)
-    _bind(workspace, dataset)
-    with console.running(workspace, workers=workers, retry_rejected=retry_rejected) as executor:
-        _score(executor, loaded, dataset, _predicted(workspace), protocol, metric)
+    bind(workspace, dataset)
+    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+        _score(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
-    missing = sum(row.value is None for row in rows)
+    missing = sum(row.value is None and row.features is None for row in rows)
     console.out.print(f"{len(rows)} scores under {protocol}, {missing} without a value", markup=False)
+    for reason, names in _unmeasured(rows).items():
+        console.out.print(f"not measured: {', '.join(names)}: {reason}", markup=False)
+
+
+def _unmeasured(rows: Sequence[Score]) -> dict[str, list[str]]:
+    """Metrics that have no number of any item, by the first reason of each."""
+    reasons: dict[str, str] = {}
+    for row in rows:
+        reasons.setdefault(row.metric, row.reason or "")
+    measured = {row.metric for row in rows if row.value is not None or row.features is not None}
+    found: dict[str, list[str]] = {}
+    for metric, reason in reasons.items():
+        if metric not in measured:
+            found.setdefault(reason, []).append(metric)
+    return found
+
+
+def _compute(device: str, precision: str, seed: int | None) -> Compute:
+    for kind, name, known in (("device", device, get_args(Device)), ("precision", precision, get_args(Precision))):
+        if name not in known:
+            raise UnknownNameError(unknown_name(kind, name, list(known)))
+    return Compute(device=device, precision=precision, random_weights=seed)  # type: ignore[arg-type]
 
 
 @app.command()
 def report(dataset: InDataset, run: Run, protocol: ProtocolName = None) -> None:
     """Write the HTML report of a run, with CSV and JSON beside it."""
     loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
-    _bind(workspace, dataset)
+    bind(workspace, dataset)
     with workspace.locked():
         page = _report(workspace, loaded, dataset, protocol or usual(loaded), None)
     console.out.print(f"Report: {page.resolve()}", markup=False)
+
+
+app.command()(analysis)
 
 
 @app.command("list")
@@ -249,7 +268,7 @@ def list_leaves() -> None:
     """List methods, metrics and protocols."""
     console.print_table("Methods", ["name", "what it does"], [(name, _sentence(METHODS.get(name))) for name in METHODS])
     metrics = [(name, METRICS.get(name)) for name in METRICS]
-    rows = [(name, leaf.unit, "higher" if leaf.higher_is_better else "lower", _sentence(leaf)) for name, leaf in metrics]
+    rows = [(name, leaf.unit, _better(leaf), _sentence(leaf)) for name, leaf in metrics]
     console.print_table("Metrics", ["name", "unit", "better", "what it is"], rows)
     protocols = [(name, PROTOCOLS.get(name).fingerprint, ", ".join(PROTOCOLS.get(name).metrics)) for name in PROTOCOLS]
     console.print_table("Protocols", ["name", "fingerprint", "metrics"], protocols)
@@ -257,3 +276,9 @@ def list_leaves() -> None:
 
 def _sentence(leaf: type) -> str:
     return " ".join((leaf.__doc__ or "").split("\n\n")[0].replace("``", "").split())
+
+
+def _better(leaf: Any) -> str:
+    if not getattr(leaf, "ranked", True):
+        return "not ranked"
+    return "higher" if leaf.higher_is_better else "lower"

@@ -11,7 +11,7 @@ import typer
 
 from inpaintbench import video
 from inpaintbench.cli import console
-from inpaintbench.cli.build import parse_size
+from inpaintbench.cli.build.running import parse_size
 from inpaintbench.cli.console import WORKERS, Workers, constant
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of, write_gallery

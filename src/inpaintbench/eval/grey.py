@@ -25,8 +25,11 @@ def grey_view(view: ItemView) -> ItemView:
     """What a metric sees of an item when colours do not count: three equal channels weigh as one."""
     parts: dict[str, Callable[[], Any]] = {
         "hole": lambda: view.hole,
-        "truth": lambda: grey(view.truth),
+        "truth": lambda: view.shared.once("grey truth", lambda: grey(view.truth)),
         "prediction": lambda: grey(view.prediction),
         "composite": lambda: grey(view.composite),
     }
-    return ItemView(item_id=view.item_id, frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=parts)
+    return ItemView(
+        item_id=view.item_id, frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=parts,
+        shared=view.shared,
+    )  # fmt: skip

@@ -1,24 +1,39 @@
-"""Score predictions under a protocol: one decode of an item feeds all metrics, and a failed item hides no other."""
+"""Score predictions under a protocol: what there is to measure, and rows for everything, measured or not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from inpaintbench import frozen, video
-from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench import frozen
+from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import NOT_RUN, digest, remember, score_step
-from inpaintbench.eval.grey import grey_view
-from inpaintbench.eval.metrics.base import Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.sizes import fitted
-from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
+from inpaintbench.eval.score_item import UNEXPECTED
+from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task, task_key
+from inpaintbench.models import torch_networks, weights
+from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Plain, Prediction, Score, content_id
-from inpaintbench.view import ItemView
-from inpaintbench.workspace import Blobs
+from inpaintbench.workspace import Blobs, Workspace, blob_names
 
-VERSION = "1"
+VERSION = "2"
+SCORING_SECONDS = 1800.0
+"""For one item of one method, unless told otherwise."""
+Entries = Mapping[str, Mapping[str, Any]]
+"""Of a ledger."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What there is to score of one method."""
+
+    method: str
+    predictions: Sequence[Prediction]
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """Item id -> why there is no prediction; scored as the protocol says (as None, or the worst), with that reason."""
 
 
 def score(
@@ -26,29 +41,34 @@ def score(
     dataset: Dataset,
     *,
     root: Path | str,
-    method: str,
-    predictions: Sequence[Prediction],
-    failures: dict[str, str],
+    methods: Sequence[Predicted],
     protocol: str,
     metrics: Sequence[str] | None = None,
-    time_limit_seconds: float = 1800.0,
-) -> Outcome:
-    """Score one method into the table ``scores``, and keep a digest of what was scored beside it.
+    compute: Compute | None = None,
+    time_limit_seconds: float = SCORING_SECONDS,
+) -> dict[str, Outcome]:
+    """Score methods into the table ``scores``, and keep a digest of what was scored beside it.
+
+    An item that an unexpected error kept from a value (a graphics card without memory, say) is measured again by the next run.
+    What was measured while all weights were there stands when they are gone.
 
     Args:
         executor: who does the work; its workspace holds the predictions.
         dataset: the frozen dataset.
         root: its folder.
-        method: label of the method.
-        predictions: of this method.
-        failures: item id -> why there is no prediction; scored as the protocol says (as None, or the worst), with that reason.
+        methods: what there is of each.
         protocol: name of the protocol.
         metrics: some of the protocol's metrics; all by default. Those that compare frames in time are left out for pictures.
-        time_limit_seconds: for one item.
+        compute: how networks are run.
+        time_limit_seconds: for one item of one method.
+
+    Returns:
+        Method -> outcome.
 
     Raises:
         UnknownNameError: no such protocol or metric.
-        InputError: metrics that compare frames in time alone, for pictures; a protocol that measures holes, for items without.
+        InputError: metrics that compare frames in time alone, for pictures; a protocol that measures holes, for items without;
+            a device that is not there.
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
     _check_holes(chosen, dataset)
@@ -58,32 +78,104 @@ def score(
         raise InputError(
             f"{', '.join(metrics or chosen.metrics)} compare frames in time, and {dataset.name!r} has single pictures"
         )
-    names = [metric.name for metric in built]
-    step = Step(
-        name=score_step(protocol, method),
+    names, workspace = [metric.name for metric in built], executor.workspace
+    compute = replace(compute or Compute(), workers=max(1, getattr(executor, "workers", 1)))
+    if chosen.weights_of(names):
+        torch_networks.check_device(compute)
+    work, earlier = [], {}
+    for one in methods:
+        step = _step(one.method, chosen, names, compute, time_limit_seconds)
+        tasks = _tasks(dataset, one, root=root, compute=compute, whole=bool(chosen.hole_dilations))
+        entries = workspace.ledger(step.name).read()
+        work.append((step, [_untried(step, task, entries) for task in tasks]))
+        earlier[step.name] = _earlier(step, tasks, entries, workspace.blobs)
+    outcomes = executor.run_together(work, label=f"score.{protocol.replace('/', '.')}")
+    found = {}
+    for one, (step, _) in zip(methods, work, strict=True):
+        outcome = _completed(workspace, step, outcomes[step.name], names, earlier[step.name])
+        scored = digest(dataset, predictions=one.predictions, failures=one.failures)
+        remember(workspace, scored, step=step.name)
+        found[one.method] = outcome
+    return found
+
+
+def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Compute, seconds: float) -> Step:
+    # An item without a value for want of weights or packages is measured again once they are there.
+    needed, lacking = protocol.weights_of(metrics), torch_networks.lacking()
+    if lacking:
+        states = dict.fromkeys(needed, f"no {lacking}")
+    else:
+        states = {} if compute.random_weights is not None else {name: weights.state(weights.named(name)) for name in needed}
+    return Step(
+        name=score_step(protocol.name, method),
         version=VERSION,
         table="scores",
         record=Score,
-        function="inpaintbench.eval.score:score_one",
-        parameters={"method": method, "protocol": protocol, "fingerprint": chosen.fingerprint, "metrics": names},
-        time_limit_seconds=time_limit_seconds,
+        function="inpaintbench.eval.score_item:score_one",
+        parameters={
+            "method": method,
+            "protocol": protocol.name,
+            "fingerprint": protocol.fingerprint + compute.mark,
+            "metrics": list(metrics),
+            **({"weights": states} if states else {}),
+        },
+        time_limit_seconds=seconds,
+        together="inpaintbench.eval.score_item:score_together",
     )
-    blob_of = {row.item_id: row.blob for row in predictions}
+
+
+def _tasks(dataset: Dataset, one: Predicted, *, root: Path | str, compute: Compute, whole: bool) -> list[Task]:
+    """``whole``: what a prediction has outside its hole counts."""
+    prediction_of = {row.item_id: row for row in one.predictions}
     folder = str(Path(root).resolve())
     tasks = []
     for row in dataset.items:
         item_id = row["item_id"]
-        blob, failure = blob_of.get(item_id), failures.get(item_id, NOT_RUN)
-        given = {"blob": blob} if blob else {"failure": failure}
+        given: dict[str, Any] = {"failure": one.failures.get(item_id, NOT_RUN)}
+        if found := prediction_of.get(item_id):
+            given = {"blob": found.blob, **({"full_frames": True} if whole and found.full_frames else {})}
         content = content_id(item_id, row["truth_rgb_sha256"], row["hole_sha256"], given)
-        tasks.append(Task(item_id, content, {"root": folder, "row": dict(row), **given}, f"{method}/{item_id}"))
-    outcome = executor.run(step, tasks)
-    if outcome.rejected:  # crashed or too slow: still rows, so that every count is right
-        lost = [row for refused in outcome.rejected for row in _unscored(refused, step, names)]
-        outcome = Outcome([*outcome.records, *lost], outcome.rejected, outcome.failures)
-        executor.workspace.write_table(step.table, step.name, outcome.records, Score)
-    remember(executor.workspace, digest(dataset, predictions=predictions, failures=failures), step=step.name)
-    return outcome
+        payload = {"root": folder, "row": dict(row), "compute": asdict(compute), **given}
+        tasks.append(Task(item_id, content, payload, f"{one.method}/{item_id}"))
+    return tasks
+
+
+def _untried(step: Step, task: Task, entries: Entries) -> Task:
+    """The task, with another content for each time that an unexpected error spoiled it, so that no spoilt entry stands."""
+    tried, attempt = task, 0
+    while any((row.get("details") or {}).get(UNEXPECTED) for row in entries.get(task_key(step, tried), {}).get("rows", ())):
+        attempt += 1
+        tried = replace(task, content=content_id(task.content, attempt))
+    return tried
+
+
+def _earlier(step: Step, tasks: Sequence[Task], entries: Entries, blobs: Blobs) -> dict[str, list[Score]]:
+    """Item id -> its rows from when all weights were there; nothing where they still are."""
+    states: Plain = step.parameters.get("weights", {})
+    if all(state == "ready" for state in states.values()):
+        return {}
+    before = replace(step, parameters={**step.parameters, "weights": dict.fromkeys(states, "ready")})
+    stored = {task.subject_id: entries.get(task_key(before, _untried(before, task, entries)), {}) for task in tasks}
+    return {
+        item_id: [Score(**row) for row in entry["rows"]]
+        for item_id, entry in stored.items()
+        if entry.get("status") == "done" and all(blobs.path(name).exists() for row in entry["rows"] for name in blob_names(row))
+    }
+
+
+def _completed(
+    workspace: Workspace, step: Step, outcome: Outcome, metrics: Sequence[str], earlier: Mapping[str, Sequence[Score]]
+) -> Outcome:
+    """The outcome with rows for what crashed or was too slow, so that every count is right, and with earlier rows that stand."""
+    if not (outcome.rejected or earlier):
+        return outcome
+    rows = [*outcome.records, *(row for refused in outcome.rejected for row in _unscored(refused, step, metrics))]
+    of_item: dict[str, list[Score]] = {}
+    for row in rows:
+        of_item.setdefault(row.item_id, []).append(row)
+    records = [row for found in {**of_item, **earlier}.values() for row in found]
+    workspace.write_table(step.table, step.name, records, Score)
+    return replace(outcome, records=records)
 
 
 def _check_holes(protocol: Protocol, dataset: Dataset) -> None:
@@ -91,30 +183,6 @@ def _check_holes(protocol: Protocol, dataset: Dataset) -> None:
         raise InputError(
             f"protocol {protocol.name!r} measures holes, and the items of {dataset.name!r} have none; use {usual(dataset)!r}"
         )
-
-
-def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
-    """All metrics and regions of one item."""
-    protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
-    row = payload["row"]
-    view, failure = None, payload.get("failure")
-    if failure is None:
-        view, failure = _readable(payload, protocol=protocol, blobs=blobs)
-    return [
-        Score(
-            method=parameters["method"],
-            item_id=row["item_id"],
-            metric=metric.name,
-            region=region,
-            protocol=protocol.name,
-            fingerprint=parameters["fingerprint"],
-            value=found.value,
-            reason=found.reason,
-            details=dict(found.details),
-        )
-        for metric in protocol.build_metrics(parameters["metrics"])
-        for region, found in _measured(metric, view, failure, protocol=protocol).items()
-    ]
 
 
 def _unscored(refused: Rejection, step: Step, metrics: Sequence[str] | None) -> list[Score]:
@@ -126,32 +194,10 @@ def _unscored(refused: Rejection, step: Step, metrics: Sequence[str] | None) -> 
             metric=metric.name,
             region=region,
             protocol=protocol.name,
-            fingerprint=protocol.fingerprint,
+            fingerprint=step.parameters["fingerprint"],
             value=protocol.missing.get(metric.name),
             reason=refused.reason,
         )
         for metric in protocol.build_metrics(metrics)
         for region in metric.regions
     ]
-
-
-def _readable(payload: Plain, *, protocol: Protocol, blobs: Blobs) -> tuple[ItemView | None, str | None]:
-    """The item with its prediction in the colours of the protocol, or why there is none."""
-    path, row = blobs.path(payload["blob"]), payload["row"]
-    view = frozen.scoring_view(
-        payload["root"], row, prediction=lambda: fitted(video.read_frames(path), row, resize=protocol.resize)
-    )
-    try:
-        view.prediction  # noqa: B018 - decodes it, so that a damaged one counts as missing
-    except InpaintBenchError as error:
-        return None, str(error)
-    return (grey_view(view) if protocol.colours == "grey" else view), None
-
-
-def _measured(metric: Metric, view: ItemView | None, failure: str | None, *, protocol: Protocol) -> dict[str, Measurement]:
-    if view is None:
-        return {region: Measurement(protocol.missing.get(metric.name), failure) for region in metric.regions}
-    try:
-        return metric.measure(view.declaring(metric.name, metric.needs))
-    except InpaintBenchError as error:  # nothing to measure
-        return {region: Measurement(None, str(error)) for region in metric.regions}

@@ -1,14 +1,18 @@
-"""Predictions at the size of their items, and sizes in words."""
+"""Predictions at the size of their items, items at the size of their protocol, and sizes in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from inpaintbench.errors import MediaError
-from inpaintbench.types import Frames, Plain
+from inpaintbench.types import Frames, Hole, Plain
+from inpaintbench.view import ItemView, composite_in_place
 
 
 def fitted(frames: Frames, row: Plain, *, resize: str) -> Frames:
@@ -26,10 +30,51 @@ def fitted(frames: Frames, row: Plain, *, resize: str) -> Frames:
     return frames
 
 
-def nearest(frames: Frames, *, height: int, width: int) -> Frames:
-    """``uint8[T, H, W, 3]`` brought to a size by the pixel whose area holds the centre of each new one, as Pillow does."""
+def nearest(frames: npt.NDArray[Any], *, height: int, width: int) -> npt.NDArray[Any]:
+    """Frames ``[T, H, W, ...]`` brought to a size by the pixel whose area holds the centre of each new one, as Pillow does."""
     rows, columns = _nearest(frames.shape[1], height), _nearest(frames.shape[2], width)
     return frames if frames.shape[1:3] == (height, width) else frames[:, rows[:, None], columns]
+
+
+def bicubic(frames: Frames, *, height: int, width: int) -> Frames:
+    """``uint8[T, H, W, 3]`` brought to a size by Pillow's bicubic filter, whose reach grows with the scale."""
+    if frames.shape[1:3] == (height, width):
+        return frames
+    resized = np.empty((len(frames), height, width, 3), np.uint8)
+    for target, frame in zip(resized, frames, strict=True):
+        target[...] = np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
+    return resized
+
+
+def dilated(hole: Hole, *, times: int) -> Hole:
+    """``bool[T, H, W]`` grown ``times`` times by a 3x3 cross in every frame."""
+    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+    if not times:
+        return hole
+    return np.stack([cv2.dilate(frame.view(np.uint8), cross, iterations=times) for frame in hole]).view(np.bool_)
+
+
+def measured_view(view: ItemView, *, size: tuple[int, int] | None, hole_dilations: int, full_frames: bool) -> ItemView:
+    """Truth, hole and composite as a protocol with a size or a hole of its own measures them, made at once.
+
+    What lies between the given hole and the grown one comes from the prediction where whole frames were kept, else from the
+    truth: a method here fills the hole that it is given.
+
+    Args:
+        view: the item at its published size.
+        size: width and height; None = those of the item.
+        hole_dilations: how often the hole grows by a 3x3 cross.
+        full_frames: the prediction has more than the pixels of the hole.
+    """
+    width, height = size or (view.width, view.height)
+    # The truth is laid around the fill before frames are resized: a fill on black would darken at its border.
+    frames = bicubic(view.prediction if full_frames else view.composite, height=height, width=width)
+    truth: Frames = view.shared.once(("truth", size), lambda: bicubic(view.truth, height=height, width=width))
+    hole: Hole = view.shared.once(
+        ("hole", size, hole_dilations), lambda: dilated(nearest(view.hole, height=height, width=width), times=hole_dilations)
+    )
+    made = composite_in_place(truth, hole, frames)
+    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, truth=truth, hole=hole, composite=made)
 
 
 def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:

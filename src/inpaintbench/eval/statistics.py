@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from operator import mul
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -97,6 +99,7 @@ def summarise(
     clusters: Sequence[str],
     infinite: InfiniteRule = "count",
     interval: Interval = BOOTSTRAP_95,
+    weights: Sequence[float] | None = None,
 ) -> Summary:
     """Mean, standard error and bootstrap interval of the values of items.
 
@@ -105,30 +108,41 @@ def summarise(
         clusters: the source of each item, what is resampled.
         infinite: see ``settle_infinite``.
         interval: level, replicates and seed of the bootstrap.
+        weights: what each item counts for, above 0; the same for all by default.
     """
-    measured = [(value, source) for value, source in zip(values, clusters, strict=True) if value is not None]
-    infinite_count = sum(math.isinf(value) for value, _ in measured)
-    kept = [pair for pair in measured if infinite != "count" or math.isfinite(pair[0])]
-    settled = settle_infinite([value for value, _ in kept], infinite=infinite)
-    sources = [source for _, source in kept] if settled else []
-    mean = mean_of(settled, infinite=infinite)
+    given = weights or [1.0] * len(values)
+    rows = zip(values, clusters, given, strict=True)
+    measured = [(value, source, weight) for value, source, weight in rows if value is not None]
+    infinite_count = sum(math.isinf(value) for value, *_ in measured)
+    kept = [row for row in measured if infinite != "count" or math.isfinite(row[0])]
+    settled = settle_infinite([value for value, *_ in kept], infinite=infinite)
+    sources, shares = ([source for _, source, _ in kept], [share for *_, share in kept]) if settled else ([], [])
+    mean = math.fsum(map(mul, shares, settled)) / math.fsum(shares) if settled else None
     endless = mean is not None and math.isinf(mean)
-    low, high = (None, None) if endless else _bootstrap(settled, sources, interval=interval)
+    low, high = (None, None) if endless else _bootstrap(settled, sources, shares, interval=interval)
     return Summary(
         mean=mean,
         n=len(settled),
         n_infinite=infinite_count,
         n_missing=len(values) - len(measured),
         n_clusters=len(set(sources)),
-        standard_error=None if endless else _standard_error(settled),
+        standard_error=None if endless else _standard_error(settled, shares),
         interval_low=low,
         interval_high=high,
         reason=_reason(len(settled), n_clusters=len(set(sources)), n_infinite=infinite_count, endless=endless),
     )
 
 
-def _standard_error(values: Sequence[float]) -> float | None:
-    return float(np.std(sorted(values), ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
+def _standard_error(values: Sequence[float], weights: Sequence[float]) -> float | None:
+    n = len(values)
+    if n < 2:
+        return None
+    if len(set(weights)) == 1:
+        return float(np.std(sorted(values), ddof=1)) / math.sqrt(n)
+    # Of a ratio of two sums, to first order (Cochran, Sampling Techniques, 1977, section 6.3).
+    mean = math.fsum(map(mul, weights, values)) / math.fsum(weights)
+    residuals = math.fsum((weight * (value - mean)) ** 2 for weight, value in zip(weights, values, strict=True))
+    return math.sqrt(residuals * n / (n - 1)) / math.fsum(weights)
 
 
 def _reason(n: int, *, n_clusters: int, n_infinite: int, endless: bool) -> str | None:
@@ -139,18 +153,25 @@ def _reason(n: int, *, n_clusters: int, n_infinite: int, endless: bool) -> str |
     return "no interval: all items come from one source" if n_clusters == 1 else None
 
 
-def _bootstrap(values: Sequence[float], clusters: Sequence[str], *, interval: Interval) -> tuple[float | None, float | None]:
+@lru_cache(maxsize=16)
+def _draws(count: int, replicates: int, seed: int) -> npt.NDArray[np.int64]:
+    """How often each of ``count`` clusters is drawn in each replicate; the same for every mean of a report."""
+    return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=replicates)
+
+
+def _bootstrap(
+    values: Sequence[float], clusters: Sequence[str], weights: Sequence[float], *, interval: Interval
+) -> tuple[float | None, float | None]:
     """Percentile interval of the mean when clusters are drawn with replacement; None, None for fewer than two."""
     names = sorted(set(clusters))
     if len(names) < 2:
         return None, None
-    by_name: dict[str, list[float]] = {name: [] for name in names}
-    for value, name in zip(values, clusters, strict=True):
-        by_name[name].append(value)
-    sums = np.array([math.fsum(by_name[name]) for name in names])
-    counts = np.array([len(by_name[name]) for name in names])
-    rng = np.random.default_rng(interval.seed)
-    draws = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=interval.replicates)
+    by_name: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    for value, name, weight in zip(values, clusters, weights, strict=True):
+        by_name[name].append((weight * value, weight))
+    sums = np.array([math.fsum(value for value, _ in by_name[name]) for name in names])
+    counts = np.array([math.fsum(weight for _, weight in by_name[name]) for name in names])
+    draws = _draws(len(names), interval.replicates, interval.seed)
     means: Values = (draws @ sums) / (draws @ counts)
     tail = (1 - interval.level) / 2
     low, high = np.quantile(means, [tail, 1 - tail])

@@ -23,7 +23,7 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import MissingExtraError, UnknownNameError
+from inpaintbench.errors import MediaError, MissingExtraError, UnknownNameError
 from inpaintbench.types import Frames
 
 
@@ -94,11 +94,13 @@ def compare(paths: list[str], *, decoder: str, time_limit_seconds: float) -> dic
 def _main(decoder: str) -> None:
     for line in sys.stdin:
         path = line.rstrip("\n")
-        frames = video.read_frames(path)
         try:
+            frames = video.read_frames(path)
             other = (_opencv if video.is_image(path) else _DECODERS[decoder])(path, frames)
             difference = int(np.abs(frames.astype(np.int16) - other).max())
             row: dict[str, Any] = {"path": path, "max_difference": difference}
+        except MediaError as error:
+            row = {"path": path, "error": f"PyAV: {error}"}
         except (ValueError, RuntimeError, IndexError, ImportError, OSError, subprocess.SubprocessError) as error:
             row = {"path": path, "error": f"{decoder}: {error}".splitlines()[0]}
         sys.stdout.write(json.dumps(row) + "\n")

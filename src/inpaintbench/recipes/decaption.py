@@ -67,10 +67,11 @@ def curate(recipe: DecaptionRecipe, sources: Sequence[SourceSpec], executor: Exe
         form=recipe.form,
         cut_bars=True,
     )
-    found, footage = stages.curate(cutting, sources, executor, workspace)
+    curated = stages.curate(cutting, sources, executor, workspace)
     facts = stages.facts_of(workspace, ["probe"])
     durations = {key[0]: float(row.value or 0) for key, row in facts.items() if key[1] == "probe.duration_seconds"}
-    captions.read(executor, [row for row in found if row.source_id in durations], footage, durations, seed=recipe.seed)
+    told = [row for row in curated.sources if row.source_id in durations]
+    captions.read(executor, told, curated.footage, durations, seed=recipe.seed)
 
 
 def label(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -> None:

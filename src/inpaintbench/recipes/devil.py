@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.curation import measuring, select
-from inpaintbench.errors import RunError
+from inpaintbench.curation import duplicates, measuring, select
+from inpaintbench.curation.answers import KEEP_REJECT
+from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
+from inpaintbench.curation.judging import select_clips
+from inpaintbench.curation.review import write_review
+from inpaintbench.curation.rules import Rule
+from inpaintbench.errors import RunError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.masks import render
@@ -25,7 +31,11 @@ from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
-SLICE_LEVELS = {"camera_motion": "camera_motion_level", "scene_motion": "scene_motion_level"}
+ANNOTATED = "annotate"
+"""Producer of attributes that raters' answers were resolved into."""
+SCENE_MOTION = "bg_scene_motion"
+"""Share of the view that large running bodies of water fill, 0..1, as people answered."""
+SLICE_LEVELS = {"camera_motion": "camera_motion_level", SCENE_MOTION: "bg_scene_motion_level"}
 """Clip attributes that have slices -> the label that decides membership."""
 
 
@@ -49,6 +59,39 @@ class DevilRecipe(BaseModel):
     level_limit: int = Field(150, ge=1)
     per_slice: int = Field(150, ge=1)
     masks_per_preset: int = Field(1000, ge=1)
+    rules: tuple[Rule, ...] = ()
+    """What clips must fulfil besides."""
+    review: bool = False
+    """People must answer keep to the question ``keep_reject`` of every clip."""
+    hdr: Literal["exclude", "tone_map"] = "exclude"
+    """What is done with films of high dynamic range."""
+    cut_bars: bool = False
+    """Cut letterbox and pillarbox bars off."""
+
+    splitter: dict[str, Any] | None = None
+    """Leaf with its constants; ``windows`` of ``clip_frames`` by default."""
+    normalizer: dict[str, Any] | None = None
+    """Leaf with its constants; ``cover`` to ``width`` x ``height`` by default."""
+    reader: Literal["pyav", "decord"] = "pyav"
+    """Who looks for bars."""
+    fps: float | None = Field(None, gt=0)
+    """Bring films to this rate, by timestamps; by default they keep theirs."""
+
+    @model_validator(mode="after")
+    def _reader_has_something_to_read(self) -> DevilRecipe:
+        if self.reader != "pyav" and not self.cut_bars:
+            raise ValueError("reader: bars are what it looks for, so it needs --cut-bars")
+        return self
+
+    @property
+    def cutting(self) -> stages.Cutting:
+        """How sources become clips."""
+        windows = {"name": "windows", "length": self.clip_frames, "shortest": self.shortest_clip_frames}
+        cover = {"name": "cover", "width": self.width, "height": self.height}
+        return stages.Cutting(
+            splitter=self.splitter or windows, normalizer=self.normalizer or cover, fps=self.fps, cut_bars=self.cut_bars,
+            hdr=self.hdr, reader=self.reader, rules=self.rules,
+        )  # fmt: skip
 
     @property
     def motion_attribute(self) -> str:
@@ -56,47 +99,100 @@ class DevilRecipe(BaseModel):
         return "camera_motion" if self.behaviour == "as-published" else "camera_motion_per_frame"
 
 
-def curate(recipe: DevilRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+def check(recipe: DevilRecipe) -> None:
+    """Raise ``InputError`` when something that the rules ask for cannot be measured here."""
+    measuring.check_weights(measured_by(recipe))
+
+
+def curate(recipe: DevilRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> list[Clip]:
     """Sources to clips: find, probe, cut.
 
     Raises:
         RunError: not one clip; says why the sources gave none.
     """
-    cutting = stages.Cutting(
-        splitter={"name": "windows", "length": recipe.clip_frames, "shortest": recipe.shortest_clip_frames},
-        normalizer={"name": "cover", "width": recipe.width, "height": recipe.height},
-    )
-    stages.curate(cutting, sources, executor, workspace)
+    return stages.curate(recipe.cutting, sources, executor, workspace).clips
+
+
+def rules_of(recipe: DevilRecipe) -> tuple[Rule, ...]:
+    """Everything that a clip must fulfil."""
+    asked = (Rule(answer=KEEP_REJECT, equals="keep", name="kept by people"),) if recipe.review else ()
+    shots = Rule(attribute="cut_score", at_most=recipe.cut_score_limit, name="no shot changes")
+    # A rule that is stated twice counts once.
+    return tuple({rule.words: rule for rule in (shots, *recipe.rules, *asked)}.values())
+
+
+def asks_for_duplicates(recipe: DevilRecipe) -> bool:
+    """Whether a rule is about near-duplicates."""
+    return any(rule.attribute in (duplicates.OF, duplicates.SHARE) for rule in recipe.rules)
+
+
+def measured_by(recipe: DevilRecipe) -> list[str]:
+    """The attribute leaves that the rules and labels need."""
+    wanted = ["cut_score", recipe.motion_attribute, *(rule.attribute for rule in recipe.rules if rule.attribute)]
+    if asks_for_duplicates(recipe):
+        wanted.append(PerceptualHash.name)
+    return [name for name in dict.fromkeys(wanted) if name in ATTRIBUTES]
 
 
 def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None:
-    """Clips to labels: measure, drop clips with cuts, rank camera motion.
+    """Clips to labels: measure, drop clips that break a rule, rank camera motion.
 
     Raises:
         RunError: every clip is dropped.
+        Waiting: people have not answered yet; says where the questions are.
     """
     clips = workspace.table("clips", Clip)
     require(clips, "clips", "curation clips")
-    cuts = measuring.measure(executor, clips, leaf="cut_score").records
-    judged = select.apply_rules(clips, cuts, [select.AtMost("cut_score", recipe.cut_score_limit)])
-    workspace.write_table("selection", "select", judged, Selection)
-    kept = select.kept(clips, judged)
+    measured = measuring.measure_together(executor, clips, leaves={name: {} for name in measured_by(recipe)})
+    if asks_for_duplicates(recipe):
+        stages.mark_duplicates(executor, workspace)
+    judged = select_clips(workspace, rules_of(recipe))
+    if waiting := int(judged.waiting.sum()):
+        workspace.write_table("attributes", "levels", [], Attribute)
+        page, table = write_review(workspace, judged)
+        older = workspace.path / "exports" / recipe.kind
+        still = f"; until then {older} is what an earlier run made" if older.exists() else ""
+        raise Waiting(
+            f"{waiting} clips wait for keep or reject: look at {page}, fill in a copy of {table}, bring it in with "
+            f"`inpaintbench curation answers {workspace.path} FILE`, and run the same command again{still}"
+        )
+    selections = workspace.table("selection", Selection, step="select")
+    kept = select.kept(clips, selections)
     if not kept:
-        reasons = "; ".join(sorted({row.reason for row in judged if row.reason})[:3])
-        raise RunError(f"all {len(clips)} clips were dropped: {reasons}")
-    motion = measuring.measure(executor, clips, leaf=recipe.motion_attribute).records
+        by_rule = sorted((one for one in judged.counts() if one.dropped), key=lambda one: -one.dropped)
+        told = "; ".join(f"{one.dropped} by {one.label}" + _without(one.missing) for one in by_rule)
+        raise RunError(f"all {len(clips)} clips were dropped: {told}")
     levels = select.rank_levels(
-        kept, motion, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share, at_most=recipe.level_limit
-    )
-    labels = [row for step in ("known", "labels") for row in workspace.table("attributes", Attribute, step=step)]
-    levels += select.inherited_levels(kept, labels, level=SLICE_LEVELS["scene_motion"])
+        kept, measured[recipe.motion_attribute].records, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share,
+        at_most=recipe.level_limit,
+    )  # fmt: skip
+    levels += _scene_motion_levels(recipe, workspace, kept)
     workspace.write_table("attributes", "levels", levels, Attribute)
+
+
+def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: Sequence[Clip]) -> list[Attribute]:
+    """By rank among the clips that raters answered about; the others keep the labels of their footage or from a file."""
+    rows = workspace.table("attributes", Attribute)
+    answered = [row for row in rows if row.name == SCENE_MOTION and row.producer == ANNOTATED]
+    asked = {row.subject_id for row in answered}
+    level = SLICE_LEVELS[SCENE_MOTION]
+    ranked = select.rank_levels(
+        [clip for clip in kept if clip.clip_id in asked], answered, level=level, share=recipe.level_share,
+        at_most=recipe.level_limit,
+    )  # fmt: skip
+    labels = [row for step in ("known", "labels") for row in workspace.table("attributes", Attribute, step=step)]
+    others = [clip for clip in kept if clip.clip_id not in asked]
+    return ranked + select.inherited_levels(others, labels, level=level)
+
+
+def _without(missing: int) -> str:
+    return f" ({missing} of them have no value)" if missing else ""
 
 
 def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> slices.Plan:
     """Labels to items: pair clips with masks, render the masks that are used, measure them."""
     judged = workspace.table("selection", Selection)
-    require(judged, "labels", "curation select")
+    require(workspace.table("attributes", Attribute, step="levels"), "labels", "curation select")
     clips = {clip.clip_id: clip for clip in select.kept(workspace.table("clips", Clip), judged)}
     plan = _plan(recipe, workspace, clips)
     requests = {pair: _request(recipe, pair, clips[pair.clip_id]) for pair in plan.pairs}
@@ -126,14 +222,15 @@ def _write_items(
 
 def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
-    measured = ("measure.cut_score", f"measure.{recipe.motion_attribute}", "measure.masks")
     leaves = {
-        "splitter": ["windows"],
-        "normalizer": ["cover"],
-        "attribute": ["cut_score", recipe.motion_attribute],
+        "splitter": [recipe.cutting.splitter["name"]],
+        "normalizer": [recipe.cutting.normalizer["name"]],
+        "attribute": measured_by(recipe),
         "mask generator": ["devil_blobs"],
     }
-    steps = (*measured, "known", "labels", "levels", "mask_levels")
+    measured = [measuring.step_of(name) for name in measured_by(recipe)]
+    people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
+    steps = (*measured, "measure.masks", "known", "labels", *people, "levels", "mask_levels")
     return stages.export(stages.Publication(recipe, steps, leaves), workspace, target=target)
 
 

@@ -14,9 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.catalogue import Catalogue
-from inpaintbench.curation import bars, footage
+from inpaintbench.curation import bars, duplicates, footage, measuring, source_rules
+from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.location import located
+from inpaintbench.curation.normalised import NAME as NORMALISED
+from inpaintbench.curation.normalised import normalised
 from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.splitters import SPLITTERS
@@ -24,7 +28,7 @@ from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import freeze
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
 
 
@@ -47,22 +51,33 @@ class Cutting:
     fps: float | None = None
     form: str = "near-lossless"
     cut_bars: bool = False
+    reader: str = "pyav"
+    """Who looks for bars, one of ``video.READERS``."""
+    rules: tuple[Rule, ...] = ()
+    """Those on ``probe.*`` are applied before a source is cut."""
+    hdr: str = "exclude"
+    """What is done with films of high dynamic range: ``exclude`` or ``tone_map``."""
 
 
-def curate(
-    cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace
-) -> tuple[list[Source], list[Footage]]:
+@dataclass(frozen=True)
+class Curated:
+    """What sources gave."""
+
+    sources: list[Source]
+    """Each content once."""
+    footage: list[Footage]
+    clips: list[Clip]
+
+
+def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> Curated:
     """Find, probe, cut. What the sources say of themselves becomes attributes.
-
-    Returns:
-        The sources, each content once, and all footage.
 
     Raises:
         InputError: constants that a source does not take.
         RunError: not one clip; says why the sources gave none.
     """
     found: list[Footage] = []
-    records: list[Source] = []
+    by_step: dict[str, list[Source]] = {}
     refused: list[Rejection] = []
     check_sources(sources)
     notes: list[Rejection] = []
@@ -70,24 +85,53 @@ def curate(
         leaf = _source(spec)
         pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label)
         notes += [Rejection(name, "notes", name, reason) for name, reason in getattr(leaf, "notes", list)()]
-        found, records, refused = [*found, *pieces], [*records, *outcome.records], [*refused, *outcome.rejected]
+        by_step[footage.find_step(spec.leaf, spec.label)] = outcome.records
+        found, refused = [*found, *pieces], [*refused, *outcome.rejected]
     workspace.write_table("rejected", "notes", notes, Rejection)
-    _forget_other_sources(workspace, {footage.find_step(spec.leaf, spec.label) for spec in sources})
-    distinct, doubles = footage.distinct(records)
+    _forget_other_sources(workspace, set(by_step))
+    distinct, doubles = footage.distinct([row for rows in by_step.values() for row in rows])
+    chosen = set(map(id, distinct))
+    for step, rows in by_step.items():
+        # The table names each content once, so that name and licence of a clip are those of the source that was kept.
+        workspace.write_table("sources", step, [row for row in rows if id(row) in chosen], Source)
     where = located(distinct, found)
     probed = footage.probe(executor, distinct, where, doubles)
     footage.known_labels(workspace, distinct, found)
-    facts = list(probed.records)
+    early = source_rules.refused(distinct, probed.records, cutting.rules)
+    workspace.write_table("rejected", source_rules.STEP, early, Rejection)
+    dropped = {row.subject_id for row in early}
+    wanted = {row.source_id for row in distinct if row.uri not in dropped}
+    facts = [row for row in probed.records if row.subject_id in wanted]
     if cutting.cut_bars:
-        frames = {row.subject_id: int(row.value) for row in facts if row.name == "probe.frames"}
-        facts += bars.find(executor, distinct, where, frames).records
+        probes: dict[str, dict[str, Any]] = {}
+        for row in facts:
+            probes.setdefault(row.subject_id, {})[row.name.removeprefix("probe.")] = row.value
+        found_bars = bars.find(executor, distinct, where, probes, reader=cutting.reader).records
+        # A film whose bars could not be looked for is not cut with them still there.
+        looked_at = {row.subject_id for row in found_bars}
+        facts = [row for row in facts if row.subject_id in looked_at] + found_bars
     cut = footage.cut(
         executor, facts, where, {row.source_id: row.uri for row in distinct},
-        splitter=cutting.splitter, normalizer=cutting.normalizer, fps=cutting.fps, form=cutting.form,
+        splitter=cutting.splitter, normalizer=cutting.normalizer, fps=cutting.fps, form=cutting.form, hdr=cutting.hdr,
     )  # fmt: skip
-    if not cut.records:
-        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *cut.rejected], sources[0]))
-    return distinct, found
+    done = normalised(cut.records, facts, normalizer=cutting.normalizer, fps=cutting.fps, blobs=workspace.blobs)
+    workspace.write_table("attributes", NORMALISED, done, Attribute)
+    if not workspace.shard:
+        _forget_other_clips(workspace, {clip.clip_id for clip in cut.records})
+    if not cut.records and not workspace.shard:
+        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *early, *cut.rejected], sources[0]))
+    return Curated(distinct, found, cut.records)
+
+
+def mark_duplicates(executor: Executor, workspace: Workspace, *, same_source: bool = False) -> list[Attribute]:
+    """Hash all clips and write which are near-duplicates of others to ``attributes``: two rows a clip."""
+    clips = workspace.table("clips", Clip)
+    require(clips, "clips", "curation clips")
+    hashes = measuring.measure(executor, clips, leaf=PerceptualHash.name).records
+    names = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    rows = duplicates.find(clips, hashes, names=names, same_source=same_source)
+    workspace.write_table("attributes", "duplicates", rows, Attribute)
+    return rows
 
 
 def check_sources(sources: Sequence[SourceSpec]) -> None:
@@ -105,6 +149,22 @@ def _forget_other_sources(workspace: Workspace, steps: set[str]) -> None:
     for path in sorted((workspace.path / "tables").glob("*/find.*.parquet")):
         if path.stem not in steps:
             workspace.write_table(path.parent.name, path.stem, [], Source)
+
+
+def _forget_other_clips(workspace: Workspace, present: set[str]) -> None:
+    """Take rows of clips that are no longer there out of what was measured, decided and refused; ledgers keep them."""
+    kinds: tuple[tuple[str, type[Any], str], ...] = (
+        ("attributes", Attribute, "measure.*"), ("attributes", Attribute, "levels"), ("attributes", Attribute, "duplicates"),
+        ("rejected", Rejection, "measure.*"), ("selection", Selection, "*"),
+    )  # fmt: skip
+    for table, kind, steps in kinds:
+        for path in sorted((workspace.path / "tables" / table).glob(f"{steps}.parquet")):
+            if path.stem == "measure.masks":
+                continue
+            rows = workspace.table(table, kind, step=path.stem)
+            left = [row for row in rows if (row.clip_id if kind is Selection else row.subject_id) in present]
+            if len(left) < len(rows):
+                workspace.write_table(table, path.stem, left, kind)
 
 
 def _source(spec: SourceSpec) -> SourceLeaf:
@@ -189,7 +249,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     require(items, "items", "masks pair")
     _check_up_to_date(workspace, items)
     left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")}
-    steps = publication.attribute_steps
+    steps = (*publication.attribute_steps, NORMALISED)
     dataset = freeze.freeze(
         folder,
         name=recipe.name,
@@ -213,9 +273,11 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
 def _check_up_to_date(workspace: Workspace, items: Sequence[Item]) -> None:
     clips = {row.clip_id for row in workspace.table("clips", Clip)}
     holes = {row.corruption_id for row in workspace.table("corruptions", Corruption)}
-    if not all(item.clip_id in clips and item.corruption_id in holes for item in items):
+    dropped = {row.clip_id for row in workspace.table("selection", Selection) if not row.keep}
+    if not all(item.clip_id in clips - dropped and item.corruption_id in holes for item in items):
         raise InputError(
-            "the items are out of date: their clips or holes are no longer in the workspace; run `inpaintbench masks pair`"
+            "the items are out of date: their clips or holes are no longer in the workspace, or no longer kept; "
+            "run `inpaintbench masks pair`"
         )
 
 

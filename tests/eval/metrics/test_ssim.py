@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -12,6 +14,7 @@ from tests.eval.metrics.test_mse import random_item
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.ssim import Ssim
+from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 from inpaintbench.view import ItemView
 
 
@@ -20,16 +23,9 @@ class TestContract(MetricContract):
     reach_pixels = 3
 
 
-def metric(*names: str, data_range: float = 1.0, window_pixels: int = 7, ddof: int = 1) -> Ssim:
-    return Ssim(
-        regions=names or regions.REGIONS,
-        band_radius_pixels=4,
-        data_range=data_range,
-        window_pixels=window_pixels,
-        k1=0.01,
-        k2=0.03,
-        ddof=ddof,
-    )
+def metric(*names: str, **constants: Any) -> Ssim:
+    """The metric with the constants of scikit-image's default and a range of 1, but for those given."""
+    return Ssim(regions=names or regions.REGIONS, band_radius_pixels=4, **{**SSIM_VARIANTS["uniform_7"], **constants})
 
 
 def reference_map(truth: np.ndarray, composite: np.ndarray, *, data_range: float, window: int = 7, ddof: int = 1) -> np.ndarray:
@@ -117,10 +113,19 @@ def test_frames_smaller_than_the_window_are_not_measurable() -> None:
         metric().measure(ItemView.of_arrays(**tiny, composite=tiny["truth"]))
 
 
-@pytest.mark.parametrize("window_pixels", [1, 8, 13])
-def test_a_window_without_a_middle_or_beyond_exact_sums_is_refused(window_pixels: int) -> None:
-    with pytest.raises(ValueError, match=f"window_pixels is {window_pixels}, choose an odd number from 3 to 11"):
-        metric(window_pixels=window_pixels)
+@pytest.mark.parametrize(
+    ("constants", "complaint"),
+    [
+        *(({"window_pixels": size}, f"window_pixels is {size}, choose an odd number from 3 to 255") for size in (1, 8, 257)),
+        ({"window": "round"}, "window is 'round', choose from uniform, gaussian"),
+        ({"padding": "wrap"}, "padding is 'wrap', choose from valid, reflect, zero"),
+        ({"sigma": 1.5}, "sigma is 1.5, choose more than 0 for a Gaussian window and 0 for a uniform one"),
+        ({"window": "gaussian"}, "sigma is 0.0, choose more than 0 for a Gaussian window"),
+    ],
+)
+def test_constants_that_make_no_sense_are_refused(constants: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        metric(**constants)
 
 
 @pytest.mark.real

@@ -8,7 +8,9 @@ import re
 from dataclasses import replace
 
 import plotly.graph_objects as go
+import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
+from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
@@ -17,11 +19,14 @@ from inpaintbench.eval.report.labels import PALETTE, method_colours, metric_titl
 from inpaintbench.eval.report.markup import json_script, number, percent, with_unit
 from inpaintbench.eval.report.page import default_quantity, render
 from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
+from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
+from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.score_table import failure_table, score_tables
-from inpaintbench.eval.report.tables import Quantity, Results
+from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Score
 
+__all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")
 NASTY = '<script>alert("x")</script>&'
 
@@ -132,7 +137,7 @@ def test_a_method_has_one_colour_everywhere() -> None:
     assert colour == PALETTE[1]
     difficulty = difficulty_figure(results, PSNR)
     assert [trace["marker"]["color"] for trace in difficulty["data"] if trace.get("name") == "bad"] == [colour]
-    sensitivity = sensitivity_figure(results, "hole")
+    sensitivity = sensitivity_figure(results, results.quantities)
     assert sensitivity is not None
     assert sensitivity["data"][0]["marker"]["color"][1] == colour
     assert f'style="--method:{colour}" title="bad' in rank_tables(results)
@@ -153,17 +158,17 @@ def test_plotly_knows_every_property_of_the_figures() -> None:
     both = {**SLICES, "size-low": ["a1"], "size-high": ["b1"]}
     rows = [*scores(VALUES), *scores(VALUES, metric="mse")]
     results = Results(dataset(both), rows, protocol=CORRECTED)
-    for figure in (difficulty_figure(results, PSNR), sensitivity_figure(results, "hole")):
+    for figure in (difficulty_figure(results, PSNR), sensitivity_figure(results, results.quantities)):
         assert len(go.Figure(figure).data) >= 4
 
 
 def test_sensitivity_is_a_panel_for_each_attribute_with_both_settings() -> None:
-    figure = sensitivity_figure(results_of(), "hole")
+    figure = sensitivity_figure(results_of(), results_of().quantities)
     assert figure is not None
     assert [one["text"] for one in figure["layout"]["annotations"]] == ["Motion"]
     assert figure["data"][0]["y"] == [-1 / 3, 0.5, None]
     assert figure["data"][1]["x"] == ["odd"]  # a dash where there is no bar
-    assert sensitivity_figure(results_of({"m": {"a1": 1.0}}, {"night": ["a1"]}), "hole") is None
+    assert sensitivity_figure(results_of({"m": {"a1": 1.0}}, {"night": ["a1"]}), [PSNR]) is None
 
 
 def test_findings_answer_which_where_and_what() -> None:
@@ -270,3 +275,58 @@ def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_i
     assert "infinite" not in cards  # it is missing, and not counted twice
     json.dumps(difficulty_figure(results, Quantity("mse", "frame")), allow_nan=False)
     assert "one of them makes the mean infinite" in render(results, [], [], title="As published", inline=True)
+
+
+def test_what_has_no_number_stands_in_one_note_instead_of_empty_columns() -> None:
+    lost = [
+        *scores({"m": {"a1": None, "b1": None}}, metric="ssim"),
+        *scores({"m": {"a1": None, "b1": None}}, metric="mse", region="frame"),
+        *scores({"m": {"a1": None, "b1": None}}, metric="psnr", region="frame"),
+    ]
+    lost = [replace(one, reason="no weights; run `models fetch` & wait.") for one in lost]
+    results = Results(dataset({"s": ["a1", "b1"]}), [*scores({"m": {"a1": 1.0, "b1": 2.0}}), *lost], protocol=CORRECTED)
+    words = "Not measured here: PSNR (whole frame), SSIM, MSE: no weights; run <code>models fetch</code> &amp; wait.</p>"
+    page = render(results, [], [], title="Gaps", inline=True)
+    assert words in page
+    assert "<strong>SSIM" not in page
+    assert json.loads(report_json(results, [], title="Gaps"))["unmeasured"] == [
+        {"metric": metric, "region": region, "reason": "no weights; run `models fetch` & wait."}
+        for metric, region in (("psnr", "frame"), ("ssim", "hole"), ("mse", "frame"))
+    ]
+
+
+def test_where_all_was_measured_nothing_is_said() -> None:
+    results = results_of()
+    page = render(results, [], [], title="Whole", inline=True).split('id="report-data"')[0]
+    assert "Not measured here" not in page
+    assert "Networks ran in" not in page
+    assert "N vectors" not in page
+    assert json.loads(report_json(results, [], title="Whole"))["unmeasured"] == []
+
+
+def test_the_head_says_in_what_precision_networks_ran() -> None:
+    rows = [replace(one, fingerprint=f"{one.fingerprint}+bf16") for one in scores(VALUES)]
+    page = render(Results(dataset(SLICES), rows, protocol=CORRECTED), [], [], title="Fast", inline=True)
+    assert "Networks ran in <strong>bfloat16</strong>" in page
+    assert f"{CORRECTED.fingerprint}+bf16</code>" in page
+
+
+@pytest.mark.usefixtures("learned_metrics")
+@pytest.mark.usefixtures("learned_metrics")
+def test_many_metrics_are_chosen_from_a_list_and_improvement_is_drawn_one_at_a_time() -> None:
+    names = ["psnr", "ssim", "mse", "lpips", "pvcs", "flicker", "pcons"]
+    of = protocol(names)
+    made = [one for name in names for one in rows(of, VALUES, name)]
+    made += rows(of, VALUES, "mse", region="frame")
+    page = render(Results(dataset(SLICES), made, protocol=of), [], [], title="Many", inline=True)
+    options = re.findall(r'<option value="(\w+)"( selected)?>', page.split('<select name="metric"')[1].split("</select>")[0])
+    assert options == [("psnr", " selected"), *((name, "") for name in names[1:])]
+    assert 'type="radio" name="metric"' not in page
+    figures = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])["sensitivity"]  # type: ignore[index]
+    assert set(figures) == {*(f"{name}/hole" for name in names), "frame"}
+
+
+def test_few_metrics_are_chosen_by_buttons() -> None:
+    few = render(results_of(), [], [], title="Few", inline=True)
+    assert 'type="radio" name="metric"' in few
+    assert "<select name=" not in few

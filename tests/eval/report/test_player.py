@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.eval.report.hand_made import FRAMES, SLICES, VALUES, FlatMedia, dataset, read_bars, scores
+from tests.eval.report.set_metrics import features, learned_metrics, protocol, rows, set_score
 
 from inpaintbench import video
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles, write_report
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-
+__all__ = ["learned_metrics"]
 SHOWN = "canvas:visible"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 def make_report(folder: Path, *, inline_limit_bytes: int) -> ReportFiles:
@@ -201,6 +189,34 @@ def test_choices_of_metric_and_region_reach_the_whole_page(tab: Tab) -> None:
     assert tables.get_attribute("data-region") == "frame"
     assert "PSNR" in tab.page.locator("[data-plot=difficulty] .ytitle").text_content()
     tab.page.locator("input[value=hole]").check()
+
+
+@pytest.mark.usefixtures("learned_metrics")
+def test_a_metric_from_the_list_reaches_the_whole_page_and_keeps_the_region_in_mind(browser: Any, tmp_path: Path) -> None:
+    names = ["psnr", "ssim", "mse", "lpips", "pvcs", "flicker", "pcons"]
+    of = protocol([*names, "fid"])
+    made = [one for name in names for region in ("hole", "frame") for one in rows(of, VALUES, name, region=region)]
+    made += features(of, list(VALUES), list(VALUES["good"]), "fid")
+    sets = [set_score(of, method, "motion-low", 7.5, n=9, d=4) for method in VALUES]
+    report = write_report(
+        tmp_path / "out", title="Many", dataset=dataset(SLICES), scores=made, slice_scores=sets, protocol=of,
+        media=FlatMedia(frames=2), gallery_items_per_slice=0,
+    )  # fmt: skip
+    tab = Tab(browser, report, viewport={"width": 390, "height": 844})
+    tables, list_of_metrics = tab.page.locator(".scroll:visible:has(> .scores)"), tab.page.locator("select[name=metric]")
+    improvement = tab.page.locator("[data-plot=sensitivity]")
+    assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("psnr", "hole")
+    list_of_metrics.select_option("lpips")
+    assert (tables.get_attribute("data-metric"), tables.count()) == ("lpips", 1)
+    assert improvement.locator(".ytitle").all_text_contents() == ["LPIPS"]
+    list_of_metrics.select_option("fid")
+    assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("fid", "frame")
+    assert tables.locator(".sizes").first.text_content() == "N = 9, d = 4"
+    assert tab.page.locator("input[value=hole]").is_disabled()
+    list_of_metrics.select_option("mse")
+    assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("mse", "hole")
+    assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert tab.complaints == []
 
 
 def test_tables_sort_by_a_method_and_back(tab: Tab) -> None:

@@ -4,11 +4,13 @@ import dataclasses
 import math
 
 import pytest
-from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
+from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, score, scores
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
-from inpaintbench.eval.report.tables import Quantity, Results, group_slices, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.report import notes
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results, group_slices, in_reading_order, pair_slices, split_level
 from inpaintbench.types import Slice
 
 PSNR = Quantity("psnr", "hole")
@@ -173,3 +175,48 @@ def test_scores_that_cannot_be_reported() -> None:
 def test_the_same_score_twice_is_one_score() -> None:
     results = Results(dataset({"s": ["a1"]}), [score("m", "a1", 1.0)] * 2, protocol=CORRECTED)
     assert results.summary(results.slices[0], "m", PSNR).n == 1
+
+
+@pytest.mark.parametrize("mark", ["", "+bf16", "+tf32"])
+def test_random_weights_are_refused_and_other_marks_are_not(mark: str) -> None:
+    rows = [dataclasses.replace(one, fingerprint=FINGERPRINT + mark) for one in scores({"m": {"a1": 1.0}})]
+    assert Results(dataset({"s": ["a1"]}), rows, protocol=CORRECTED).fingerprint == FINGERPRINT + mark
+    made_up = [dataclasses.replace(one, fingerprint=f"{one.fingerprint}+random-weights-3") for one in rows]
+    with pytest.raises(InputError, match="made with random weights, which say nothing of a method"):
+        Results(dataset({"s": ["a1"]}), made_up, protocol=CORRECTED)
+
+
+def test_scores_in_different_precision_are_not_mixed() -> None:
+    rows = scores({"m": {"a1": 1.0, "b1": 2.0}})
+    rows[1] = dataclasses.replace(rows[1], fingerprint=f"{FINGERPRINT}+bf16")
+    with pytest.raises(InputError, match=rf"\({FINGERPRINT}\) and devil/corrected \({FINGERPRINT}\+bf16\) cannot stand in one"):
+        Results(dataset({"s": ["a1", "b1"]}), rows, protocol=CORRECTED)
+
+
+def test_what_nobody_was_measured_on_is_told_apart_from_failures() -> None:
+    rows = scores({"m": {"a1": 1.0, "b1": None}, "other": {"a1": 1.0, "b1": 2.0}})
+    values = {method: dict.fromkeys(("a1", "b1")) for method in ("m", "other")}
+    lost = [dataclasses.replace(one, reason="weights missing") for one in scores(values, metric="ssim", region="frame")]
+    lost[0] = dataclasses.replace(lost[0], reason="the program ended with status 3")  # the reason of most counts
+    results = Results(dataset({"s": ["a1", "b1"]}), rows + lost, protocol=CORRECTED)
+    assert results.quantities == (PSNR,)
+    assert results.unmeasured == {("ssim", "frame"): "weights missing"}
+    assert [failure.item_id for failure in results.failures()] == ["b1"]
+
+
+def test_where_nothing_at_all_was_measured_everything_stays_in_the_tables() -> None:
+    results = Results(dataset({"s": ["a1"]}), scores({"m": {"a1": None}}), protocol=CORRECTED)
+    assert results.quantities == (PSNR,)
+    assert results.unmeasured == {}
+
+
+def test_where_a_protocol_counts_frames_long_items_count_more() -> None:
+    by_frames = CORRECTED.model_copy(update={"averaging": "all_frames"})
+    frames = {"a1": 3, "b1": 1}
+    rows = [
+        dataclasses.replace(one, fingerprint=by_frames.fingerprint, details={"frames": frames[one.item_id]})
+        for one in scores({"m": {"a1": 10.0, "b1": 20.0}})
+    ]
+    results = Results(dataset({"s": ["a1", "b1"]}), rows, protocol=by_frames)
+    assert results.summary(results.everything, "m", PSNR).mean == 12.5
+    assert "Every frame of every item counts the same" in notes.reading_notes(results)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,6 @@ from inpaintbench.masks.gallery import Panel, Tile, markup, panels, pictures, qu
 from inpaintbench.masks.gallery.quantities import AREA, CHANGE
 from inpaintbench.masks.generators.base import Drawn
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SIDE = 32
 
 
@@ -179,17 +176,6 @@ def test_lists_of_words_count_all(words: list[str]) -> None:
 # In a browser
 
 RED, BLUE = (200, 0, 0), (0, 0, 200)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

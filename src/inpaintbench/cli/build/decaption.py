@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli.build.running import Demo, Out, Running, Seed, make_recipe, one_of, run_build
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.cli.build.running import Demo, Out, Seed, make_recipe, one_of, run_build
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers
 from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.stages import SourceSpec

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli.build.running import Behaviour, Demo, Out, Running, make_recipe, one_of, parse_size, run_build
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.cli.build.running import Behaviour, Demo, Out, make_recipe, one_of, parse_size, run_build
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers
 from inpaintbench.errors import InputError
 from inpaintbench.recipes.fingerprint import PHOTOGRAPHS, FingerprintRecipe
 

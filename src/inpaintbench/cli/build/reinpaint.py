@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli.build.running import Demo, Out, Running, Seed, make_recipe, one_of, run_build
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers, constant
+from inpaintbench.cli.build.running import Demo, Out, Seed, make_recipe, one_of, run_build
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers, constant
 from inpaintbench.errors import InputError
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec

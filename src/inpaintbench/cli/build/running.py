@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,11 +13,10 @@ from pydantic import BaseModel, ValidationError
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.console import WORKERS
+from inpaintbench.cli.console import Running
 from inpaintbench.curation.footage import display_name
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.executors.base import Rejection
-from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.freeze import check_target
 from inpaintbench.export.layout import by_split, splits
 from inpaintbench.recipes.settings import build, check
@@ -62,21 +59,6 @@ def one_of(sources: object, demo: bool, option: str) -> None:
     """Raise ``InputError`` unless there are either sources or a demo."""
     if bool(sources) == demo:
         raise InputError(f"give either {option} or --demo")
-
-
-@dataclass(frozen=True)
-class Running:
-    """How a build runs."""
-
-    workers: int = WORKERS
-    max_failures: int | None = None
-    retry_rejected: bool = False
-
-    def on(self, workspace: Workspace) -> AbstractContextManager[LocalExecutor]:
-        """An executor on ``workspace``."""
-        return console.running(
-            workspace, workers=self.workers, max_failures=self.max_failures, retry_rejected=self.retry_rejected
-        )
 
 
 def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:

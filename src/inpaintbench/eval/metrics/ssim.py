@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -15,25 +16,35 @@ from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
 Map = npt.NDArray[np.float64]
+Window = Literal["uniform", "gaussian"]
+Padding = Literal["valid", "reflect", "zero"]
 
-LARGEST_WINDOW_PIXELS = 11
+WINDOWS = ("uniform", "gaussian")
+PADDINGS = ("valid", "reflect", "zero")
+LARGEST_WINDOW_PIXELS = 255
+_LARGEST_FLOAT32_PIXELS = 11
 """Up to here the sums over a window of the squared grey levels of two pictures are exact in float32."""
+_BORDERS = {"reflect": cv2.BORDER_REFLECT, "zero": cv2.BORDER_CONSTANT}
 
 
 class Ssim:
-    """Structural similarity with a uniform window, of each frame over the pixels of a region, averaged over frames.
+    """Structural similarity of each frame over the pixels of a region, averaged over frames.
 
-    Wang et al., 2004, per channel, equal to scikit-image. Pixels nearer to the frame's edge than half a window have no value and
-    are left out, as are frames without another pixel of the region. 1 for a perfect copy.
+    Wang et al., 2004, per channel, equal to scikit-image. 1 for a perfect copy. ``SSIM_VARIANTS`` names the constants of several
+    papers; values of different variants do not compare. Frames without a pixel of the region that has a value are left out.
 
     Args:
         regions: some of ``inpaintbench.regions.REGIONS``.
         band_radius_pixels: reach of the boundary band on both sides of the hole's border.
         data_range: L of the constants (K L)^2. Intensities are 0..1, so 1 is right; DEVIL, CVPR 2022, was scored with 2.
+        window: ``"uniform"`` or ``"gaussian"``.
         window_pixels: side of the square window, odd.
+        sigma: of the Gaussian window, in pixels, 0 for the uniform one.
         k1: constant of the luminance term.
         k2: constant of the contrast term.
-        ddof: 1 for the sample covariance, 0 for the population's.
+        ddof: 1 for the sample covariance of as many values as the window has pixels, 0 for the population's.
+        padding: what lies beyond the frame's edge. ``"valid"``: nothing, so pixels nearer to it than half a window have no
+            value; ``"reflect"``: the picture mirrored, its outermost pixels repeated; ``"zero"``: black.
     """
 
     name = "ssim"
@@ -49,25 +60,33 @@ class Ssim:
         regions: tuple[str, ...],
         band_radius_pixels: int,
         data_range: float,
+        window: Window,
         window_pixels: int,
+        sigma: float,
         k1: float,
         k2: float,
         ddof: int,
+        padding: Padding,
     ) -> None:
-        if window_pixels % 2 == 0 or not 3 <= window_pixels <= LARGEST_WINDOW_PIXELS:
-            raise ValueError(f"window_pixels is {window_pixels}, choose an odd number from 3 to {LARGEST_WINDOW_PIXELS}")
+        _check(window, window_pixels, sigma, padding)
         self.regions = check_regions(regions)
         self.band_radius_pixels = band_radius_pixels
-        self.window_pixels, self.ddof = window_pixels, ddof
-        self.c1, self.c2 = (k1 * data_range * 255) ** 2, (k2 * data_range * 255) ** 2
+        self.window_pixels, self.padding = window_pixels, padding
+        self.taps = None if window == "uniform" else _gaussian(window_pixels, sigma=sigma)
+        # Means and covariances are kept times the sum of the weights and its square: for a uniform window, whose weights are
+        # 1, these are whole numbers until the constants come in, so nothing cancels.
+        pixels = window_pixels**2
+        self.total = pixels if self.taps is None else 1
+        self.c1 = self.total**2 * (k1 * data_range * 255) ** 2
+        self.c2 = self.total**2 * (pixels - ddof) / pixels * (k2 * data_range * 255) ** 2
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """Values in -1..1 for each region; None where no frame has a pixel of it with a whole window.
+        """Values in -1..1 for each region; None where no frame has a pixel of it with a value.
 
         Raises:
-            NotMeasurable: the frames are smaller than the window.
+            NotMeasurable: the frames are smaller than the window, and not padded.
         """
-        if min(view.height, view.width) < self.window_pixels:
+        if self.padding == "valid" and min(view.height, view.width) < self.window_pixels:
             raise NotMeasurable(
                 f"frames of {view.width}x{view.height} are smaller than the window of {self.window_pixels}x{self.window_pixels}"
             )
@@ -75,7 +94,8 @@ class Ssim:
         for truth, composite, hole in zip(view.truth, view.composite, view.hole, strict=True):
             similarity = self.similarity(truth, composite)
             for region in self.regions:
-                inside = self._inner(region_pixels(hole, region, band_radius_pixels=self.band_radius_pixels))
+                pixels = region_pixels(hole, region, band_radius_pixels=self.band_radius_pixels)
+                inside = self._inner(pixels) if self.padding == "valid" else pixels
                 if inside.any():
                     values[region].append(float(similarity[inside].mean()))
         return {region: mean_over_clip(found, parts="frames", missing=self._missing(region)) for region, found in values.items()}
@@ -85,7 +105,12 @@ class Ssim:
         return mean_of(measurements)
 
     def similarity(self, truth: Picture, composite: Picture) -> Map:
-        """Similarity at every pixel with a whole window, averaged over channels: ``float64[H - window + 1, W - window + 1]``."""
+        """Similarity at every pixel that has a value, averaged over channels.
+
+        Returns:
+            ``float64[H, W]``, or ``float64[H - window + 1, W - window + 1]`` without padding.
+        """
+        truth, composite = self._padded(truth), self._padded(composite)
         margin = self.window_pixels - 1
         similarity = np.ones((truth.shape[0] - margin, truth.shape[1] - margin))
         # Windows that hold no changed pixel are exactly 1, so only those around the changed ones are computed.
@@ -101,26 +126,51 @@ class Ssim:
         x, y = truth.astype(np.float32), composite.astype(np.float32)
         sum_x, sum_y, sum_xy = self._window_sums(x), self._window_sums(y), self._window_sums(x * y)
         sum_squares = self._window_sums(x * x + y * y)
-        # Means and covariances times n and n (n - ddof): whole numbers until the constants come in, so nothing cancels.
-        n = self.window_pixels**2
-        c1, c2 = n * n * self.c1, n * (n - self.ddof) * self.c2
         product, squares = sum_x * sum_y, sum_x * sum_x + sum_y * sum_y
-        likeness = (2 * product + c1) * (2 * (n * sum_xy - product) + c2)
-        similarity: Map = (likeness / ((squares + c1) * (n * sum_squares - squares + c2))).mean(axis=2)
+        likeness = (2 * product + self.c1) * (2 * (self.total * sum_xy - product) + self.c2)
+        unlikeness = (squares + self.c1) * (self.total * sum_squares - squares + self.c2)
+        similarity: Map = (likeness / unlikeness).mean(axis=2)
         return similarity
 
     def _window_sums(self, picture: npt.NDArray[np.float32]) -> Map:
-        size = (self.window_pixels, self.window_pixels)
-        sums: Map = self._inner(cv2.boxFilter(picture, cv2.CV_32F, size, normalize=False)).astype(np.float64)
-        return sums
+        if self.taps is not None:
+            return self._inner(cv2.sepFilter2D(picture, cv2.CV_64F, self.taps, self.taps))
+        depth = cv2.CV_32F if self.window_pixels <= _LARGEST_FLOAT32_PIXELS else cv2.CV_64F
+        sums = cv2.boxFilter(picture, depth, (self.window_pixels, self.window_pixels), normalize=False)
+        return self._inner(sums).astype(np.float64, copy=False)
 
-    def _inner(self, picture: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    def _padded(self, picture: Picture) -> Picture:
+        if self.padding == "valid":
+            return picture
+        half = self.window_pixels // 2
+        return np.asarray(cv2.copyMakeBorder(picture, half, half, half, half, _BORDERS[self.padding]), np.uint8)
+
+    def _inner(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Without the edge where the window does not fit."""
         half = self.window_pixels // 2
         return picture[half:-half, half:-half]
 
     def _missing(self, region: str) -> str:
-        return f"no frame has a pixel of the region {region!r} at least {self.window_pixels // 2} px from the frame's edge"
+        apart = f" at least {self.window_pixels // 2} px from the frame's edge" if self.padding == "valid" else ""
+        return f"no frame has a pixel of the region {region!r}{apart}"
+
+
+def _check(window: str, window_pixels: int, sigma: float, padding: str) -> None:
+    for name, value, choices in (("window", window, WINDOWS), ("padding", padding, PADDINGS)):
+        if value not in choices:
+            raise ValueError(f"{name} is {value!r}, choose from {', '.join(choices)}")
+    if window_pixels % 2 == 0 or not 3 <= window_pixels <= LARGEST_WINDOW_PIXELS:
+        raise ValueError(f"window_pixels is {window_pixels}, choose an odd number from 3 to {LARGEST_WINDOW_PIXELS}")
+    if (sigma > 0) != (window == "gaussian"):
+        raise ValueError(f"sigma is {sigma}, choose more than 0 for a Gaussian window and 0 for a uniform one")
+
+
+def _gaussian(pixels: int, *, sigma: float) -> npt.NDArray[np.float64]:
+    """Weights of a window in one direction, with sum 1."""
+    distances = np.arange(pixels) - pixels // 2
+    weights = np.exp(-0.5 * (distances / sigma) ** 2)
+    taps: npt.NDArray[np.float64] = weights / weights.sum()
+    return taps
 
 
 def _changed_box(truth: Picture, composite: Picture) -> tuple[int, int, int, int]:

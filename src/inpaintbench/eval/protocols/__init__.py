@@ -9,6 +9,9 @@ PROTOCOLS = Catalogue(
     {
         "devil/as-published": "inpaintbench.eval.protocols.devil:AS_PUBLISHED",
         "devil/corrected": "inpaintbench.eval.protocols.devil:CORRECTED",
+        "e2fgvi-legacy": "inpaintbench.eval.protocols.e2fgvi:LEGACY",
+        "lama": "inpaintbench.eval.protocols.lama:LAMA",
+        "comodgan": "inpaintbench.eval.protocols.comodgan:COMODGAN",
         "fingerprint/as-published": "inpaintbench.eval.protocols.fingerprint:AS_PUBLISHED",
         "fingerprint/corrected": "inpaintbench.eval.protocols.fingerprint:CORRECTED",
     },

@@ -7,16 +7,19 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PositiveInt, field_serializer, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, field_serializer, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
 from inpaintbench.eval.statistics import BOOTSTRAP_95, InfiniteRule, Interval, check_infinite_rule
-from inpaintbench.types import canonical_json
+from inpaintbench.models import weights
+from inpaintbench.types import Plain, canonical_json
 
 Constant = bool | int | float | str
+_LATER = ("missing", "size", "hole_dilations")
+"""Fields that came after the first scores were published."""
 
 
 class Protocol(BaseModel):
@@ -39,11 +42,17 @@ class Protocol(BaseModel):
     colours: Literal["rgb_full_range", "grey"] = "rgb_full_range"
     """Three channels of 0..255, or their ITU-R 601 luma in whole levels (Pillow's mode L); measured as 0..1."""
     resize: Literal["none", "nearest"] = "none"
-    """Frames are measured at the size of the published truth; padding for a method is cropped off before. A prediction of
-    another size is not measured, or is brought to that size by the nearest pixel."""
+    """Predictions have the size of the published truth; padding for a method is cropped off before. One of another size is not
+    measured, or is brought to that size by the nearest pixel."""
     missing: Mapping[str, float] = {}
     """Metric -> what a missing or unreadable prediction scores; a metric that is not named here has no value then."""
-    averaging: Literal["frames_then_items"] = "frames_then_items"
+    size: tuple[PositiveInt, PositiveInt] | None = None
+    """Width and height at which everything is measured, by Pillow's bicubic filter, holes by the nearest pixel; None = those of
+    the published truth."""
+    hole_dilations: NonNegativeInt = 0
+    """How often the hole grows by a 3x3 cross, at the size of the measurement, before it is filled from the prediction."""
+    averaging: Literal["frames_then_items", "all_frames"] = "frames_then_items"
+    """What weighs the same in means over items: each item, or each frame (pair of frames) that has a value."""
     interval: Interval = BOOTSTRAP_95
 
     @field_validator("regions")
@@ -66,14 +75,24 @@ class Protocol(BaseModel):
 
     @property
     def fingerprint(self) -> str:
-        """12 hex digits that change with any constant and with the version of any metric, but not with the protocol's name.
+        """12 hex digits that change with any constant, the version of any metric and the weights of any network, but not with
+        the protocol's name.
 
-        A protocol that says nothing of missing predictions has the digits that it had before protocols could.
+        A protocol that leaves a field of ``_LATER`` unsaid has the digits that it had before protocols could say it.
         """
         versions = {name: METRICS.get(name).version for name in self.metrics}
-        unsaid = {"name"} if self.missing else {"name", "missing"}
-        constants = canonical_json([self.model_dump(mode="json", exclude=unsaid), versions])
-        return hashlib.sha256(constants.encode()).hexdigest()[:12]
+        unsaid = {"name", *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
+        digests = {name: weights.named(name).sha256 for name in self.weights_of()}
+        constants = [self.model_dump(mode="json", exclude=unsaid), versions, *([digests] if digests else [])]
+        return hashlib.sha256(canonical_json(constants).encode()).hexdigest()[:12]
+
+    def weights_of(self, metrics: Sequence[str] | None = None) -> list[str]:
+        """Names in ``weights.toml`` of the parameters that some metrics need, or all of the protocol's."""
+        found: list[str] = []
+        for name in self.metrics if metrics is None else metrics:
+            needed = getattr(METRICS.get(name), "weights_of", None)
+            found += needed(self.metrics[name]) if needed else []
+        return list(dict.fromkeys(found))
 
     def infinite_rule(self, metric: str) -> InfiniteRule:
         """What becomes of infinite values of ``metric`` in means over items.
@@ -83,6 +102,19 @@ class Protocol(BaseModel):
         if math.isinf(self.missing.get(metric, 0.0)):
             return "keep"
         return check_infinite_rule(str(self.metrics[metric].get("infinite", "count")))  # type: ignore[arg-type]
+
+    def weight(self, metric: str, details: Plain) -> int:
+        """What an item counts for in means over items: 1, or how many of its frames (pairs of frames) are in its value.
+
+        Args:
+            metric: its name.
+            details: those of its measurement.
+        """
+        parts = next((name for name in ("frames", "pairs") if name in details), None)
+        if self.averaging == "frames_then_items" or parts is None:
+            return 1
+        infinite = int(details.get(f"infinite_{parts}", 0)) if self.infinite_rule(metric) == "count" else 0
+        return (int(details[parts]) - infinite) or int(details[parts])
 
     def build_metrics(self, names: Sequence[str] | None = None) -> list[Metric]:
         """The metrics ``names``, or all of the protocol's, ready to measure all its regions.

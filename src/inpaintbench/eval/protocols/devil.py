@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 from inpaintbench.regions import REGIONS
 
 _BAND_RADIUS_PIXELS = 8
 """DEVIL measures no band; at 832x480 this is wide enough to hold a seam and narrow enough to be about nothing else."""
+_ALEX = {"net": "alex", "version": "0.1"}
+_PICTURES = {"resize": "bilinear", "side_pixels": 299}
+_WINDOWS = {"window_frames": 10, "stride_frames": 1}
+_OCCLUSION = {"occlusion_relative": 0.01, "occlusion_absolute": 0.5, "boundary_relative": 0.01, "boundary_absolute": 0.002}
+_PUBLISHED_I3D = {"input_low": 0.0, "input_high": 1.0, "batch_norm": "eval"}
+_CORRECTED_I3D = {"input_low": -1.0, "input_high": 1.0, "batch_norm": "eval"}
+"""The network was trained on -1..1; the released code gives it 0..1."""
 
 AS_PUBLISHED = Protocol(
     name="devil/as-published",
@@ -15,7 +23,7 @@ AS_PUBLISHED = Protocol(
     metrics={
         "psnr": {"data_range": 1.0, "infinite": "largest_finite"},
         # The library's guess for float images, for which it takes -1..1.
-        "ssim": {"data_range": 2.0, "window_pixels": 7, "k1": 0.01, "k2": 0.03, "ddof": 1},
+        "ssim": SSIM_VARIANTS["devil"],
         "mse": {},
         "pcons": {
             "patch_pixels": 50,
@@ -25,11 +33,20 @@ AS_PUBLISHED = Protocol(
             "data_range": 1.0,
             "infinite": "largest_finite",
         },
+        "hole_sharpness": {},
+        "lpips": _ALEX,
+        "pvcs": {**_WINDOWS, **_PUBLISHED_I3D},
+        "fid": {**_PICTURES, "ddof": 1},
+        "vfid": {**_PUBLISHED_I3D, "ddof": 1},
+        "vfid_clips": {**_WINDOWS, **_PUBLISHED_I3D, "ddof": 1},
+        "warp_error": {"flow": "raft_large", "size_multiple": 64, **_OCCLUSION, "border": "clamp"},
     },
 )
 """Reproduces the numbers of the released code for the whole frame (PCons: for the hole), including its SSIM range of 2, its
-lopsided PCons search and infinite items that count as the largest finite one. Frames without a hole, which stop that code in the
-middle of PCons, are left out."""
+lopsided PCons search, infinite items that count as the largest finite one, and frames of 0..1 for a network that wants -1..1.
+Frames without a hole, which stop that code in the middle of PCons, are left out. LPIPS is that of the code as it was mended: the
+paper's own column came from a network without trained parameters. The warping error follows RAFT where that code follows
+FlowNet2: its numbers are not the same. The hole's sharpness is not of that code; it explains PCons."""
 
 CORRECTED = Protocol(
     name="devil/corrected",
@@ -37,7 +54,7 @@ CORRECTED = Protocol(
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     metrics={
         "psnr": {"data_range": 1.0, "infinite": "count"},
-        "ssim": {"data_range": 1.0, "window_pixels": 7, "k1": 0.01, "k2": 0.03, "ddof": 1},
+        "ssim": SSIM_VARIANTS["uniform_7"],
         "mse": {},
         "pcons": {
             "patch_pixels": 50,
@@ -47,6 +64,18 @@ CORRECTED = Protocol(
             "data_range": 1.0,
             "infinite": "count",
         },
+        "hole_sharpness": {},
+        "flicker": {},
+        "temporal_difference": {},
+        "warp_error": {"flow": "dis", "size_multiple": 1, **_OCCLUSION, "border": "leave_out"},
+        "lpips": _ALEX,
+        "pvcs": {**_WINDOWS, **_CORRECTED_I3D},
+        "fid": {**_PICTURES, "ddof": 1},
+        "kid": {**_PICTURES, "subsets": 0, "subset_size": 1000, "subset_seed": 0},
+        "vfid": {**_CORRECTED_I3D, "ddof": 1},
+        "vfid_clips": {**_WINDOWS, **_CORRECTED_I3D, "ddof": 1},
     },
 )
-"""SSIM with the range that intensities have, a symmetric PCons search, and infinite values counted apart. The default."""
+"""SSIM with the range that intensities have, a symmetric PCons search, infinite values counted apart, I3D with the range that it
+was trained on, and a warping error whose flow needs no weights and which leaves out what comes from outside the frame. The
+default."""

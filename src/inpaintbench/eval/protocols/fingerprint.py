@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 
 _BAND_RADIUS_PIXELS = 8
 """Nothing is measured there: every pixel of a degraded print is to be recovered, so there is no border of a hole."""
@@ -19,7 +20,7 @@ AS_PUBLISHED = Protocol(
         "mse": {},
         "psnr": {"data_range": 1.0, "infinite": "keep"},
         # The library's guess for float images, for which it takes -1..1.
-        "ssim": {"data_range": 2.0, "window_pixels": 7, "k1": 0.01, "k2": 0.03, "ddof": 1},
+        "ssim": SSIM_VARIANTS["devil"],
     },
     missing={"mse": math.inf, "psnr": 0.0, "ssim": 0.0},
 )
@@ -34,7 +35,7 @@ CORRECTED = Protocol(
     metrics={
         "mse": {},
         "psnr": {"data_range": 1.0, "infinite": "count"},
-        "ssim": {"data_range": 1.0, "window_pixels": 7, "k1": 0.01, "k2": 0.03, "ddof": 1},
+        "ssim": SSIM_VARIANTS["uniform_7"],
     },
 )
 """SSIM with the range that intensities have, infinite values counted apart, and no number where there is no prediction."""

@@ -13,7 +13,8 @@ from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
 from inpaintbench.eval.report.markup import breakable, count, data_uri, method_name, only_for, slice_name, with_unit
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
-from inpaintbench.eval.report.tables import Quantity, Results, in_reading_order
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.statistics import rank
 from inpaintbench.types import Plain
 
@@ -100,7 +101,8 @@ def _tile(results: Results, exhibit: Exhibit, channel: str, default: Quantity) -
     if colour is None:
         label = f'<div class="label"><span class="method">{_NAMES[channel]}</span></div>'
     else:
-        scores = "".join(_tile_score(results, exhibit.choice.item_id, channel, one, default) for one in results.quantities)
+        measured = [one for one in results.quantities if not one.of_sets]
+        scores = "".join(_tile_score(results, exhibit.choice.item_id, channel, one, default) for one in measured)
         label = f'<div class="label">{method_name(channel, colour)}{scores}</div>'
     layout = exhibit.layout
     if channel not in layout.channels:
@@ -120,7 +122,7 @@ def _tile_score(results: Results, item_id: str, method: str, quantity: Quantity,
     place = rank(values, higher_is_better=quantity.higher_is_better)[method]
     words = escape(with_unit(values[method], quantity.metric))
     hidden = "" if quantity == default else " hidden"
-    words = f"<b>{words}</b>" if place == 1 and len(values) > 1 else words
+    words = f"<b>{words}</b>" if place == 1 and len(values) > 1 and quantity.ranked else words
     return f'<span class="value" {only_for(quantity)}{hidden}>{words}</span>'
 
 

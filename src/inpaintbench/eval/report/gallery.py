@@ -15,7 +15,8 @@ import numpy as np
 from inpaintbench import regions
 from inpaintbench.errors import InputError
 from inpaintbench.eval.report.proxy import Layout, Tiles, encode, poster
-from inpaintbench.eval.report.tables import Quantity, Results
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Frames, Hole, Slice
 
 

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inpaintbench.eval.report.tables import metric_leaf, split_level, split_value
+from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.eval.report.tables import split_level, split_value
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
 """Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order."""
 REGION_LABELS = {"hole": "hole", "band": "boundary band", "frame": "whole frame"}
 _SHORT_REGIONS = {"band": "band", "frame": "frame"}
-_SPELLINGS = {"pcons": "PCons"}
+_SPELLINGS = {
+    "pcons": "PCons",
+    "vfid_clips": "VFID-clips",
+    "p_ids": "P-IDS",
+    "u_ids": "U-IDS",
+    "warp_error": "Warping error",
+    "flicker": "Flicker",
+    "lama_f1": "LaMa F1",
+    "hole_sharpness": "Sharpness",
+}
+_ACRONYMS = ("ssim", "psnr", "lpips", "fid")
+_BACKGROUND = "bg_"
 
 
 def method_colours(methods: Sequence[str]) -> dict[str, str]:
@@ -20,11 +32,16 @@ def method_colours(methods: Sequence[str]) -> dict[str, str]:
 
 def metric_label(metric: str) -> str:
     """How a metric is printed: ``PSNR`` for ``psnr``."""
-    return _SPELLINGS.get(metric, name_label(metric) if "_" in metric else metric.upper())
+    first, dash, rest = metric.partition("_")
+    if metric in _SPELLINGS or not dash:
+        return _SPELLINGS.get(metric, metric.upper())
+    return f"{first.upper()} {rest.replace('_', ' ')}" if first in _ACRONYMS else name_label(metric)
 
 
 def metric_arrow(metric: str) -> str:
-    """A metric with its direction: ``PSNR ↑``."""
+    """A metric with its direction, if it has one: ``PSNR ↑``."""
+    if not getattr(metric_leaf(metric), "ranked", True):
+        return metric_label(metric)
     return f"{metric_label(metric)} {'↑' if metric_leaf(metric).higher_is_better else '↓'}"
 
 
@@ -41,7 +58,9 @@ def region_label(region: str, *, short: bool = False) -> str:
 
 def name_label(name: str) -> str:
     """A name as words: ``Camera motion`` for ``camera_motion``."""
-    words = name.replace("_", " ").strip()
+    words = name.removeprefix(_BACKGROUND).replace("_", " ").strip()
+    if name.startswith(_BACKGROUND):
+        return f"Background {words}"
     return words[:1].upper() + words[1:]
 
 

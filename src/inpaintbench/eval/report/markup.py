@@ -10,7 +10,8 @@ from html import escape
 from typing import Any
 
 from inpaintbench.eval.report.labels import slice_label
-from inpaintbench.eval.report.tables import Quantity, metric_leaf, split_level
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.tables import split_level
 from inpaintbench.eval.statistics import Summary
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.markup import breakable, count, scrolling_table, slice_name
-from inpaintbench.eval.report.tables import Results, in_reading_order, metric_leaf, pair_slices
+from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
 from inpaintbench.types import canonical_json
 
 _INFINITE = {
@@ -48,10 +49,12 @@ def reading_notes(results: Results) -> str:
     """How means, intervals and ranks are made, with this report's own numbers."""
     interval = results.protocol.interval
     sources = count(len(set(results.sources.values())), "source")
+    by_items = results.protocol.averaging == "frames_then_items"
     entries: tuple[tuple[str, str], ...] = (
         (
             "Mean",
-            "Every item counts the same. n is the number of items in the mean; infinite and missing ones are counted apart.",
+            ("Every item counts the same. " if by_items else "Every frame of every item counts the same. ")
+            + "n is the number of items in the mean; infinite and missing ones are counted apart.",
         ),
         (
             f"{interval.level:.0%} interval",
@@ -63,9 +66,19 @@ def reading_notes(results: Results) -> str:
             "Bold",
             "The best mean of a row, ties included. It does not say that the lead is significant: compare the intervals.",
         ),
-        ("Rank", "By the mean; equal means share a place. A method without a value has none."),
+        (
+            "Rank",
+            "By the mean; equal means share a place. A method without a value has none. "
+            "A metric of which neither more nor less is better ranks nobody.",
+        ),
         ("Difficulty", "Mean over the means of all methods; the error bar is the standard error across methods."),
     )
+    if any(quantity.of_sets for quantity in results.quantities):
+        words = (
+            "Fréchet distances and the like compare the items of a slice as one set, so no item has a value of its own. With "
+            "fewer vectors (N) than dimensions (d) a distance depends on N as much as on the method."
+        )
+        entries += (("Sets", words),)
     if pair_slices(results.slices):
         words = (
             "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice."

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Collection, Sequence
 from html import escape
 from typing import NamedTuple
 
 from inpaintbench.eval.report.labels import method_colours, metric_label, name_label, region_label
 from inpaintbench.eval.report.markup import breakable, count, method_name, only_for, percent, slice_name, with_unit
-from inpaintbench.eval.report.tables import Quantity, Results, pair_slices
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results, pair_slices
 
 
 class Finding(NamedTuple):
@@ -57,7 +60,7 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
 
 
 def _hardest(results: Results, quantity: Quantity) -> Finding | None:
-    means = {one.name: results.difficulty(one, quantity).mean for one in results.slices}
+    means = {one.name: results.difficulty(one, quantity).mean for one in results.slices if quantity.ranked}
     known = sorted((mean, name) for name, mean in means.items() if mean is not None)
     if len(known) < 2:
         return None
@@ -104,6 +107,43 @@ def subtitle(results: Results) -> str:
         f"in {count(len(results.slices), 'slice')}. Scored by <strong>{escape(results.protocol.name)}</strong> "
         f'<code title="fingerprint of every constant of the protocol">{escape(results.fingerprint)}</code>.'
     )
+
+
+_PRECISIONS = {"bf16": "bfloat16", "tf32": "TensorFloat-32"}
+
+
+def precision_note(results: Results) -> str:
+    """Says so when networks ran in less than float32, which the marks of the fingerprint tell; else empty."""
+    marks = results.fingerprint.split("+")[1:]
+    names = " and ".join(_PRECISIONS.get(mark, mark) for mark in marks)
+    if not names:
+        return ""
+    return (
+        f'<p class="note marks">Networks ran in <strong>{escape(names)}</strong>: scores of learned metrics differ a little '
+        "from those in float32 and do not mix with them.</p>"
+    )
+
+
+def unmeasured_note(results: Results) -> str:
+    """One line that names what has no number at all, by reason; empty when all was measured."""
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for quantity, reason in results.unmeasured.items():
+        by_reason.setdefault(reason, {}).setdefault(quantity.metric, []).append(quantity.region)
+    partly = {quantity.metric for quantity in results.quantities}
+    groups = []
+    for reason, found in by_reason.items():
+        names = ", ".join(_lost(metric, regions, partly) for metric, regions in found.items())
+        groups.append(f"{escape(names)}: {_with_commands(reason.rstrip('.'))}")
+    return f'<p class="note unmeasured">Not measured here: {"; ".join(groups)}.</p>' if groups else ""
+
+
+def _with_commands(text: str) -> str:
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", escape(text))
+
+
+def _lost(metric: str, regions: Sequence[str], partly: Collection[str]) -> str:
+    where = f" ({', '.join(region_label(region) for region in regions)})" if metric in partly else ""
+    return metric_label(metric) + where
 
 
 def legend(results: Results) -> str:

@@ -16,19 +16,27 @@ from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, region_label
 from inpaintbench.eval.report.markup import json_script
 from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
+from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_table, score_tables
-from inpaintbench.eval.report.tables import Quantity, Results, pair_slices
+from inpaintbench.eval.report.significance import significance_section
+from inpaintbench.eval.report.tables import Results, pair_slices
 
+MOST_BUTTONS = 5
+"""More metrics than this are chosen from a list."""
+MOST_ROWS = 6
+"""A figure of relative improvement with more metrics than this shows the chosen one alone."""
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 
 
 def default_quantity(results: Results) -> Quantity:
-    """What the page shows first: the first metric, in the hole where there is one."""
-    regions = [region for region in REGION_LABELS if any(quantity.region == region for quantity in results.quantities)]
-    first = regions[0] if regions else results.quantities[0].region
-    return next(quantity for quantity in results.quantities if quantity.region == first)
+    """What the page shows first and chooses items by: the first metric with values of items, in the hole where there is one."""
+    of_items = [quantity for quantity in results.quantities if not quantity.of_sets]
+    usable = [quantity for quantity in of_items if quantity.ranked] or of_items or list(results.quantities)
+    regions = [region for region in REGION_LABELS if any(quantity.region == region for quantity in usable)]
+    first = regions[0] if regions else usable[0].region
+    return next(quantity for quantity in usable if quantity.region == first)
 
 
 def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, title: str, inline: bool) -> str:
@@ -39,14 +47,17 @@ def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[st
         "subtitle": overview.subtitle(results),
         "legend": overview.legend(results),
         "warnings": overview.warnings(results),
+        "precision_note": overview.precision_note(results),
+        "unmeasured_note": overview.unmeasured_note(results),
         "cards": overview.finding_cards(results, default=default),
-        "metric_choices": _choices("metric", [one.metric for one in results.quantities], chosen=default.metric),
+        "metric_choices": _metric_choices(results, chosen=default.metric),
         "region_choices": _choices("region", _regions(results), chosen=default.region),
         "score_tables": score_tables(results, shown_in=gallery_html.slices_shown(exhibits)),
         "strip": gallery_html.strip(results, exhibits),
         "figures": gallery_html.figures(results, exhibits, addresses, default=default),
         "ranks_lead": ranks_lead(results),
         "rank_tables": rank_tables(results),
+        "significance": significance_section(results),
         **_sensitivity(results),
         **_hole_controls(exhibits),
         "failures": failure_table(results) or "<p>None: every method has every score.</p>",
@@ -90,6 +101,18 @@ def _regions(results: Results) -> list[str]:
     return [region for region in REGION_LABELS if region in found] + [region for region in found if region not in REGION_LABELS]
 
 
+def _metric_choices(results: Results, *, chosen: str) -> str:
+    """Radio buttons while they fit into the bar, else a list to open."""
+    metrics = list(dict.fromkeys(one.metric for one in results.quantities))
+    if len(metrics) <= MOST_BUTTONS:
+        return f'<fieldset class="segmented"><legend>Metric</legend>{_choices("metric", metrics, chosen=chosen)}</fieldset>'
+    options = "".join(
+        f'<option value="{escape(metric)}"{" selected" if metric == chosen else ""}>{escape(metric_arrow(metric))}</option>'
+        for metric in metrics
+    )
+    return f'<select name="metric" class="chooser" aria-label="Metric" autocomplete="off">{options}</select>'
+
+
 def _choices(name: str, values: Sequence[str], *, chosen: str) -> str:
     """A row of radio buttons."""
     return "".join(
@@ -105,13 +128,26 @@ def _label(name: str, value: str) -> str:
 
 def _data(results: Results, default: Quantity) -> dict[str, Any]:
     """What the scripts draw, by metric and region."""
-    regions = _regions(results)
     return {
         "default": default._asdict(),
         "quantities": [quantity._asdict() for quantity in results.quantities],
         "difficulty": {f"{one.metric}/{one.region}": difficulty_figure(results, one) for one in results.quantities},
-        "sensitivity": {region: sensitivity_figure(results, region) for region in regions},
+        "sensitivity": _sensitivity_figures(results),
     }
+
+
+def _sensitivity_figures(results: Results) -> dict[str, Any]:
+    """Figures by region, each with a row for every metric; where these would be too many, one by metric and region."""
+    by_region: dict[str, list[Quantity]] = {}
+    for quantity in (one for one in results.quantities if one.ranked):
+        by_region.setdefault(quantity.region, []).append(quantity)
+    figures: dict[str, Any] = {}
+    for region, quantities in by_region.items():
+        if len(quantities) <= MOST_ROWS:
+            figures[region] = sensitivity_figure(results, quantities)
+        else:
+            figures |= {f"{one.metric}/{region}": sensitivity_figure(results, [one]) for one in quantities}
+    return figures
 
 
 def _asset(name: str) -> str:

@@ -11,15 +11,8 @@ from html import escape
 from typing import Any
 
 from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, name_label, slice_label
-from inpaintbench.eval.report.tables import (
-    Pair,
-    Quantity,
-    Results,
-    in_reading_order,
-    pair_slices,
-    split_level,
-    unpaired,
-)
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Pair, Results, in_reading_order, pair_slices, split_level, unpaired
 from inpaintbench.types import Plain, Slice
 
 _LEVELS = {"low": "rgba(127,141,160,0.34)", "high": "rgba(127,141,160,0.85)", None: "rgba(127,141,160,0.6)"}
@@ -125,16 +118,15 @@ def _dots(results: Results, quantity: Quantity, slices: Sequence[Slice], places:
     ]
 
 
-def sensitivity_figure(results: Results, region: str) -> Plain | None:
+def sensitivity_figure(results: Results, quantities: Sequence[Quantity]) -> Plain | None:
     """Relative improvement from low to high: a column for each attribute, a row for each metric, a bar for each method.
 
     DEVIL, CVPR 2022, Figures 5 to 9. None when no attribute has both slices.
     """
     pairs = pair_slices(results.slices)
-    quantities = [quantity for quantity in results.quantities if quantity.region == region]
     if not pairs or not quantities:
         return None
-    layout = _layout(height=60 + 130 * len(quantities), top=32, bottom=16)
+    layout = _layout(height=60 + (130 if len(quantities) > 1 else 220) * len(quantities), top=32, bottom=16)
     layout["margin"]["l"] = 88  # room for the metric's name beside labels such as -10000%
     columns, rows = _domains(len(pairs), gap=0.015), _domains(len(quantities), gap=0.16 / len(quantities))[::-1]
     data: list[Trace] = []
@@ -193,7 +185,7 @@ def _improvements(results: Results, pair: Pair, quantity: Quantity) -> list[Trac
 
 def _heading(pair: Pair, *, x: float, xref: str, y: float, yshift: float) -> dict[str, Any]:
     """An attribute's name above or below its part of a figure."""
-    place = {"x": x, "xref": xref, "y": y, "yref": "paper", "yshift": yshift, "yanchor": "top"}
+    place = {"x": x, "xref": xref, "y": y, "yref": "paper", "yshift": yshift, "xanchor": "center", "yanchor": "top"}
     return {"text": escape(name_label(pair.attribute)), "showarrow": False, "font": {"size": 14}, **place}
 
 

@@ -10,7 +10,8 @@ from html import escape
 
 from inpaintbench.eval.report.labels import method_colours, metric_title, name_label
 from inpaintbench.eval.report.markup import breakable
-from inpaintbench.eval.report.tables import Group, Pair, Quantity, Results, group_slices, pair_slices
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Group, Pair, Results, group_slices, pair_slices
 
 _ROW_PIXELS = 24
 _GUTTER_PIXELS = 24
@@ -23,7 +24,7 @@ def rank_tables(results: Results) -> str:
 
     A column for each metric; a row for each attribute in the first table, for each slice in the second.
     """
-    regions = dict.fromkeys(quantity.region for quantity in results.quantities)
+    regions = dict.fromkeys(quantity.region for quantity in results.quantities if quantity.ranked)
     return "\n".join(table for region in regions for table in _tables(results, region) if table)
 
 
@@ -34,7 +35,7 @@ def ranks_lead(results: Results) -> str:
 
 
 def _tables(results: Results, region: str) -> tuple[str, str]:
-    quantities = [quantity for quantity in results.quantities if quantity.region == region]
+    quantities = [quantity for quantity in results.quantities if quantity.region == region and quantity.ranked]
     pairs = [
         f'<tr><th scope="row">{breakable(name_label(pair.attribute))}</th>'
         f"{''.join(_slope(results, pair, quantity) for quantity in quantities)}</tr>"

@@ -6,9 +6,12 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from inpaintbench.eval.report.gallery import Exhibit
+from inpaintbench.eval.report.pcons_caution import suspects
+from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
 from inpaintbench.types import Plain, Score, Slice, canonical_json
 
@@ -26,6 +29,8 @@ SUMMARY_COLUMNS = (
     "n_infinite",
     "n_missing",
     "n_sources",
+    "n_vectors",
+    "dimension",
     "place",
     "reason",
 )
@@ -59,6 +64,7 @@ def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
         for method in results.methods:
             summary = results.summary(one, method, quantity)._asdict()
             summary["n_sources"] = summary.pop("n_clusters")
+            summary["n_vectors"], summary["dimension"] = set_sizes(results.slice_score(one, method, quantity))
             row = {"slice": one.name, "method": method, "metric": quantity.metric, "region": quantity.region}
             rows.append({**row, **summary, "place": places[method]})
     return rows
@@ -83,9 +89,14 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
             {"method": one.method, "item_id": one.item_id, "reason": one.reason, "missing": [list(q) for q in one.quantities]}
             for one in results.failures()
         ],
+        "unmeasured": [{**one._asdict(), "reason": reason} for one, reason in results.unmeasured.items()],
         "summary": summary_rows(results),
         "difficulty": _difficulty(results),
         "relative_improvement": _improvements(results),
+        "significance": [
+            {**quantity._asdict(), **asdict(test)} for quantity in results.quantities for test in results.pair_tests(quantity)
+        ],
+        "pcons_caution": [asdict(one) for quantity in results.quantities for one in suspects(results, quantity)],
         "gallery": [{"item_id": one.choice.item_id, "slices": one.choice.reasons} for one in exhibits],
     }
     return canonical_json(_finite(report)).encode() + b"\n"
@@ -111,6 +122,7 @@ def _improvements(results: Results) -> list[dict[str, Any]]:
         }
         for pair in pair_slices(results.slices)
         for quantity in results.quantities
+        if quantity.ranked
         for method in results.methods
     ]
 

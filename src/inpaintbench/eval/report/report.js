@@ -4,6 +4,7 @@
   const data = JSON.parse(document.getElementById("report-data").textContent);
   const form = document.querySelector(".choices");
   const chosen = { ...data.default };
+  let wished = chosen.region;
 
   function show() {
     for (const element of document.querySelectorAll("[data-metric], [data-region]")) {
@@ -11,7 +12,7 @@
       element.hidden = (metric !== undefined && metric !== chosen.metric) || (region !== undefined && region !== chosen.region);
     }
     draw("difficulty", data.difficulty[`${chosen.metric}/${chosen.region}`]);
-    draw("sensitivity", data.sensitivity[chosen.region]);
+    draw("sensitivity", data.sensitivity[chosen.region] ?? data.sensitivity[`${chosen.metric}/${chosen.region}`]);
   }
 
   function regionsOf(metric) {
@@ -19,9 +20,12 @@
   }
 
   function choose(change) {
+    wished = change.region ?? wished;
     Object.assign(chosen, change);
     const regions = regionsOf(chosen.metric);
-    if (!regions.includes(chosen.region)) chosen.region = regions[0];
+    // A metric without the region that was asked for shows another one, and the next metric the one that was asked for again.
+    chosen.region = regions.includes(wished) ? wished : regions[0];
+    if (form.metric instanceof HTMLSelectElement) form.metric.value = chosen.metric;
     for (const input of form.querySelectorAll("input")) {
       input.checked = chosen[input.name] === input.value;
       if (input.name === "region") input.disabled = !regions.includes(input.value);

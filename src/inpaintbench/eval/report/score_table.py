@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
 
-from inpaintbench.eval.report.labels import method_colours, metric_arrow, metric_title, region_label
+from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, region_label
 from inpaintbench.eval.report.markup import (
     breakable,
     count,
@@ -18,7 +18,11 @@ from inpaintbench.eval.report.markup import (
     scrolling_table,
     slice_name,
 )
-from inpaintbench.eval.report.tables import ALL_ITEMS, Quantity, Results, in_reading_order, metric_leaf
+from inpaintbench.eval.report.pcons_caution import pcons_caution
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.set_notes import set_warning, size_words
+from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.slices import ALL_ITEMS
 from inpaintbench.eval.statistics import Summary
 from inpaintbench.types import Slice
 
@@ -43,7 +47,10 @@ class _Scale(NamedTuple):
 
 def score_tables(results: Results, *, shown_in: Mapping[str, str]) -> str:
     """One table for each quantity; ``shown_in`` gives the element of the gallery that shows a slice."""
-    return "\n".join(_table(results, quantity, shown_in) for quantity in results.quantities)
+    return "\n".join(
+        set_warning(results, quantity) + pcons_caution(results, quantity) + _table(results, quantity, shown_in)
+        for quantity in results.quantities
+    )
 
 
 def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) -> str:
@@ -57,13 +64,15 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
     )
     rows = "\n".join(_row(results, one, quantity, scale, shown_in) for one in slices)
     leaf = metric_leaf(quantity.metric)
-    better = "higher" if leaf.higher_is_better else "lower"
+    better = ("higher" if leaf.higher_is_better else "lower") + " is better" if quantity.ranked else "not ranked"
     caption = (
         f"<strong>{escape(metric_title(quantity.metric))}</strong> in the {escape(region_label(quantity.region))}, "
-        f"{better} is better. Mean over items with its {results.protocol.interval.level:.0%} interval; whiskers share one scale."
+        f"{better}. {_how(results, quantity)}; whiskers share one scale."
     )
     cell = max(
-        _cell_pixels(results.summary(one, method, quantity), leaf.decimals) for one in slices for method in results.methods
+        _cell_pixels(results.summary(one, method, quantity), leaf.decimals, _small_print(results, one, method, quantity))
+        for one in slices
+        for method in results.methods
     )
     least = _NAMES_PIXELS + len(results.methods) * cell
     # A table that does not fit scrolls sideways instead of keeping its head in sight.
@@ -76,10 +85,30 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
     )
 
 
-def _cell_pixels(summary: Summary, decimals: int) -> int:
-    """How wide a cell has to be for its interval and its counts not to break."""
+def _how(results: Results, quantity: Quantity) -> str:
+    """What the numbers of a table are, half a sentence."""
+    if quantity.of_sets:
+        return (
+            "One number for all items of a slice together, with an interval by jackknife over sources where there are enough; "
+            "N vectors in the smaller set, each of length d"
+        )
+    return f"Mean over items with its {results.protocol.interval.level:.0%} interval"
+
+
+def _small_print(results: Results, one: Slice, method: str, quantity: Quantity) -> dict[str, str]:
+    """Class of a line below a number -> its words: the sizes of sets, and what is left out."""
+    summary = results.summary(one, method, quantity)
+    sizes = size_words(results.slice_score(one, method, quantity))
+    lines = {"sizes": sizes, "counts": counts(summary) if summary.n != len(one.item_ids) else ""}
+    return {kind: words for kind, words in lines.items() if words}
+
+
+def _cell_pixels(summary: Summary, decimals: int, small_print: Mapping[str, str]) -> int:
+    """How wide a cell has to be for its interval and its small print not to break."""
+    # As wide as the counts would be even where they are not shown, so that columns of like tables are alike.
+    widest = max(map(len, (counts(summary), *small_print.values())))
     interval = _DIGIT_PIXELS * len(_interval_words(summary, decimals))
-    return max(_CELL_PIXELS, round(_PADDING_PIXELS + max(interval, _COUNT_PIXELS * len(counts(summary)))))
+    return max(_CELL_PIXELS, round(_PADDING_PIXELS + max(interval, _COUNT_PIXELS * widest)))
 
 
 def _scale(summaries: list[Summary]) -> _Scale:
@@ -97,9 +126,9 @@ def _row(results: Results, one: Slice, quantity: Quantity, scale: _Scale, shown_
             level=results.level(one, method, quantity),
             best=method in best,
             colour=colours[method],
-            subject=f"{method} on {one.name}",
+            subject=f"{method} on {one.name}: {'value' if quantity.of_sets else 'mean'}",
             decimals=metric_leaf(quantity.metric).decimals,
-            items=len(one.item_ids),
+            small_print=_small_print(results, one, method, quantity),
             scale=scale,
         )
         for method in results.methods
@@ -114,22 +143,30 @@ def _row(results: Results, one: Slice, quantity: Quantity, scale: _Scale, shown_
 
 
 def _cell(
-    summary: Summary, *, level: float | None, best: bool, colour: str, subject: str, decimals: int, items: int, scale: _Scale
+    summary: Summary,
+    *,
+    level: float | None,
+    best: bool,
+    colour: str,
+    subject: str,
+    decimals: int,
+    small_print: Mapping[str, str],
+    scale: _Scale,
 ) -> str:
     mean = number(level, decimals=decimals)
     mean = f"<b>{mean}</b>" if best else f"<span>{mean}</span>"
-    exceptions = f'<span class="counts">{counts(summary)}</span>' if summary.n != items else ""
+    below = "".join(f'<span class="{kind}">{words}</span>' for kind, words in small_print.items())
     value = "" if level is None else f' data-value="{level!r}"'
     return (
         f'<td class="score{" best" if best else ""}" style="--method:{colour}"{value} '
         f'title="{_title(summary, subject, decimals)}">'
-        f'<div class="mean">{mean}{_interval(summary, decimals)}</div>{_whisker(summary, scale)}{exceptions}</td>'
+        f'<div class="mean">{mean}{_interval(summary, decimals)}</div>{_whisker(summary, scale)}{below}</td>'
     )
 
 
 def _title(summary: Summary, subject: str, decimals: int) -> str:
     clusters = f" of {count(summary.n_clusters, 'source')}" if summary.n else ""
-    words = f"{subject}: mean {number(summary.mean, decimals=decimals)}, {counts(summary)}{clusters}"
+    words = f"{subject} {number(summary.mean, decimals=decimals)}, {counts(summary)}{clusters}"
     if summary.standard_error is not None:
         words += f", standard error {number(summary.standard_error, decimals=decimals)}"
     return escape(words + (f"; {summary.reason}" if summary.reason else ""))
@@ -142,7 +179,8 @@ def _interval(summary: Summary, decimals: int) -> str:
 
 def _interval_words(summary: Summary, decimals: int) -> str:
     if summary.interval_low is None or summary.interval_high is None:
-        return "no interval" if summary.n else ""
+        error = summary.standard_error
+        return f"± {number(error, decimals=decimals)}" if error is not None else "no interval" if summary.n else ""
     low, high = (number(end, decimals=decimals) for end in (summary.interval_low, summary.interval_high))
     return f"{low} – {high}"
 
@@ -175,4 +213,4 @@ def failure_table(results: Results) -> str:
 def _which(results: Results, quantities: tuple[Quantity, ...]) -> str:
     if quantities == results.quantities:
         return "all scores"
-    return "; ".join(escape(f"{metric_arrow(one.metric)[:-2]} ({one.region})") for one in quantities)
+    return "; ".join(escape(f"{metric_label(one.metric)} ({one.region})") for one in quantities)

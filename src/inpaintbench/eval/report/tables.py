@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from inpaintbench.errors import InputError
-from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.comparing import PairTest, paired
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.admission import index_scores, one_fingerprint, quantities_of, unmeasured_quantities
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.slices import everything, source_of
 from inpaintbench.eval.statistics import InfiniteRule, Summary, rank, relative_improvement, summarise
-from inpaintbench.types import Dataset, Plain, Score, Slice
+from inpaintbench.types import Dataset, Score, Slice, SliceScore
 
-ALL_ITEMS = "all items"
-"""Name of the row that takes every item of the dataset once."""
 EVERY_ITEM = "all"
 """The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway."""
-_REGION_ORDER = ("hole", "band", "frame")
-
-
-@cache
-def metric_leaf(metric: str) -> Any:
-    """The class of a metric: its unit, direction, decimals and documentation."""
-    return METRICS.get(metric)
-
-
-class Quantity(NamedTuple):
-    """What a number is: one metric in one region."""
-
-    metric: str
-    region: str
-
-    @property
-    def higher_is_better(self) -> bool:
-        """The metric's direction."""
-        return bool(metric_leaf(self.metric).higher_is_better)
 
 
 class Pair(NamedTuple):
@@ -59,20 +39,38 @@ class Results:
     """The scores of one protocol on one dataset.
 
     ``methods`` keep the order in which they first appear in the scores, ``quantities`` that of the protocol with the hole first.
-    ``sources`` say what items have in common that makes them resemble each other: see ``source_of``.
+    ``sources`` say what items have in common that makes them resemble each other: see ``source_of``. ``unmeasured`` are the
+    quantities that no method has a number for, each with the reason most often given: they have no place in the tables.
+
+    Args:
+        dataset: the manifest.
+        scores: of items.
+        protocol: theirs.
+        slice_scores: of the metrics that compare sets of items.
 
     Raises:
-        InputError: no scores, scores of several protocols or fingerprints or of another than ``protocol``, an item that is not
-            in the dataset, or two different scores of the same thing.
+        InputError: no scores, scores of several protocols or fingerprints or of another than ``protocol``, scores that were made
+            with random weights, an item that is not in the dataset, or two different scores of the same thing.
     """
 
-    def __init__(self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol) -> None:
-        self.fingerprint = _one_fingerprint(scores, protocol)
+    def __init__(
+        self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = ()
+    ) -> None:
+        self.fingerprint = one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
         self.sources: dict[str, str] = {row["item_id"]: source_of(row) for row in dataset.items}
         self.methods = tuple(dict.fromkeys(score.method for score in scores))
-        self.quantities = _quantities(scores, protocol)
-        self._scores = _index(scores, known=self.sources)
+        self._scores = index_scores(scores, known=self.sources)
+        self._slice_scores = {
+            (one.slice, one.method, Quantity(one.metric, one.region)): one
+            for one in slice_scores
+            if one.protocol == protocol.name and one.fingerprint == self.fingerprint
+        }
+        unmeasured, found = unmeasured_quantities(scores), quantities_of(scores, protocol)
+        self.quantities = tuple(quantity for quantity in found if quantity not in unmeasured) or found
+        self.unmeasured = {quantity: unmeasured[quantity] for quantity in found if quantity not in self.quantities}
+        self._failed: list[Failure] | None = None
+        self._tests: dict[Quantity, list[PairTest]] = {}
         self._summaries: dict[tuple[str, str, Quantity], Summary] = {}
 
     @property
@@ -84,7 +82,7 @@ class Results:
     @property
     def everything(self) -> Slice:
         """All items of the dataset as a slice."""
-        return Slice(name=ALL_ITEMS, rule="every item once", item_ids=tuple(self.sources))
+        return everything(self.dataset)
 
     def value(self, method: str, item_id: str, quantity: Quantity) -> float | None:
         """One score; None when it is missing."""
@@ -98,14 +96,23 @@ class Results:
     def summary(self, one: Slice, method: str, quantity: Quantity) -> Summary:
         """Mean and interval of a method over the items of a slice; sources are what the interval resamples."""
         key = (one.name, method, quantity)
+        if quantity.of_sets:
+            return _compared(
+                self.slice_score(one, method, quantity), sources=len({self.sources[item_id] for item_id in one.item_ids})
+            )
         if key not in self._summaries:
             self._summaries[key] = summarise(
                 [self.value(method, item_id, quantity) for item_id in one.item_ids],
                 clusters=[self.sources[item_id] for item_id in one.item_ids],
                 infinite=self.infinite_rule(quantity.metric),
                 interval=self.protocol.interval,
+                weights=[self._weight(method, item_id, quantity) for item_id in one.item_ids],
             )
         return self._summaries[key]
+
+    def _weight(self, method: str, item_id: str, quantity: Quantity) -> float:
+        score = self._scores.get((method, item_id, quantity))
+        return 1.0 if score is None else float(self.protocol.weight(quantity.metric, score.details))
 
     def level(self, one: Slice, method: str, quantity: Quantity) -> float | None:
         """What a method is ranked by: its mean, or infinity when all its values are infinite."""
@@ -113,7 +120,9 @@ class Results:
         return math.inf if summary.mean is None and summary.n_infinite else summary.mean
 
     def places(self, one: Slice, quantity: Quantity) -> dict[str, int | None]:
-        """Place of each method in a slice, 1 = best, ties shared, None without a value."""
+        """Place of each method in a slice, 1 = best, ties shared, None without a value and for metrics that rank nobody."""
+        if not quantity.ranked:
+            return dict.fromkeys(self.methods)
         levels = {method: self.level(one, method, quantity) for method in self.methods}
         return rank(levels, higher_is_better=quantity.higher_is_better)
 
@@ -132,12 +141,41 @@ class Results:
 
     def improvement(self, pair: Pair, method: str, quantity: Quantity) -> float | None:
         """Relative improvement from low to high, as a share (DEVIL, CVPR 2022, Figures 5 to 9); None where it has none."""
+        if not quantity.ranked:
+            return None
         low, high = (self.level(one, method, quantity) for one in (pair.low, pair.high))
         return relative_improvement(low, high, higher_is_better=quantity.higher_is_better)
 
+    def slice_score(self, one: Slice, method: str, quantity: Quantity) -> SliceScore | None:
+        """What comparing the sets of a slice gave, for a quantity ``of_sets``; None where they were not compared."""
+        return self._slice_scores.get((one.name, method, quantity))
+
+    def pair_tests(self, quantity: Quantity) -> list[PairTest]:
+        """A test for each pair of methods over all items; none for a quantity ``of_sets`` or one that ranks nobody.
+
+        Items weigh and infinite values count as in the means, but that an infinite value that is kept leaves its item out.
+        """
+        if quantity not in self._tests:
+            tested = quantity.ranked and not quantity.of_sets
+            self._tests[quantity] = self._paired(quantity) if tested else []
+        return self._tests[quantity]
+
+    def _paired(self, quantity: Quantity) -> list[PairTest]:
+        return paired(
+            {method: [self.value(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
+            list(self.sources.values()),
+            higher_is_better=quantity.higher_is_better,
+            seed=self.protocol.interval.seed,
+            infinite=self.infinite_rule(quantity.metric),
+            weights={method: [self._weight(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
+        )
+
     def failures(self) -> list[Failure]:
         """Every missing prediction and score with its reason, in the order of methods and items; also scores never made."""
-        return [failure for method in self.methods for item_id in self.sources for failure in self._failures(method, item_id)]
+        if self._failed is None:
+            pairs = [(method, item_id) for method in self.methods for item_id in self.sources]
+            self._failed = [failure for method, item_id in pairs for failure in self._failures(method, item_id)]
+        return list(self._failed)
 
     def reason(self, method: str, item_id: str) -> str | None:
         """Why a method lacks scores of an item; None when it lacks none."""
@@ -147,16 +185,12 @@ class Results:
         by_reason: dict[str, list[Quantity]] = {}
         for quantity in self.quantities:
             score = self._scores.get((method, item_id, quantity))
+            if score is not None and score.features is not None:
+                continue
             if score is None or score.value is None or score.reason:  # what a protocol scores though it is missing, too
                 reason = "not scored" if score is None else score.reason or "no reason given"
                 by_reason.setdefault(reason, []).append(quantity)
         return [Failure(method, item_id, reason, tuple(quantities)) for reason, quantities in by_reason.items()]
-
-
-def source_of(row: Plain) -> str:
-    """What an item comes from: the film, person or finger that its benchmark never splits, else the file."""
-    group = row.get("attributes", {}).get("split_group")
-    return str(row["source_id"] if group is None else group)
 
 
 def split_level(name: str) -> tuple[str, str | None]:
@@ -214,34 +248,10 @@ def in_reading_order(slices: Sequence[Slice]) -> list[Slice]:
     return pairs + [one for group in group_slices(slices) for one in group.slices]
 
 
-def _one_fingerprint(scores: Sequence[Score], protocol: Protocol) -> str:
-    if not scores:
-        raise InputError("there are no scores to report; run a method and score it first")
-    found = dict.fromkeys((score.protocol, score.fingerprint) for score in scores)
-    found[(protocol.name, protocol.fingerprint)] = None
-    if len(found) > 1:
-        names = " and ".join(f"{name} ({fingerprint})" for name, fingerprint in found)
-        raise InputError(f"scores of {names} cannot stand in one report; choose one protocol and score again with it")
-    return scores[0].fingerprint
-
-
-def _quantities(scores: Sequence[Score], protocol: Protocol) -> tuple[Quantity, ...]:
-    found = {Quantity(score.metric, score.region) for score in scores}
-    foreign = sorted({quantity.metric for quantity in found} - set(protocol.metrics))
-    if foreign:
-        raise InputError(f"protocol {protocol.name!r} has no metric {foreign[0]!r}, only {', '.join(protocol.metrics)}")
-    regions = (*_REGION_ORDER, *sorted({quantity.region for quantity in found} - set(_REGION_ORDER)))
-    ordered = (Quantity(metric, region) for metric in protocol.metrics for region in regions)
-    return tuple(quantity for quantity in ordered if quantity in found)
-
-
-def _index(scores: Sequence[Score], *, known: dict[str, str]) -> dict[tuple[str, str, Quantity], Score]:
-    index: dict[tuple[str, str, Quantity], Score] = {}
-    for score in scores:
-        if score.item_id not in known:
-            raise InputError(f"{score.method} has a score for item {score.item_id!r}, which is not in the dataset")
-        key = (score.method, score.item_id, Quantity(score.metric, score.region))
-        if index.setdefault(key, score).value != score.value:
-            names = f"{score.method} on item {score.item_id!r}: {score.metric} ({score.region})"
-            raise InputError(f"two different scores of {names}: {index[key].value} and {score.value}")
-    return index
+def _compared(score: SliceScore | None, *, sources: int) -> Summary:
+    """A number of a whole slice in the form of a mean."""
+    if score is None:
+        return Summary(None, 0, 0, 0, 0, None, None, None, "its sets were not compared; run `inpaintbench eval score` again")
+    counts = (int(score.details.get("items", 0)), 0, int(score.details.get("missing", 0)), sources)
+    reason = score.reason or score.details.get("warning") or score.details.get("note")
+    return Summary(score.value, *counts, score.standard_error, score.interval_low, score.interval_high, reason)

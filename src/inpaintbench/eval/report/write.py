@@ -17,7 +17,7 @@ from inpaintbench.eval.report.page import default_quantity, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.types import Dataset, Score
+from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import write_atomically
 
 _PAGE, _SCORES, _SUMMARY, _REPORT = "report.html", "scores.csv", "summary.csv", "report.json"
@@ -47,6 +47,7 @@ def write_report(
     scores: Sequence[Score],
     protocol: Protocol,
     media: Media,
+    slice_scores: Sequence[SliceScore] = (),
     gallery_items_per_slice: int = 1,
     inline_limit_bytes: int = 15_000_000,
 ) -> ReportFiles:
@@ -62,7 +63,7 @@ def write_report(
     """
     folder = folder.absolute()
     _check_place(folder)
-    results = Results(dataset, scores, protocol=protocol)
+    results = Results(dataset, scores, protocol=protocol, slice_scores=slice_scores)
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
     choices = choose_items(results, default_quantity(results), per_slice=gallery_items_per_slice)

@@ -1,0 +1,64 @@
+"""`eval analysis`: the tables and figures of DEVIL's analysis, from a run's scores or from the published ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.cli import console
+from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.errors import InputError
+from inpaintbench.eval.analysis.means import Means, means_of
+from inpaintbench.eval.analysis.paper import published_means
+from inpaintbench.eval.analysis.write import write_analysis
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.workspace import Workspace
+
+PAPER_FOLDER = Path("devil-paper-analysis")
+
+
+def analysis(
+    dataset: Annotated[
+        Path | None, typer.Argument(help="A frozen dataset: the folder with dataset.json.", show_default="none, with --paper")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --paper")] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+    ] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="Analyse the numbers that DEVIL, CVPR 2022, published.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for tables, figures and the page.", show_default=f"RUN/analysis; {PAPER_FOLDER} with --paper"),
+    ] = None,
+) -> None:
+    """Tables and figures of DEVIL's analysis: rankings, difficulty of slices, sensitivity to attributes."""
+    if paper:
+        if dataset or run or protocol:
+            raise InputError("--paper analyses published numbers: leave out the dataset, --run and --protocol")
+        made = write_analysis((out or PAPER_FOLDER).absolute(), published_means())
+    elif dataset is None or run is None:
+        raise InputError("give a dataset and --run for your own scores, or --paper for the published ones")
+    else:
+        workspace = Workspace(run, create=False)
+        with workspace.locked():
+            means = means_of_run(workspace, dataset, protocol)
+            made = write_analysis((out or workspace.path / "analysis").absolute(), means)
+    console.out.print(f"Analysis: {made.page.resolve()}", markup=False)
+
+
+def means_of_run(workspace: Workspace, root: Path, protocol: str | None) -> Means:
+    """The means of every scored method in a run folder.
+
+    Raises:
+        InputError: the run is for another dataset, has no scores under the protocol, or scores older than its predictions.
+    """
+    dataset = frozen.load(root)
+    bind(workspace, root)
+    name = protocol or usual(dataset)
+    chosen = PROTOCOLS.get(name)
+    scores, compared = scores_of(workspace, dataset, root, name)
+    return means_of(Results(dataset, scores, protocol=chosen, slice_scores=compared))

@@ -1,0 +1,30 @@
+"""`annotate`: studies, the rater's browser app, and what answers come to."""
+
+from __future__ import annotations
+
+from inpaintbench.cli.commands import group
+
+app = group(
+    {
+        "demo": "inpaintbench.cli.annotate.demo:demo",
+        "studies": "inpaintbench.cli.annotate.studies:list_shipped",
+        "new": "inpaintbench.cli.annotate.studies:new",
+        "prepare": "inpaintbench.cli.annotate.studies:prepare",
+        "serve": "inpaintbench.cli.annotate.running:serve",
+        "invite": "inpaintbench.cli.annotate.running:invite",
+        "raters": "inpaintbench.cli.annotate.running:raters",
+        "revoke": "inpaintbench.cli.annotate.running:revoke",
+        "resume": "inpaintbench.cli.annotate.running:resume",
+        "status": "inpaintbench.cli.annotate.running:status",
+        "plan": "inpaintbench.cli.annotate.studies:plan",
+        "agreement": "inpaintbench.cli.annotate.results:agreement",
+        "ranking": "inpaintbench.cli.annotate.results:ranking",
+        "report": "inpaintbench.cli.annotate.results:report",
+        "resolve": "inpaintbench.cli.annotate.results:resolve",
+        "export": "inpaintbench.cli.annotate.results:export",
+        "import": "inpaintbench.cli.annotate.results:import_file",
+        "backup": "inpaintbench.cli.annotate.running:backup",
+        "restore": "inpaintbench.cli.annotate.running:restore",
+    },
+    help="Ask people: labels and judgements in the browser, agreement, rankings.",
+)

@@ -1,0 +1,44 @@
+"""`annotate demo`: the rater's app with a small study, at once."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from inpaintbench.annotate.study import MANIFEST
+from inpaintbench.cli import console
+from inpaintbench.cli.annotate.opening import opened
+from inpaintbench.cli.annotate.running import start
+from inpaintbench.errors import InputError
+
+
+def demo(
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the study; a later demo goes on in it.", show_default="a new temporary one")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 = a free one.")] = 7860,
+) -> None:
+    """Try the browser app with a small study on films made here; Ctrl-C ends it."""
+    from inpaintbench.cli.annotate.demo_study import RATERS, is_free, write_demo_study
+
+    folder = out or Path(tempfile.mkdtemp(prefix="inpaintbench-demo-"))
+    if not (folder / MANIFEST).exists():
+        if not is_free(folder):
+            raise InputError(f"{str(folder)!r} is not empty and holds no study; choose another folder")
+        write_demo_study(folder)
+    with opened(folder, None) as found:
+        study_id = found.study.study_id
+        people: dict[str, Literal["rater", "admin"]] = {**dict.fromkeys(RATERS, "rater"), "Admin": "admin"}
+        links = {name: found.people.invite(study_id, found.rater_id(name, role=role)) for name, role in people.items()}
+
+    def ready(address: str) -> None:
+        console.out.print(
+            f"the study lies in {console.shown(folder)}; open one of these links, Ctrl-C ends the app", markup=False
+        )
+        for name, secret in links.items():
+            console.out.print(f"  {name + ':':<15}{address}/join/{secret}", markup=False)
+
+    start(folder, database=None, port=port, ready=ready)

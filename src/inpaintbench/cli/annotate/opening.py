@@ -1,0 +1,142 @@
+"""Open a study and its journal, with one clear sentence where the extra is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from inpaintbench.annotate.desk.state import Vote, votes
+from inpaintbench.annotate.study import Study, load
+from inpaintbench.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+    from inpaintbench.annotate.journal import Journal
+    from inpaintbench.annotate.journal.people import People, Rater
+
+DEMO_WORKSPACE = "embedded"
+"""What the demo's study calls the place of its films, which are in none."""
+InStudy = Annotated[Path, typer.Argument(help="Folder of a prepared study.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        envvar="INPAINTBENCH_DATABASE",
+        metavar="URL",
+        help="Journal elsewhere: a file, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME.",
+        show_default="STUDY/journal.sqlite",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A study with its journal."""
+
+    folder: Path
+    study: Study
+    journal: Journal
+    people: People
+
+    def votes(self) -> list[Vote]:
+        """Answers that stand.
+
+        Raises:
+            InputError: there are none yet.
+        """
+        found = votes(self.study, self.journal.events(self.study.study_id))
+        if not found:
+            raise InputError(f"nobody has answered in {str(self.folder)!r} yet")
+        return found
+
+    def rater(self, name: str) -> Rater:
+        """The rater called ``name``.
+
+        Raises:
+            InputError: there is none.
+        """
+        for one in self.people.raters(self.study.study_id):
+            if one.name.casefold() == name.casefold():
+                return one
+        raise InputError(f"the study has no rater called {name!r}; `inpaintbench annotate raters` lists them")
+
+    def rater_id(self, name: str, *, role: Literal["rater", "admin"]) -> str:
+        """The id of the rater called ``name``, who is added where there is none.
+
+        Raises:
+            InputError: somebody of another role is called so.
+        """
+        for one in self.people.raters(self.study.study_id):
+            if one.name.casefold() == name.strip().casefold():
+                if one.role != role:
+                    raise InputError(f"{name!r} is here as {one.role} already; choose another name")
+                return one.rater_id
+        return self.people.add(self.study.study_id, name, role=role).rater_id
+
+
+@contextmanager
+def opened(folder: Path, database: str | None, *, answers: bool = False) -> Iterator[Opened]:
+    """The study in ``folder`` with its journal, which is made where it is not there.
+
+    With ``answers`` the study remembers the journal as the place of its answers.
+    """
+    study = load(folder)
+    with journal(folder, database) as (found, url):
+        from inpaintbench.annotate.journal.people import People
+        from inpaintbench.annotate.journal.places import note
+
+        found.register(study.study_id, title=study.file.title)
+        if answers:
+            note(folder, url)
+        yield Opened(folder, study, found, People(found))
+
+
+@contextmanager
+def journal(folder: Path, database: str | None) -> Iterator[tuple[Journal, URL]]:
+    """The journal at ``database``, by default the file in ``folder``, and its URL."""
+    url = place_of(folder, database)
+    from inpaintbench.annotate.journal import Journal
+
+    with Journal(url) as found:
+        yield found, url
+
+
+def place_of(folder: Path, database: str | None) -> URL:
+    """Where the journal of the study in ``folder`` lies.
+
+    Raises:
+        InputError: no journal can lie there, or it is known to lie elsewhere.
+        MissingExtraError: the extra is not installed.
+    """
+    try:
+        from inpaintbench.annotate.journal.places import place
+    except ImportError as error:
+        raise MissingExtraError("asking people", "annotate") from error
+    return place(database, folder)
+
+
+def answers_stored(folder: Path, database: str | None) -> Callable[[str], int]:
+    """Study id -> how many answers there are in every journal that may hold some.
+
+    Raises:
+        InputError: ``database`` is missing where they are known to lie elsewhere, or is another one.
+    """
+    place_of(folder, database)
+    from inpaintbench.annotate.journal import Journal
+    from inpaintbench.annotate.journal.places import places_of_answers
+
+    places = places_of_answers(database, folder)
+
+    def count(study_id: str) -> int:
+        total = 0
+        for url in places:
+            with Journal(url) as found:
+                total += sum(event.kind == "answer" for event in found.events(study_id))
+        return total
+
+    return count

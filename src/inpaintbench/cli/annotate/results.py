@@ -1,0 +1,236 @@
+"""`annotate agreement`, `ranking`, `report`, `resolve`, `export`, `import`: what answers come to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench.annotate.desk.state import Vote
+from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements
+from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
+from inpaintbench.annotate.outcomes.resolve import labels, write_labels
+from inpaintbench.annotate.report.write import write_report
+from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha, raw_agreement
+from inpaintbench.annotate.statistics.agreement import confusion as coincidences
+from inpaintbench.annotate.statistics.ranking import Ranking, plain
+from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, scheme_of
+from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
+from inpaintbench.annotate.study import Study
+from inpaintbench.cli import console
+from inpaintbench.cli.annotate.opening import DEMO_WORKSPACE, Database, InStudy, opened
+from inpaintbench.errors import InputError
+from inpaintbench.types import Clip, Score
+from inpaintbench.workspace import Workspace
+
+Names = Annotated[bool, typer.Option("--names", help="Call raters by their names, instead of rater-001 and so on.")]
+
+
+def agreement(
+    study: InStudy,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", help="Also print how often two raters gave which answers to one task.")
+    ] = False,
+    database: Database = None,
+) -> None:
+    """How far raters agree, question by question, part by part."""
+    with opened(study, database) as found:
+        votes = found.votes()
+    asked = asked_parts(found.study, votes)
+    clusters = {task.task_id: task.cluster for task in found.study.tasks}
+    rows = []
+    for one in asked:
+        alpha = krippendorff_alpha(one.answers, one.scheme, bootstrap=Bootstrap(), clusters=clusters)
+        raw = raw_agreement(one.answers, one.scheme)
+        counts = (alpha.units, alpha.answers, alpha.left_out)
+        rows.append((one.question, one.part, alpha.value, alpha.low, alpha.high, raw.value, *counts, alpha.reason))
+    columns = ["question", "part", "alpha", "from", "to (95 %)", "raw", "tasks", "answers", "unsure", "note"]
+    console.print_table("agreement", columns, rows)
+    for one in asked if confusion else []:
+        values, counted = coincidences(one.answers, one.scheme)
+        title = f"{one.question}, {one.part}: answers to one task, two by two"
+        table = [(value, *row) for value, row in zip(values, counted.tolist(), strict=True)]
+        console.print_table(title, ["", *values], table)
+
+
+@dataclass(frozen=True)
+class AskedPart:
+    """One decision of a question, and who decided what."""
+
+    question: str
+    part: str
+    scheme: Scheme
+    answers: Answers
+
+
+def asked_parts(study: Study, votes: Sequence[Vote]) -> list[AskedPart]:
+    """Every decision that raters made by choosing; of the further ones of a form those that anybody was asked for."""
+    found = []
+    for label, question in study.question_of.items():
+        shown = {"clip": 0, "one": 1, "pair": 2, "set": 2}[question.subject]
+        main, *further = [part.name for part in question.form(candidates=shown).parts if part.options]
+        answers = answers_of(votes, label, pairs=question.subject == "pair")
+        found.append(AskedPart(label, main, scheme_of(question), answers))
+        for part in further:
+            if some := answers_of(votes, label, part=part):
+                found.append(AskedPart(label, part, scheme_of(question, part=part), some))
+    return found
+
+
+def ranking(study: InStudy, database: Database = None) -> None:
+    """Methods in the order that raters prefer them, with intervals."""
+    with opened(study, database) as found:
+        votes = found.votes()
+    rankings, shares = rankings_of(found.study, votes), shares_of(found.study, votes)
+    if not rankings and not shares:
+        raise InputError(f"no question of {found.study.file.title!r} compares methods")
+    for label, one in rankings.items():
+        _print_ranking(label, one)
+    for label, of_methods in shares.items():
+        what = "mean opinion" if found.study.question_of[label].subject == "one" else "selection frequency"
+        ordered = sorted(of_methods.items(), key=lambda pair: -pair[1].value)
+        rows = [(name, one.value, one.low, one.high, one.n, one.reason) for name, one in ordered]
+        columns = ["method", what, "from", "to", "answers" if what == "mean opinion" else "tasks", "note"]
+        console.print_table(label, columns, rows)
+
+
+def _print_ranking(label: str, one: Ranking) -> None:
+    rows = [
+        (row.rank, row.name, row.strength, row.low, row.high, _span(row.rank_low, row.rank_high), row.win_share, row.votes)
+        for row in one.methods
+    ]
+    console.print_table(label, ["rank", "method", "strength", "from", "to", "ranks", "win ratio", "votes"], rows)
+    told = [
+        f"{one.votes} votes on {one.clusters} sources",
+        *([f"{one.ties:.0%} hard to distinguish"] if one.ties is not None else []),
+        *([f"{one.both_bad:.0%} both bad"] if one.both_bad else []),
+        "the order is settled" if one.stable else "the order is not settled",
+        *([one.reason] if one.reason else []),
+        *one.notes,
+    ]
+    console.out.print("; ".join(told), markup=False)
+
+
+def _span(low: int | None, high: int | None) -> str:
+    return "" if low is None or high is None else str(low) if low == high else f"{low}-{high}"
+
+
+def report(
+    study: InStudy,
+    out: Annotated[Path | None, typer.Option(help="Folder of the page.", show_default="STUDY/report")] = None,
+    names: Names = False,
+    database: Database = None,
+) -> None:
+    """One page with everything that the answers say, and the judgements as a table."""
+    from inpaintbench.annotate.desk.desk import Desk
+
+    folder = out or study / "report"
+    with opened(study, database) as found:
+        votes, events = found.votes(), found.journal.events(found.study.study_id)
+        called = _called(found.people.raters(found.study.study_id)) if names else None
+        overview = Desk(found.study, found.journal).overview()
+    folder.mkdir(parents=True, exist_ok=True)
+    export_judgements(found.study, votes, folder / "judgements.csv", names=called)
+    page = write_report(
+        folder, study=found.study, votes=votes, events=events, overview=overview,
+        rankings=plain(rankings_of(found.study, votes)), dimensions=dimensions_of(found.study, votes), names=called,
+    )  # fmt: skip
+    console.out.print(console.shown(page), markup=False)
+
+
+def _called(raters: Sequence[object]) -> dict[str, str]:
+    return {one.rater_id: one.name for one in raters}  # type: ignore[attr-defined]
+
+
+def resolve(
+    study: InStudy,
+    into: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Workspace (labels) or run (comparisons) to write to. May be given again for runs.",
+            show_default="the study's own",
+        ),
+    ] = None,
+    least_agreement: Annotated[float, typer.Option(min=0, max=1, help="Share of a clip's votes that a label needs.")] = 0.5,
+    override: Annotated[bool, typer.Option("--override", help="Count for clips that another study answered too.")] = False,
+    database: Database = None,
+) -> None:
+    """Turn answers into attributes, answers and scores that the other rooms read."""
+    with opened(study, database) as found:
+        votes = found.votes()
+    subjects = {question.subject for question in found.study.question_of.values()}
+    targets = _targets(found.study, into)
+    if "clip" in subjects:
+        if len(targets) > 1:
+            named = ", ".join(repr(str(one.path)) for one in targets)
+            raise InputError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
+        _resolve_labels(found.study, votes, targets[0], least_agreement=least_agreement, override=override)
+    if subjects - {"clip"}:
+        _resolve_preferences(found.study, votes, targets, override=override)
+
+
+def _targets(study: Study, into: Sequence[Path] | None) -> list[Workspace]:
+    subjects = study.file.subjects
+    if not into and subjects.workspace == DEMO_WORKSPACE:
+        raise InputError("the demo's films lie in no workspace, so nothing can be written there; name one with --into")
+    paths = list(into or []) or [Path(one) for one in ([subjects.workspace] if subjects.workspace else subjects.runs)]
+    return [Workspace(path, create=False) for path in paths]
+
+
+def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *, least_agreement: float, override: bool) -> None:
+    found = labels(study, votes, least_agreement=least_agreement)
+    known = {clip.clip_id for clip in workspace.table("clips", Clip)}
+    if not known & {task.subject_id for task in study.tasks}:
+        raise InputError(f"{str(workspace.path)!r} has none of the study's clips; name the workspace that they are from")
+    with workspace.locked():
+        write_labels(workspace, found, study, override=override)
+    decided: dict[str, list[bool]] = {}
+    for row in found.answers:
+        decided.setdefault(row.question, []).append(row.answer is not None)
+    rows = []
+    for label, of in decided.items():
+        scheme = scheme_of(study.question_of[label])
+        alpha = krippendorff_alpha(answers_of(votes, label), scheme).value
+        rows.append((label, sum(of), len(of) - sum(of), found.unanswered.get(label, 0), alpha))
+    columns = ["question", "decided", "without agreement", "no answer", "alpha"]
+    console.print_table(f"written to {console.shown(workspace.path)}", columns, rows)
+
+
+def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Workspace], *, override: bool) -> None:
+    scores: list[Score] = preferences(study, votes)
+    for run in runs:
+        with run.locked():
+            write_preferences(run, scores, study, override=override)
+    known = sum(row.value is not None for row in scores)
+    where = ", ".join(console.shown(run.path) for run in runs)
+    console.out.print(f"{known} scores of {METRIC} ({len(scores) - known} without votes) written to {where}", markup=False)
+
+
+def export(
+    study: InStudy,
+    out: Annotated[Path, typer.Option(help="A .parquet, .csv or .jsonl file.")],
+    names: Names = False,
+    database: Database = None,
+) -> None:
+    """Write every judgement that stands to one table."""
+    with opened(study, database) as found:
+        called = _called(found.people.raters(found.study.study_id)) if names else None
+        count = export_judgements(found.study, found.votes(), out, names=called)
+    console.out.print(f"{count} judgements in {console.shown(out)}", markup=False)
+
+
+def import_file(
+    study: InStudy,
+    file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .jsonl file of judgements.")],
+    database: Database = None,
+) -> None:
+    """Bring in judgements from another journal, or made elsewhere; twice is the same as once."""
+    with opened(study, database, answers=True) as found:
+        done = import_judgements(file, found.study, found.journal, at=time.time())
+    if not (done.stored or done.known):
+        raise InputError(f"{str(file)!r} holds no judgements")
+    console.out.print(f"{done.stored} judgements stored, {done.known} were here already", markup=False)

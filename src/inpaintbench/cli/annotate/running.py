@@ -1,0 +1,180 @@
+"""`annotate serve`, `invite`, `raters`, `revoke`, `resume`, `status`, `backup`, `restore`: while people are asked."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from inpaintbench.annotate.study import load
+from inpaintbench.cli import console
+from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened, place_of
+from inpaintbench.errors import InputError, MissingExtraError
+
+Names = Annotated[list[str], typer.Argument(help="What raters are called; any words.")]
+Name = Annotated[str, typer.Argument(help="What the rater is called.")]
+_ORIGIN = "http://127.0.0.1:7860"
+
+
+def serve(
+    study: InStudy,
+    database: Database = None,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 = all networks.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 = a free one.")] = 7860,
+    origin: Annotated[
+        str | None, typer.Option(help="How browsers reach it through a proxy in front, such as https://NAME.")
+    ] = None,
+    certificate: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(help="TLS private key (PEM).")] = None,
+) -> None:
+    """Open the browser app of a study; Ctrl-C ends it."""
+    start(study, database=database, host=host, port=port, origin=origin, certificate=certificate, key=key, ready=_ready)
+
+
+def start(
+    study: Path, *, database: str | None, host: str = "127.0.0.1", port: int, origin: str | None = None,
+    certificate: Path | None = None, key: Path | None = None, ready: Callable[[str], None],
+) -> None:  # fmt: skip
+    """Run the app until it is ended."""
+    if not all(map(find_spec, ("gradio", "sqlalchemy"))):
+        raise MissingExtraError("the browser app", "annotate")
+    from inpaintbench.annotate.app.serve import serve as serve_app
+
+    serve_app(
+        study, database=database, host=host, port=port, public_origin=origin, certificate=certificate, key=key, ready=ready,
+        warn=lambda sentence: console.err.print(sentence, markup=False),
+    )  # fmt: skip
+
+
+def _ready(address: str) -> None:
+    console.out.print(f"raters: {address} with the links of `inpaintbench annotate invite`; Ctrl-C ends the app", markup=False)
+
+
+def invite(
+    study: InStudy,
+    names: Names,
+    database: Database = None,
+    admin: Annotated[bool, typer.Option("--admin", help="They see the admin page and do not answer.")] = False,
+    password: Annotated[bool, typer.Option("--password", help="Ask for a password to sign in with, instead of a link.")] = False,
+    origin: Annotated[str, typer.Option(help="Where raters reach the app.")] = _ORIGIN,
+) -> None:
+    """Add raters, and print a secret link for each; a new link for a known name makes the old one useless."""
+    if password and len(names) != 1:
+        raise InputError(f"--password sets that of one rater, {len(names)} are named")
+    with opened(study, database, answers=True) as found:
+        for name in names:
+            rater_id = found.rater_id(name, role="admin" if admin else "rater")
+            if password:
+                found.people.set_password(found.study.study_id, rater_id, _asked_password())
+                console.out.print(f"{name}: signs in at {origin}/login", markup=False)
+            else:
+                secret = found.people.invite(found.study.study_id, rater_id)
+                console.out.print(f"{name}: {origin}/join/{secret}", markup=False)
+
+
+def _asked_password() -> str:
+    first = getpass.getpass("Password: ")
+    if first != getpass.getpass("Once more: "):
+        raise InputError("the two passwords differ; nothing was changed")
+    return first
+
+
+def raters(study: InStudy, database: Database = None) -> None:
+    """List the raters of a study."""
+    with opened(study, database) as found:
+        seen = {one["rater_id"]: one for one in _overview(found)["raters"]}
+        rows = [
+            (
+                one.name,
+                "revoked" if one.revoked else "paused" if seen.get(one.rater_id, {}).get("paused") else one.role,
+                seen.get(one.rater_id, {}).get("answered", 0),
+                datetime.fromtimestamp(one.created_at, UTC).strftime("%Y-%m-%d %H:%M"),
+            )
+            for one in found.people.raters(found.study.study_id)
+        ]
+    console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
+
+
+def revoke(study: InStudy, name: Name, database: Database = None) -> None:
+    """End a rater's link, password and open sessions; their answers stay."""
+    with opened(study, database) as found:
+        found.people.revoke(found.study.study_id, found.rater(name).rater_id)
+    console.out.print(f"{name} can no longer sign in", markup=False)
+
+
+def resume(study: InStudy, name: Name, database: Database = None) -> None:
+    """Let a rater go on who was paused after missing too many known answers."""
+    from inpaintbench.annotate.desk.desk import Desk
+
+    with opened(study, database) as found:
+        Desk(found.study, found.journal).resume(found.rater(name).rater_id)
+    console.out.print(f"{name} can go on", markup=False)
+
+
+def _overview(found: Opened) -> Mapping[str, Any]:
+    from inpaintbench.annotate.desk.desk import Desk
+
+    overview: Mapping[str, Any] = Desk(found.study, found.journal).overview()
+    return overview
+
+
+def status(study: InStudy, database: Database = None) -> None:
+    """How far a study is."""
+    with opened(study, database) as found:
+        overview = _overview(found)
+        names = {one.rater_id: one.name for one in found.people.raters(found.study.study_id)}
+    console.print_table(
+        found.study.file.title,
+        ["question", "tasks", "covered", "votes", "needed", "state"],
+        [
+            (one["name"], one["tasks"], one["covered"], one["votes"], one["needed"], "done" if one["done"] else "open")
+            for one in overview["questions"]
+        ],
+    )
+    columns = ["rater", "answered", "median s", "gold right", "of", "repeats equal", "of", "paused"]
+    rows = [
+        (
+            names.get(one["rater_id"], one["rater_id"]), one["answered"], one["median_seconds"], one["gold"]["right"],
+            one["gold"]["asked"], one["consistency"]["right"], one["consistency"]["asked"], "yes" if one["paused"] else "",
+        )
+        for one in overview["raters"]
+    ]  # fmt: skip
+    console.print_table("raters", columns, rows)
+    for one in [*overview["taken_out"], *overview["reported_broken"]]:
+        console.out.print(f"does not play: {one['question']} of {one['caption'] or one['subject_id']}", markup=False)
+    console.out.print(overview["why"], markup=False)
+
+
+def backup(
+    study: InStudy,
+    out: Annotated[Path, typer.Option(help="The SQLite file to write.")],
+    database: Database = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over an older backup.")] = False,
+) -> None:
+    """Copy the journal to one checked file while the app runs."""
+    from inpaintbench.annotate.journal.backup import backup as copy
+
+    with opened(study, database) as found:
+        copy(found.journal, out, replace=replace)
+    console.out.print(f"{console.shown(out)}: {out.stat().st_size / 1e6:.1f} MB", markup=False)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A backup.")],
+    study: InStudy,
+    database: Database = None,
+) -> None:
+    """Bring a backup into an empty journal."""
+    url = place_of(study, database)
+    from inpaintbench.annotate.journal.backup import restore as bring_back
+    from inpaintbench.annotate.journal.engines import name_of
+    from inpaintbench.annotate.journal.places import note
+
+    bring_back(file, url, study_id=load(study).study_id)
+    note(study, url)
+    console.out.print(f"{console.shown(file)} is back in the journal {name_of(url)}", markup=False)

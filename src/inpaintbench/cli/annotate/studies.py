@@ -1,0 +1,128 @@
+"""`annotate studies`, `new`, `prepare`, `plan`: before anybody is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from inpaintbench.annotate import shipped
+from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
+from inpaintbench.annotate.questions import QUESTIONS
+from inpaintbench.annotate.statistics.planning import Plan, difference_of
+from inpaintbench.annotate.statistics.planning import plan as plan_votes
+from inpaintbench.annotate.statistics.planning_labels import LabelPlan, plan_labels, plan_selection
+from inpaintbench.annotate.study import read_study_file
+from inpaintbench.cli import console
+from inpaintbench.cli.annotate.opening import Database, answers_stored
+from inpaintbench.cli.console import WORKERS, Running, Workers
+from inpaintbench.errors import InputError
+
+
+def list_shipped() -> None:
+    """List the studies that come with the program, and the questions there are."""
+    rows = []
+    for name in shipped.names():
+        file = shipped.read(name, folder=Path())
+        rows.append((name, file.title, ", ".join(one.label for one in file.questions)))
+    console.print_table("studies", ["name", "title", "questions"], rows)
+    kinds = [(name, QUESTIONS.get(name).subject, QUESTIONS.get(name).scale) for name in QUESTIONS]
+    console.print_table("questions", ["name", "a task shows", "scale"], kinds)
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="A shipped study (`annotate studies` lists them).")],
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("study.toml"),
+) -> None:
+    """Write a shipped study as a file to complete and change."""
+    path = console.shown(shipped.write(name, out))
+    console.out.print(f"{path}: set its paths, then `inpaintbench annotate prepare {path} --out STUDY`", markup=False)
+
+
+def prepare(
+    file: Annotated[Path, typer.Argument(help="The study file.")],
+    out: Annotated[Path, typer.Option(help="Folder of the study.")],
+    database: Database = None,
+    workers: Workers = WORKERS,
+) -> None:
+    """Make the tasks of a study and the videos that browsers play; run it again to go on after an interruption."""
+    asked = read_study_file(file)
+    study = prepare_study(asked, out, executor_of=Running(workers).on, answers_of=answers_stored(out, database), log=_told)
+    console.out.print(
+        f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
+        f"next: `inpaintbench annotate invite {console.shown(out)} NAME` and `inpaintbench annotate serve {console.shown(out)}`"
+    )
+
+
+def _told(sentence: str) -> None:
+    console.out.print(sentence, markup=False)
+
+
+def plan(
+    kind: Annotated[
+        Literal["pairwise", "labels", "best_of"],
+        typer.Option(help="What is asked: pairs, labels, or the best of several."),
+    ] = "pairwise",
+    methods: Annotated[int, typer.Option(min=2, help="Pairwise: to be compared.")] = 5,
+    difference: Annotated[
+        float,
+        typer.Option(min=0.01, max=0.45, help="Pairwise: smallest that matters; 0.1 = 60 % of the votes for the better one."),
+    ] = 0.1,
+    ties: Annotated[float, typer.Option(min=0, max=0.9, help="Pairwise: expected share of `hard to distinguish`.")] = 0.15,
+    raters: Annotated[int, typer.Option(min=2, help="Pairwise: people who take part.")] = 30,
+    sources: Annotated[int, typer.Option(min=3, help="Pairwise: films or pictures that are compared.")] = 20,
+    power: Annotated[float, typer.Option(min=0.5, max=0.99, help="Pairwise: chance that all differences are found.")] = 0.9,
+    items: Annotated[int, typer.Option(min=2, help="Labels: to be labelled.")] = 100,
+    options: Annotated[int, typer.Option(min=2, help="Labels: steps of the scale.")] = 7,
+    spread: Annotated[float, typer.Option(min=0.05, max=10, help="Labels: spread of the raters around an item, in steps.")] = 0.5,
+    half_width: Annotated[
+        float, typer.Option(min=0.001, max=0.49, help="Labels, best_of: of the interval that is wanted, as a share.")
+    ] = 0.05,
+    seconds: Annotated[float, typer.Option(min=0.5, help="For one answer.")] = 8.0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
+) -> None:
+    """Say how many votes a study needs, before it starts."""
+    if kind == "labels":
+        of_labels = plan_labels(
+            items=items, options=options, spread=spread, half_width=half_width, seed=seed, seconds_per_answer=seconds
+        )
+        _print_labels(of_labels, title=f"{items} items, {options} options")
+    elif kind == "best_of":
+        chosen = plan_selection(half_width=half_width, seconds_per_answer=seconds)
+        rows = [("tasks", chosen.tasks), ("votes, one a task", chosen.votes), ("hours of all raters together", chosen.hours)]
+        console.print_table(f"selection frequency within {half_width:g}", ["what", "needed"], rows)
+    else:
+        if difference >= (1 - ties) / 2:
+            wins = 0.5 + difference
+            raise InputError(f"with {ties:.0%} ties nobody wins {wins:.0%} of the votes; lower --ties or --difference")
+        smallest = difference_of(0.5 + difference, ties=ties)
+        found = plan_votes(
+            methods=methods, ties=ties, raters=raters, sources=sources, smallest_difference=smallest, power=power, seed=seed,
+            seconds_per_answer=seconds,
+        )  # fmt: skip
+        _print_pairs(found, title=f"{methods} methods, {sources} sources, {raters} raters")
+
+
+def _print_labels(found: LabelPlan, *, title: str) -> None:
+    if found.raters_per_item is None:
+        raise InputError(f"no number of raters is enough: {found.reason}")
+    rows = [
+        ("raters_per_task in the study file", found.raters_per_item), ("votes", found.votes),
+        ("hours of all raters together", found.hours), ("expected agreement of two raters", found.agreement),
+        ("its interval, to each side", found.half_width), ("share of labels that are right", found.right),
+    ]  # fmt: skip
+    console.print_table(title, ["what", "needed"], rows)
+
+
+def _print_pairs(found: Plan, *, title: str) -> None:
+    if found.votes is None:
+        raise InputError(f"no number of votes is enough: {found.reason}")
+    rows = [
+        ("votes", found.votes), ("votes on each pair of methods", found.per_pair),
+        ("raters_per_task in the study file", found.raters_per_task), ("hours of all raters together", found.hours),
+        ("share of simulated studies that found all differences", found.power),
+    ]  # fmt: skip
+    console.print_table(title, ["what", "needed"], rows)
+    for note in found.notes:
+        console.out.print(note, markup=False)

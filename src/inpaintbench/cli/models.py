@@ -1,0 +1,73 @@
+"""`models`: parameters of the networks that some attributes and metrics use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench.cli import console
+from inpaintbench.download import Limits
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.models import fetching
+from inpaintbench.models.weights import known, located, named, state
+
+app = typer.Typer(no_args_is_help=True, help="Fetch, import and check the parameters of networks.")
+
+Names = Annotated[list[str] | None, typer.Argument(help="Which ones.", show_default="all")]
+Fetched = Annotated[list[str] | None, typer.Argument(help="Which ones.", show_default="all that have a public address")]
+
+
+@app.command("list")
+def list_all() -> None:
+    """List the known files, whether they are here, and who needs them."""
+    rows = [
+        (weights.name, state(weights), weights.bytes, weights.licence, ", ".join(weights.used_by), weights.file)
+        for weights in known().values()
+    ]
+    console.print_table("weights", ["name", "state", "bytes", "licence", "used by", "file"], rows)
+
+
+@app.command()
+def fetch(
+    names: Fetched = None,
+    mirror: Annotated[
+        str | None, typer.Option("--from", metavar="URL", help="Another address of the same bytes; for one name.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="Longest time for one file, with all tries.")] = 3600.0,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Also from loopback, private and link-local addresses.")
+    ] = False,
+) -> None:
+    """Bring files into the cache folder from their public addresses, checked by their SHA-256."""
+    chosen = [named(name) for name in names] if names else [weights for weights in known().values() if mirror or weights.origin]
+    if mirror and len(chosen) != 1:
+        raise InputError(f"--from gives one file, {len(chosen)} were asked for: name one of {', '.join(known())}")
+    for weights in chosen:
+        address = mirror or weights.origin or "no known address"
+        console.out.print(f"{weights.name}: {weights.licence}, {weights.bytes / 1e6:.1f} MB, from {address}", markup=False)
+        limits = Limits(most_bytes=weights.bytes, seconds=seconds, allow_private=allow_private)
+        path = fetching.fetch(weights, limits=limits, mirror=mirror)
+        console.out.print(f"{weights.name}: {console.shown(path)}", markup=False)
+
+
+@app.command()
+def verify(names: Names = None) -> None:
+    """Check the files that are here; exit status 1 when one is missing or damaged."""
+    wrong = 0
+    for weights in [named(name) for name in names or known()]:
+        try:
+            console.out.print(f"{weights.name}: ready, {console.shown(located(weights))}", markup=False)
+        except NotMeasurable as error:
+            wrong += 1
+            console.out.print(f"{weights.name}: {error}", markup=False)
+    if wrong:
+        console.stop(f"{wrong} of the weights cannot be used")
+
+
+@app.command("import")
+def import_file(file: Annotated[Path, typer.Argument(help="A file under any name.")]) -> None:
+    """Copy a file into the cache folder; which one it is, its bytes tell."""
+    weights = fetching.import_file(file)
+    console.out.print(f"{weights.name}: imported, {weights.licence}, used by {', '.join(weights.used_by)}", markup=False)

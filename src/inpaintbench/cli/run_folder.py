@@ -1,0 +1,57 @@
+"""What the `eval` commands share: a folder of predictions and scores, bound to one frozen dataset."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from inpaintbench import frozen
+from inpaintbench.errors import InputError
+from inpaintbench.eval.freshness import is_stale
+from inpaintbench.types import Dataset, Score, SliceScore
+from inpaintbench.workspace import Workspace, file_sha256, write_atomically
+
+
+def bind(workspace: Workspace, root: Path) -> None:
+    """Remember which dataset a run folder is for.
+
+    Raises:
+        InputError: it is for another one.
+    """
+    marker, manifest = workspace.path / "dataset.sha256", file_sha256(root / frozen.MANIFEST)
+    if marker.exists() and marker.read_text().strip() != manifest:
+        raise InputError(f"run folder {str(workspace.path)!r} holds results on another dataset; use another --run")
+    write_atomically(marker, f"{manifest}\n".encode())
+
+
+def predicted(workspace: Workspace) -> list[str]:
+    """Methods with predictions, sorted.
+
+    Raises:
+        InputError: there are none.
+    """
+    tables = (workspace.path / "tables").glob("*/predict.*.parquet")
+    found = sorted({path.stem.removeprefix("predict.") for path in tables})
+    if not found:
+        raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval predict` first")
+    return found
+
+
+def scores_of(
+    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, *, methods: Sequence[str] | None = None
+) -> tuple[list[Score], list[SliceScore]]:
+    """Scores under a protocol, of items and of slices, of all methods or some.
+
+    Raises:
+        InputError: there are none, or a method was run again after it was scored: old scores would stand for new predictions.
+    """
+    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
+    rows = [row for row in rows if methods is None or row.method in methods]
+    if not rows:
+        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}; run `inpaintbench eval score` first")
+    for method in dict.fromkeys(row.method for row in rows):
+        if is_stale(workspace, dataset, protocol=protocol, method=method):
+            again = shlex.join(["inpaintbench", "eval", "score", str(root), "--run", str(workspace.path), "--protocol", protocol])
+            raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
+    return rows, [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]

@@ -1,0 +1,242 @@
+"""`curation select`, `why` and `funnel`: decide over what is stored, and show how it was decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from inpaintbench.cli import console
+from inpaintbench.cli.console import WORKERS, Workers
+from inpaintbench.curation import measuring
+from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_csv, calibrate_judged
+from inpaintbench.curation.facts import Facts, require_measured
+from inpaintbench.curation.footage import display_name
+from inpaintbench.curation.funnel import write_funnel, write_what_if
+from inpaintbench.curation.funnel.write import source_names
+from inpaintbench.curation.judging import Judged
+from inpaintbench.curation.rule_expressions import parse_rules
+from inpaintbench.curation.rules import Rule, read_rules
+from inpaintbench.curation.stored_selection import stored_selection
+from inpaintbench.curation.what_if import what_if as ask
+from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
+from inpaintbench.errors import InputError, RunError, Waiting
+from inpaintbench.executors.base import Rejection
+from inpaintbench.recipes.settings import recall, remember, stages_of
+from inpaintbench.types import Attribute
+from inpaintbench.workspace import Workspace, write_atomically
+
+InWorkspace = Annotated[Path, typer.Argument(help="The workspace.")]
+_AUDIT_AT_RANDOM = 20
+_COPIES_SHOWN = 8
+
+
+def select(
+    workspace: InWorkspace,
+    rules: Annotated[Path | None, typer.Option(help="TOML file with one [[rule]] each.", show_default="the recipe's")] = None,
+    what_if: Annotated[
+        str | None, typer.Option(help='Change nothing; tell what "camera_motion>0.2 and cut_score<=0.3" would gain and lose.')
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Of --what-if: where the page of pictures goes.", show_default="WORKSPACE/what_if.html")
+    ] = None,
+    audit_to: Annotated[
+        Path | None, typer.Option("--audit", help="Write a CSV of clips for people to look at, near thresholds and at random.")
+    ] = None,
+    audit_near: Annotated[int, typer.Option(min=1, help="Of --audit: clips near each threshold.")] = 20,
+    cut_score_limit: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Clips with a higher cut score are dropped.")
+    ] = None,
+    level_share: Annotated[float | None, typer.Option(min=0.01, max=0.5, help="Share labelled low, and high.")] = None,
+    level_limit: Annotated[int | None, typer.Option(min=1, help="Most clips labelled low, and high.")] = None,
+    workers: Workers = WORKERS,
+) -> None:
+    """Apply rules and label the clips that are kept; what is given here is remembered, and nothing is measured twice."""
+    opened = Workspace(workspace, create=False)
+    given = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if what_if is not None:
+        if changed or rules is not None or audit_to is not None:
+            raise InputError("--what-if changes nothing; give it alone, and the rules in its expression")
+        _tell_what_if(opened, what_if, out or opened.path / "what_if.html")
+        return
+    if out is not None:
+        raise InputError("--out is where the page of --what-if goes; without --what-if there is none")
+    if rules is not None:
+        changed["rules"] = read_rules(rules)
+        _check_rules(opened, changed["rules"])
+    try:
+        _apply(opened, changed, workers=workers)
+    except (RunError, Waiting):
+        # Nothing is kept, or people have to answer first: the counts say why.
+        print_judged(stored_selection(opened, Facts.of_workspace(opened)))
+        raise
+    judged = stored_selection(opened, Facts.of_workspace(opened))
+    print_judged(judged)
+    levels = Counter(str(row.value) for row in opened.table("attributes", Attribute, step="levels") if row.value is not None)
+    if levels:
+        told = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
+        console.out.print(f"labels, of camera and scene motion together: {told}", markup=False)
+    if audit_to is not None:
+        picked = audit(judged, near=audit_near, at_random=_AUDIT_AT_RANDOM)
+        write_atomically(audit_to, audit_csv(judged, picked, names=source_names(opened)))
+        console.out.print(f"{len(picked)} clips to look at in {console.shown(audit_to)}", markup=False)
+
+
+def _check_rules(workspace: Workspace, rules: Sequence[Rule]) -> None:
+    """Refuse rules on what not every clip has and nothing can measure here, before any of them is applied."""
+    facts = Facts.of_workspace(workspace, {rule.subject for rule in rules})
+    measuring.check_weights(
+        rule.subject for rule in rules if rule.subject in ATTRIBUTES and not facts.of(rule.subject).known.all()
+    )
+    require_measured(facts, [rule for rule in rules if rule.subject not in ATTRIBUTES], workspace=workspace)
+
+
+def _apply(workspace: Workspace, changed: dict[str, Any], *, workers: int) -> None:
+    """Run the labelling stage of the workspace's recipe with some options changed, which it keeps unless the stage fails."""
+    recipe = recall(workspace)
+    if foreign := [name for name in changed if name not in type(recipe).model_fields]:
+        raise InputError(f"the recipe {recipe.kind!r} has no {foreign[0]} to change; `inpaintbench masks pair` applies its rules")
+    recipe = recipe.model_copy(update=changed)
+    with console.running(workspace, workers=workers) as executor:
+        try:
+            stages_of(recipe).label(recipe, executor, workspace)
+        except Waiting:
+            remember(workspace, recipe)
+            raise
+        remember(workspace, recipe)
+
+
+def print_judged(judged: Judged) -> None:
+    """The counts of every rule, and how it agrees with people where they have answered."""
+    rows = [
+        (one.label, one.judged, one.kept, one.dropped, one.dropped_alone, one.dropped_among_others, one.missing, one.waiting)
+        for one in judged.counts()
+    ]
+    columns = ["rule", "judged", "kept", "dropped", "by it alone", "among others", "no value", "waiting"]
+    if rows:
+        console.print_table("Rules", columns, rows)
+    waiting = int(judged.waiting.sum())
+    more = f", {waiting} waiting for an answer" if waiting else ""
+    console.out.print(f"{int(judged.kept.sum())} clips kept, {int(judged.dropped.sum())} dropped{more}", markup=False)
+    _print_calibration(judged)
+
+
+def _print_calibration(judged: Judged) -> None:
+    found = calibrate_judged(judged)
+    if not found:
+        return
+    rows = [
+        (one.rule, one.n, one.true_positives, one.false_positives, one.false_negatives, one.true_negatives,
+         _share(one.precision), _share(one.recall))
+        for one in found
+    ]  # fmt: skip
+    columns = ["rule", "n", "drop, reject", "drop, keep", "keep, reject", "keep, keep", "precision", "recall"]
+    console.print_table("Rules against people (95 % intervals)", columns, rows)
+    console.out.print(LIMITATION, markup=False)
+
+
+def _share(share: Share) -> str:
+    if share.value is None or share.low is None or share.high is None:
+        return f"none: {share.reason}"
+    return f"{share.value:.0%} ({share.low:.0%}..{share.high:.0%})"
+
+
+def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:
+    change = ask(workspace, parse_rules(expression))
+    told = {"now": change.now.kept, "then": change.then.kept, "gained": change.gained, "lost": change.lost}
+    console.print_table("Clips kept", list(told), [[int(flags.sum()) for flags in told.values()]])
+    for label in change.replaced:
+        console.out.print(f"in place of: {label}", markup=False)
+    write_what_if(workspace, change, page)
+    console.out.print(f"Pictures of what is gained and lost: {console.shown(page)}", markup=False)
+
+
+def why(
+    workspace: InWorkspace,
+    clip: Annotated[str, typer.Argument(help="A clip's id or its beginning, the path of its source, or SOURCE:FRAME.")],
+) -> None:
+    """Print the whole trail of a clip: where it is from, what was measured, what was decided, and where it ended."""
+    opened = Workspace(workspace, create=False)
+    refused = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
+    if refused:
+        for row in refused:
+            console.out.print(f"{clip} gave no clip: refused by {row.step}: {row.reason}", markup=False)
+        return
+    found = trail(opened, find_clip(opened, clip))
+    _print_origin(found)
+    _print_facts(found)
+    verdicts = [(row.rule, row.value, margin(row), "keep" if row.keep else "drop", row.reason) for row in found.selections]
+    if verdicts:
+        console.print_table("Rules", ["rule", "value", "margin", "verdict", "reason"], verdicts)
+    else:
+        console.out.print("No rule has been applied to it.", markup=False)
+    if found.answers:
+        answers = [(row.question, row.answer, row.reason, row.votes, row.agreement) for row in found.answers]
+        console.print_table("Answers of people", ["question", "answer", "reason", "votes", "agreement"], answers)
+    if found.copies:
+        rest = len(found.copies) - _COPIES_SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        console.out.print(f"Duplicates of it: {', '.join(found.copies[:_COPIES_SHOWN])}{more}", markup=False)
+    _print_endings(found)
+
+
+def _print_origin(found: Trail) -> None:
+    clip, source, download = found.clip, found.source, found.download
+    span = f"frames {clip.start_frame}..{clip.end_frame - 1}"
+    of = display_name(source.uri) if source else f"the source {clip.source_id}, which is gone"
+    size = f"{clip.width}x{clip.height}, {clip.frames} frames at {clip.fps:g} fps"
+    console.out.print(f"clip {clip.clip_id}: {span} of {of} ({size})", markup=False)
+    if source:
+        facts = {"found by": source.origin, "licence": source.licence, "author": source.author, "page": source.page_url,
+                 "bytes": source.bytes, "sha256": source.sha256}  # fmt: skip
+        console.print_table("Source", ["", ""], [(name, value) for name, value in facts.items() if value is not None])
+    if download:
+        facts = {"url": download.url, "page": download.page_url, "licence": download.licence, "author": download.author,
+                 "title": download.title, "rendition": download.rendition, "retrieved at": download.retrieved_at,
+                 "status": download.status, "tries": download.tries}  # fmt: skip
+        told = {name: value for name, value in facts.items() if value is not None} | dict(download.details)
+        if found.check and found.check.words:
+            told["licence when asked again"] = found.check.words
+        console.print_table("Download", ["", ""], [(name, str(value)) for name, value in told.items()])
+
+
+def _print_facts(found: Trail) -> None:
+    rows = [
+        (
+            "clip" if row.subject_id == found.clip.clip_id else "source",
+            row.name,
+            row.value,
+            row.reason,
+            *unit_and_direction(row.name),
+            f"{row.producer} {row.producer_version}",
+        )
+        for row in found.facts
+    ]
+    columns = ["of", "name", "value", "reason", "unit", "direction", "producer"]
+    console.print_table("Measurements and labels", columns, rows)
+
+
+def _print_endings(found: Trail) -> None:
+    if not found.endings:
+        console.out.print("It is in no item.", markup=False)
+        return
+    rows = [
+        (one.item.item_id, one.corruption.generator if one.corruption else None, one.item.split, ", ".join(one.slices) or "none")
+        for one in found.endings
+    ]
+    console.print_table("Items", ["item", "corruption", "split", "slices"], rows)
+
+
+def funnel(
+    workspace: InWorkspace,
+    out: Annotated[Path | None, typer.Option(help="The HTML file.", show_default="WORKSPACE/funnel.html")] = None,
+) -> None:
+    """Write a page that shows what became of all footage, and why."""
+    opened = Workspace(workspace, create=False)
+    page = write_funnel(opened, out or opened.path / "funnel.html")
+    console.out.print(f"Funnel: {console.shown(page)}", markup=False)

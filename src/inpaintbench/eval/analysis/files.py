@@ -1,0 +1,156 @@
+"""The tables as CSV and Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from inpaintbench.eval.analysis.means import Means, Measure
+from inpaintbench.eval.analysis.tables import difficulty, improvements, over_methods, over_slices, ranking, table_1, table_2
+from inpaintbench.eval.report.markup import number, percent
+from inpaintbench.eval.report.tables import split_level
+
+_MEASURE = ("metric", "measure", "unit", "higher_is_better")
+
+
+def table_1_csv(means: Means) -> bytes:
+    """One row for each slice, metric and method; None is an empty cell, infinity is ``inf``."""
+    sizes = ("n", "n_vectors", "dimension")
+    head = ("slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", *sizes)
+    columns = (*head, "place", "doubtful", "reason", "warning")
+    rows = [
+        [one.slice, *split_level(one.slice), one.method, *_told(one.measure), one.cell.mean, one.cell.standard_error, one.cell.n,
+         one.cell.n_vectors, one.cell.dimension, one.place, one.cell.doubtful, one.cell.reason, one.cell.warning]
+        for one in table_1(means)
+    ]  # fmt: skip
+    return _csv(columns, rows)
+
+
+def table_2_csv(means: Means) -> bytes:
+    """One row for each metric, slice and method, from best to worst."""
+    columns = (*_MEASURE, "slice", "attribute", "setting", "place", "method", "doubtful")
+    rows = [
+        [*_told(one.measure), one.slice, *split_level(one.slice), place, method, one.doubtful]
+        for one in table_2(means)
+        for method, place in one.places
+    ]
+    return _csv(columns, rows)
+
+
+def figure_3_csv(means: Means) -> bytes:
+    """One row for each metric and method: its mean over slices."""
+    columns = (*_MEASURE, "method", "mean", "standard_error", "n_slices", "doubtful", "reason")
+    rows = [
+        [*_told(measure), method, one.mean, one.standard_error, one.n, one.doubtful, one.reason]
+        for measure in means.measures
+        for method, one in over_slices(means, measure).items()
+    ]
+    return _csv(columns, rows)
+
+
+def figure_4_csv(means: Means) -> bytes:
+    """One row for each metric and slice: its mean over methods."""
+    columns = (*_MEASURE, "slice", "mean", "standard_error", "n_methods", "doubtful", "reason")
+    rows = [
+        [*_told(measure), name, one.mean, one.standard_error, one.n, one.doubtful, one.reason]
+        for measure in means.measures
+        for name, one in difficulty(means, measure).items()
+    ]
+    return _csv(columns, rows)
+
+
+def improvement_csv(means: Means) -> bytes:
+    """One row for each attribute, metric and method: the relative improvement as a share."""
+    columns = ("attribute", *_MEASURE, "method", "improvement", "doubtful", "reason")
+    rows = [[one.attribute, *_told(one.measure), one.method, one.share, one.doubtful, one.reason] for one in improvements(means)]
+    return _csv(columns, rows)
+
+
+def table_1_markdown(means: Means) -> bytes:
+    """A table for each slice: methods x metrics, the best bold, the mean over methods below."""
+    parts = ["# Table 1", *_opening(means)]
+    for name in means.slices:
+        heads = ["Method", *(measure.title + means.marks([name], measure) for measure in means.measures)]
+        lines = [[method, *(_cell(means, name, method, measure) for measure in means.measures)] for method in means.methods]
+        lines.append(["*Mean*", *(mean_words(means, name, measure) for measure in means.measures)])
+        parts += [f"## {_escaped(means.slice_label(name))}", _markdown(heads, lines), *map(_escaped, means.sizes(name))]
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def table_2_markdown(means: Means) -> bytes:
+    """A table for each metric: slices x places."""
+    parts = ["# Table 2", *_opening(means)]
+    for measure in means.ranked_measures:
+        heads = ["", *(means.slice_label(name) + means.marks([name], measure) for name in means.slices)]
+        orders = [ranked_words(means, name, measure) for name in means.slices]
+        lines = [[str(place), *row] for place, row in enumerate(zip(*orders, strict=True), start=1)]
+        parts += [f"## {measure.title}", _markdown(heads, lines)]
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def improvement_markdown(means: Means) -> bytes:
+    """A table for each attribute: methods x metrics, in per cent; positive is better on the high slice."""
+    parts = ["# Relative improvement from low to high", *_opening(means)]
+    shares = {(one.attribute, one.method, one.measure): one.share for one in improvements(means)}
+    for pair in means.pairs:
+        heads = ["Method", *(one.label + means.marks([pair.low, pair.high], one) for one in means.ranked_measures)]
+        lines = [
+            [method, *(share_words(shares[pair.attribute, method, measure]) for measure in means.ranked_measures)]
+            for method in means.methods
+        ]
+        parts += [f"## {_escaped(means.attribute_label(pair.attribute))}", _markdown(heads, lines)]
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def mean_words(means: Means, name: str, measure: Measure) -> str:
+    """The mean over methods of a slice as printed."""
+    return number(over_methods(means, name, measure).mean, decimals=measure.decimals)
+
+
+def ranked_words(means: Means, name: str, measure: Measure) -> list[str]:
+    """The methods of a slice from best to worst: ties with ``=``, those without a value with a dash."""
+    order = ranking(means, name, measure).places
+    held = [place for _, place in order]
+    return [
+        f"{method}\u00a0–" if place is None else f"{method}\u00a0=" if held.count(place) > 1 else method
+        for method, place in order
+    ]
+
+
+def share_words(share: float | None) -> str:
+    """A relative improvement as printed."""
+    return "–" if share is None else percent(share)
+
+
+def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
+    cell = means.cell(name, method, measure)
+    words = number(cell.mean, decimals=measure.decimals)
+    best = dict(ranking(means, name, measure).places)[method] == 1 and len(means.methods) > 1
+    return (f"**{words}**" if best else words) + " ‡" * (cell.warning is not None)
+
+
+def _opening(means: Means) -> list[str]:
+    return [means.origin, *map(_escaped, means.notes)]
+
+
+def _told(measure: Measure) -> tuple[Any, ...]:
+    return measure.key, measure.label, measure.unit, measure.higher_is_better
+
+
+def _markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    rows = [heads, ["---", *["---:"] * (len(heads) - 1)], *lines]
+    return "\n".join(f"| {' | '.join(_escaped(cell) for cell in row)} |" for row in rows)
+
+
+def _escaped(words: str) -> str:
+    return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue().encode()

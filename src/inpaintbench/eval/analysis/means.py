@@ -1,0 +1,243 @@
+"""What an analysis starts from: one mean for each slice, method and metric, wherever the means come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from inpaintbench.eval.report.labels import metric_label, name_label, region_label
+from inpaintbench.eval.report.markup import count, counts
+from inpaintbench.eval.report.pcons_caution import caution_sentences
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.set_notes import set_sizes
+from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
+from inpaintbench.types import Slice
+
+_OWN_REGIONS = {"pcons": "hole"}
+"""DEVIL measures whole frames, but for metrics that are about the hole by definition."""
+
+
+class Measure(NamedTuple):
+    """A metric in its usual region."""
+
+    key: str
+    """The metric's name, e.g. ``pvcs``."""
+    label: str
+    unit: str
+    """``"dB"``, or ``""`` for a pure number."""
+    decimals: int
+    higher_is_better: bool
+    caution: str | None = None
+    """What to know before using its numbers; None where there is nothing to say."""
+    ranked: bool = True
+    """Whether more or less of it is better, so that methods can be ordered and slices compared by it."""
+
+    @property
+    def title(self) -> str:
+        """The label with direction and unit: ``PCons ↑ (dB)``."""
+        arrow = f"{self.label} {'↑' if self.higher_is_better else '↓'}" if self.ranked else self.label
+        return f"{arrow} ({self.unit})" if self.unit else arrow
+
+
+class Cell(NamedTuple):
+    """One number of Table 1."""
+
+    mean: float | None
+    """Infinite where every item is infinite."""
+    standard_error: float | None = None
+    n: int | None = None
+    """Items in the mean; None where unknown."""
+    reason: str | None = None
+    """Why ``mean`` is None, or what it leaves out."""
+    doubtful: bool = False
+    """Whether its column contradicts the mean that was published for it."""
+    n_vectors: int | None = None
+    """Vectors in the smaller set, for a metric of sets."""
+    dimension: int | None = None
+    """Length of these vectors."""
+    warning: str | None = None
+    """What such small sets do to the number; None where they are large enough."""
+
+
+ABSENT = Cell(None, reason="there is no such number")
+
+
+class Pair(NamedTuple):
+    """The two slices of an attribute."""
+
+    attribute: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True)
+class Means:
+    """One mean for each slice, method and metric; cells that are not there are gaps with a reason."""
+
+    title: str
+    origin: str
+    """Where the numbers come from, one sentence."""
+    methods: tuple[str, ...]
+    slices: tuple[str, ...]
+    """Names, in reading order: low before high."""
+    measures: tuple[Measure, ...]
+    cells: Mapping[tuple[str, str, str], Cell]
+    """(slice, method, metric) -> the number."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Attribute -> how it is printed."""
+    notes: tuple[str, ...] = ()
+    """Sentences that belong beside every table and figure."""
+
+    def cell(self, name: str, method: str, measure: Measure) -> Cell:
+        """The number of ``method`` in slice ``name``."""
+        return self.cells.get((name, method, measure.key), ABSENT)
+
+    def measure(self, key: str) -> Measure:
+        """The measure with a metric's name; ``KeyError`` where there is none."""
+        return {one.key: one for one in self.measures}[key]
+
+    def doubtful(self, name: str, measure: Measure) -> bool:
+        """Whether any number of a column is doubtful."""
+        return any(self.cell(name, method, measure).doubtful for method in self.methods)
+
+    def small_sets(self, name: str, measure: Measure) -> bool:
+        """Whether any number of a column comes from sets that are small for it."""
+        return any(self.cell(name, method, measure).warning for method in self.methods)
+
+    def marks(self, names: Sequence[str], measure: Measure) -> str:
+        """What is printed after the head of a column made of slices: † for doubtful, ‡ for small sets."""
+        doubtful, small = (any(test(name, measure) for name in names) for test in (self.doubtful, self.small_sets))
+        return " †" * doubtful + " ‡" * small
+
+    def sizes(self, name: str) -> list[str]:
+        """A line for each metric of sets: how large the sets of a slice are."""
+        return [line for measure in self.measures if (line := self._sizes(name, measure))]
+
+    def _sizes(self, name: str, measure: Measure) -> str:
+        cells = [self.cell(name, method, measure) for method in self.methods]
+        found = sorted(
+            {(one.n_vectors, one.dimension) for one in cells if one.n_vectors is not None and one.dimension is not None}
+        )
+        sizes = " or ".join(f"N = {n}, d = {d}" for n, d in found)
+        return f"{measure.label}{' ‡' * self.small_sets(name, measure)}: {sizes}." if found else ""
+
+    @property
+    def ranked_measures(self) -> tuple[Measure, ...]:
+        """The measures that order methods."""
+        return tuple(measure for measure in self.measures if measure.ranked)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Attributes of which both slices are there, in the order of the slices."""
+        attributes = dict.fromkeys(split_level(name)[0] for name in self.slices)
+        found = [Pair(attribute, f"{attribute}-low", f"{attribute}-high") for attribute in attributes]
+        return [pair for pair in found if pair.low in self.slices and pair.high in self.slices]
+
+    @property
+    def half_pairs(self) -> list[tuple[str, str]]:
+        """Attributes of which one slice is there alone, each with the level that is not."""
+        levels: dict[str, set[str]] = {}
+        for name in self.slices:
+            attribute, level = split_level(name)
+            if level:
+                levels.setdefault(attribute, set()).add(level)
+        return [(attribute, "high" if "low" in found else "low") for attribute, found in levels.items() if len(found) == 1]
+
+    def attribute_label(self, attribute: str) -> str:
+        """An attribute as printed."""
+        return self.labels.get(attribute, name_label(attribute))
+
+    def slice_label(self, name: str) -> str:
+        """A slice as printed: ``Camera motion, high``."""
+        attribute, level = split_level(name)
+        return f"{self.attribute_label(attribute)}, {level}" if level else self.attribute_label(name)
+
+
+def usual_quantities(quantities: Sequence[Quantity]) -> list[Quantity]:
+    """Each metric once: over whole frames as DEVIL publishes it, PCons in the hole, else in the first region that it has."""
+    chosen: dict[str, Quantity] = {}
+    for quantity in quantities:
+        usual = _OWN_REGIONS.get(quantity.metric, "frame")
+        if quantity.metric not in chosen or quantity.region == usual:
+            chosen[quantity.metric] = quantity
+    return list(chosen.values())
+
+
+def means_of(results: Results) -> Means:
+    """The means of all slices of our own scores, each metric in its usual region."""
+    quantities = usual_quantities(results.quantities)
+    slices = in_reading_order(results.slices)
+    cells = {
+        (one.name, method, quantity.metric): _cell(results, one, method, quantity)
+        for one in slices
+        for quantity in quantities
+        for method in results.methods
+    }
+    measures = tuple(_measure(quantity, cells) for quantity in quantities)
+    protocol = f"{results.protocol.name} ({results.fingerprint})"
+    return Means(
+        title=results.dataset.name,
+        origin=f"Scores of one run under protocol {protocol}; {count(len(results.sources), 'item')}.",
+        methods=results.methods,
+        slices=tuple(one.name for one in slices),
+        measures=measures,
+        cells=cells,
+        notes=(
+            *_missing_slices(results),
+            *_unmeasured(results, quantities),
+            *(sentence for quantity in quantities for sentence in caution_sentences(results, quantity)),
+            *(f"‡ {measure.label}: {measure.caution}." for measure in measures if measure.caution),
+        ),
+    )
+
+
+def _cell(results: Results, one: Slice, method: str, quantity: Quantity) -> Cell:
+    summary, level = results.summary(one, method, quantity), results.level(one, method, quantity)
+    left_out = counts(summary) if summary.n_missing or summary.n_infinite else None
+    reason = left_out if level is not None else summary.reason or "no item has a value"
+    score = results.slice_score(one, method, quantity) if level is not None else None
+    warning = None if score is None else score.details.get("warning")
+    sizes = set_sizes(score)
+    return Cell(level, summary.standard_error, summary.n, reason, n_vectors=sizes[0], dimension=sizes[1], warning=warning)
+
+
+def _missing_slices(results: Results) -> list[str]:
+    empty = {one.name: "it has no items" for one in results.dataset.slices if not one.item_ids}
+    return [f"No {name}: {reason}." for name, reason in {**empty, **results.dataset.left_out}.items()]
+
+
+def _unmeasured(results: Results, chosen: Sequence[Quantity]) -> list[str]:
+    """Metrics that no method has a value of, those of one reason in one sentence."""
+    measured = {one.metric for one in chosen}
+    by_reason: dict[str, dict[str, None]] = {}
+    for quantity, reason in results.unmeasured.items():
+        if quantity.metric not in measured:
+            by_reason.setdefault(reason, {})[metric_label(quantity.metric)] = None
+    return [f"Not measured: {', '.join(names)} ({reason})." for reason, names in by_reason.items()]
+
+
+def _measure(quantity: Quantity, cells: Mapping[tuple[str, str, str], Cell]) -> Measure:
+    leaf = metric_leaf(quantity.metric)
+    inside = "" if quantity.region == "frame" else f", {region_label(quantity.region, short=True)}"
+    return Measure(
+        quantity.metric,
+        metric_label(quantity.metric) + inside,
+        leaf.unit,
+        leaf.decimals,
+        leaf.higher_is_better,
+        _small_sets([cell for key, cell in cells.items() if key[2] == quantity.metric]),
+        quantity.ranked,
+    )
+
+
+def _small_sets(cells: Sequence[Cell]) -> str | None:
+    """What to know of a metric of which some numbers come from small sets, after the warning of the smallest."""
+    small = [cell for cell in cells if cell.warning]
+    if not small:
+        return None
+    worst, numbers = min(small, key=lambda cell: cell.n_vectors or 0), sum(cell.mean is not None for cell in cells)
+    return (
+        f"{len(small)} of {count(numbers, 'number')} from small sets and biased, so slices of unequal N do not compare; "
+        f"the smallest: {worst.warning}"
+    )

@@ -1,0 +1,144 @@
+"""Figures 3, 4, 5, 7 and 9 of DEVIL, CVPR 2022, drawn from any means as standalone SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from inpaintbench.eval.analysis.chart import Mark, Panel, chart
+from inpaintbench.eval.analysis.means import Means, Measure, Pair
+from inpaintbench.eval.analysis.tables import Improvement, Spread, difficulty, improvement, over_slices
+from inpaintbench.eval.report.labels import method_colours
+from inpaintbench.eval.report.markup import count, number, percent
+from inpaintbench.eval.report.tables import split_level
+
+_LEVELS = {"low": "#d5dae1", "high": "#a3adb9", None: "#bcc4cd"}
+_DOUBTFUL = "† Holds numbers of columns that contradict the mean printed for them."
+_HOLLOW = "Dashed: made from numbers of columns that contradict the mean printed for them."
+
+
+def methods_figure(means: Means) -> str:
+    """Mean over slices of each method with its standard error, a panel for each metric (Figure 3)."""
+    colours = method_colours(means.methods)
+    panels = []
+    for measure in means.measures:
+        spreads = over_slices(means, measure)
+        marks = tuple(
+            Mark(
+                _drawable(spread.mean),
+                _words(measure, spread),
+                colours[method],
+                spread.standard_error,
+                told=_told(method, measure, spread),
+            )
+            for method, spread in spreads.items()
+        )
+        dagger = " †" if any(spread.doubtful for spread in spreads.values()) else ""
+        panels.append(Panel(measure.label + dagger, _axis(measure), marks, bars=False))
+    doubtful = any(means.doubtful(name, measure) for name in means.slices for measure in means.measures)
+    return chart(
+        title="Methods over all slices (Figure 3)",
+        subtitle=f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0.",
+        rows=means.methods,
+        panels=panels,
+        notes=[*_cautions(means.measures), *([_DOUBTFUL] if doubtful else []), *_left_out(panels)],
+    )
+
+
+def difficulty_figure(means: Means) -> str:
+    """Mean over methods of each slice with its standard error and a dot for each method, a panel for each metric (Figure 4)."""
+    colours = method_colours(means.methods)
+    panels = []
+    for measure in means.measures:
+        marks = []
+        for name, spread in difficulty(means, measure).items():
+            values = [(means.cell(name, method, measure).mean, colours[method]) for method in means.methods]
+            dots = tuple((value, colour) for value, colour in values if value is not None and math.isfinite(value))
+            words = _words(measure, spread) + (" †" if spread.doubtful else "")
+            colour, told = _LEVELS[split_level(name)[1]], _told(means.slice_label(name), measure, spread)
+            marks.append(Mark(_drawable(spread.mean), words, colour, spread.standard_error, dots, told, spread.doubtful))
+        panels.append(Panel(measure.label, _axis(measure), tuple(marks)))
+    doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
+    return chart(
+        title="Difficulty of the slices (Figure 4)",
+        subtitle=f"Bars: mean over {count(len(means.methods), 'method')}. Whiskers: standard error. Dots: the methods.",
+        rows=[means.slice_label(name) for name in means.slices],
+        panels=panels,
+        legend=list(colours.items()),
+        notes=[*_cautions(means.measures), *([f"{_DOUBTFUL} Dashed."] if doubtful else []), *_left_out(panels)],
+        across=2 if len(panels) < 5 else 3,
+    )
+
+
+def attribute_figure(means: Means, pair: Pair) -> str:
+    """Relative improvement from low to high of one attribute, a panel for each metric (Figures 5 and 7)."""
+    panels = [_improvement_panel(means, pair, measure, measure.label) for measure in means.ranked_measures]
+    label = means.attribute_label(pair.attribute)
+    like = {"camera_motion": " (Figure 5)", "bg_scene_motion": " (Figure 7)"}.get(pair.attribute, "")
+    return _improvement_chart(means, f"{label}, from low to high{like}", panels, _cautions(means.ranked_measures))
+
+
+def metric_figure(means: Means, measure: Measure) -> str:
+    """Relative improvement from low to high under one metric, a panel for each attribute (Figure 9)."""
+    panels = [_improvement_panel(means, pair, measure, means.attribute_label(pair.attribute)) for pair in means.pairs]
+    like = " (Figure 9)" if measure.key == "pvcs" else ""
+    return _improvement_chart(means, f"{measure.label}, from low to high{like}", panels, _cautions([measure]))
+
+
+def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], cautions: Sequence[str]) -> str:
+    doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
+    return chart(
+        title=title,
+        subtitle="Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction.",
+        rows=means.methods,
+        panels=panels,
+        notes=[*cautions, *([_HOLLOW] if doubtful else [])],
+    )
+
+
+def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str) -> Panel:
+    colours = method_colours(means.methods)
+    found = improvement(means, pair, measure)
+    marks = tuple(
+        Mark(one.share, _share(one), colours[one.method], told=_told_share(one), doubtful=one.doubtful and one.share is not None)
+        for one in found
+    )
+    return Panel(heading, "improvement  (worse ← 0 → better)", marks, percent=True)
+
+
+def _share(one: Improvement) -> str:
+    return "–" if one.share is None else percent(one.share)
+
+
+def _told_share(one: Improvement) -> str:
+    return f"{one.method}, {one.measure.label}: {one.reason or _share(one)}"
+
+
+def _told(name: str, measure: Measure, spread: Spread) -> str:
+    value = number(spread.mean, decimals=measure.decimals)
+    error = "" if spread.standard_error is None else f" ± {number(spread.standard_error, decimals=measure.decimals + 1)}"
+    return f"{name}, {measure.label}: {value}{error}, n {spread.n}" + (f"; {spread.reason}" if spread.reason else "")
+
+
+def _words(measure: Measure, spread: Spread) -> str:
+    return number(spread.mean, decimals=measure.decimals) + (" *" if spread.reason and spread.mean is not None else "")
+
+
+def _left_out(panels: Sequence[Panel]) -> list[str]:
+    starred = any("*" in mark.words for panel in panels for mark in panel.marks)
+    return ["* Leaves out numbers that are missing or infinite; the list of what is missing tells why."] if starred else []
+
+
+def _axis(measure: Measure) -> str:
+    unit = f" in {measure.unit}" if measure.unit else ""
+    if not measure.ranked:
+        return f"{measure.label}{unit}"
+    return f"{measure.label}{unit}  ({'right is better →' if measure.higher_is_better else '← left is better'})"
+
+
+def _cautions(measures: Sequence[Measure]) -> list[str]:
+    return [f"{measure.label}: {measure.caution}." for measure in measures if measure.caution]
+
+
+def _drawable(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,152 @@
+"""Tables 1 and 2 of DEVIL, CVPR 2022, and the numbers behind its Figures 3, 4, 5, 7 and 9, from any means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from inpaintbench.eval.analysis.means import Cell, Means, Measure, Pair
+from inpaintbench.eval.statistics import Interval, rank, relative_improvement, summarise
+
+_NO_INTERVAL = Interval(replicates=1)
+"""Few means that are not independent: an interval around theirs would say nothing, so none is drawn."""
+
+
+class Line(NamedTuple):
+    """One number of Table 1 with its place among the methods of its column."""
+
+    slice: str
+    method: str
+    measure: Measure
+    cell: Cell
+    place: int | None
+
+
+class Ranking(NamedTuple):
+    """The methods of one slice under one metric, from best to worst, those without a value last; ties share the better place."""
+
+    slice: str
+    measure: Measure
+    places: tuple[tuple[str, int | None], ...]
+    doubtful: bool
+
+
+class Spread(NamedTuple):
+    """The mean of several means and its standard error."""
+
+    mean: float | None
+    standard_error: float | None
+    """ddof 1; None for fewer than two."""
+    n: int
+    """Means in it."""
+    reason: str | None
+    """What it leaves out and why; None when it leaves out nothing."""
+    doubtful: bool
+    """Whether a doubtful number is in it."""
+
+
+class Improvement(NamedTuple):
+    """How much better a method is on the high slice of an attribute than on the low one."""
+
+    attribute: str
+    method: str
+    measure: Measure
+    share: float | None
+    """Of the low slice's value; positive is better whatever the metric's direction."""
+    reason: str | None
+    """Why there is none."""
+    doubtful: bool
+
+
+def table_1(means: Means) -> list[Line]:
+    """Every slice x metric x method (Table 1), gaps included."""
+    return [
+        Line(name, method, measure, means.cell(name, method, measure), place)
+        for name in means.slices
+        for measure in means.measures
+        for method, place in places(means, name, measure).items()
+    ]
+
+
+def places(means: Means, name: str, measure: Measure) -> dict[str, int | None]:
+    """The place of each method in a column of Table 1, 1 = best; None under a measure that ranks nobody."""
+    if not measure.ranked:
+        return dict.fromkeys(means.methods)
+    values = {method: means.cell(name, method, measure).mean for method in means.methods}
+    return rank(values, higher_is_better=measure.higher_is_better)
+
+
+def table_2(means: Means) -> list[Ranking]:
+    """Methods sorted by performance, for each metric and slice, that is by metric, attribute and setting (Table 2)."""
+    return [ranking(means, name, measure) for measure in means.ranked_measures for name in means.slices]
+
+
+def ranking(means: Means, name: str, measure: Measure) -> Ranking:
+    """One column of Table 2."""
+    order = sorted(places(means, name, measure).items(), key=lambda entry: (entry[1] is None, entry[1]))
+    return Ranking(name, measure, tuple(order), means.doubtful(name, measure))
+
+
+def over_slices(means: Means, measure: Measure) -> dict[str, Spread]:
+    """Mean and standard error of each method over the slices (Figure 3).
+
+    The slices of DEVIL share clips, so their means are not independent; the published error bars have the same fault.
+    """
+    return {
+        method: _spread({means.slice_label(name): means.cell(name, method, measure) for name in means.slices}, "slices")
+        for method in means.methods
+    }
+
+
+def difficulty(means: Means, measure: Measure) -> dict[str, Spread]:
+    """Mean and standard error of each slice over the methods (Figure 4)."""
+    return {name: over_methods(means, name, measure) for name in means.slices}
+
+
+def over_methods(means: Means, name: str, measure: Measure) -> Spread:
+    """Mean and standard error of one slice over the methods."""
+    return _spread({method: means.cell(name, method, measure) for method in means.methods}, "methods")
+
+
+def improvement(means: Means, pair: Pair, measure: Measure) -> list[Improvement]:
+    """``(high - low) / low`` of each method, negated where lower is better (Figures 5, 7 and 9)."""
+    return [_improvement(means, pair, method, measure) for method in means.methods]
+
+
+def improvements(means: Means) -> list[Improvement]:
+    """Every attribute x metric x method."""
+    return [one for pair in means.pairs for measure in means.ranked_measures for one in improvement(means, pair, measure)]
+
+
+def _improvement(means: Means, pair: Pair, method: str, measure: Measure) -> Improvement:
+    low, high = (means.cell(name, method, measure) for name in (pair.low, pair.high))
+    share = relative_improvement(low.mean, high.mean, higher_is_better=measure.higher_is_better)
+    reason = _why_no_share(low, high) if share is None else None
+    return Improvement(pair.attribute, method, measure, share, reason, low.doubtful or high.doubtful)
+
+
+def _why_no_share(low: Cell, high: Cell) -> str:
+    for level, cell in (("low", low), ("high", high)):
+        if cell.mean is None:
+            return f"no value in the {level} slice: {cell.reason}"
+        if math.isinf(cell.mean):
+            return f"infinite in the {level} slice"
+    return "the value in the low slice is 0"
+
+
+def _spread(cells: Mapping[str, Cell], kind: str) -> Spread:
+    summary = summarise([cell.mean for cell in cells.values()], clusters=list(cells), interval=_NO_INTERVAL)
+    missing = [name for name, cell in cells.items() if cell.mean is None]
+    infinite = [name for name, cell in cells.items() if cell.mean is not None and math.isinf(cell.mean)]
+    words = [
+        f"{len(names)} of {len(cells)} {kind} {what} ({_listed(names)})"
+        for names, what in ((missing, "without a value"), (infinite, "infinite and left out"))
+        if names
+    ]
+    doubtful = any(cell.doubtful for cell in cells.values())
+    return Spread(summary.mean, summary.standard_error, summary.n, "; ".join(words) or None, doubtful)
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

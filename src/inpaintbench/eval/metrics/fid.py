@@ -1,0 +1,37 @@
+"""Frechet Inception distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inpaintbench.eval import frechet
+from inpaintbench.eval.inception_sets import InceptionSets
+from inpaintbench.eval.metrics.base import Comparison, Features
+
+
+class Fid(InceptionSets):
+    """Frechet distance between the Inception vectors of all composited frames and of all true ones; 0 for perfect copies.
+
+    Heusel et al., NeurIPS 2017; over the frames of a slice as in DEVIL, CVPR 2022. It falls with the number of frames: values of
+    sets of different sizes cannot be compared.
+
+    Args:
+        regions: see ``InceptionSets``.
+        band_radius_pixels: see ``InceptionSets``.
+        resize: see ``InceptionSets``.
+        side_pixels: see ``InceptionSets``.
+        ddof: of the covariance; published 1.
+    """
+
+    name = "fid"
+    version = "1"
+    higher_is_better = False
+    decimals = 2
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, resize: str, side_pixels: int, ddof: int) -> None:
+        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, resize=resize, side_pixels=side_pixels)
+        self.ddof = frechet.check_ddof(ddof)
+
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The distance; see ``frechet.compare``."""
+        return frechet.compare(sets, clusters, ddof=self.ddof)

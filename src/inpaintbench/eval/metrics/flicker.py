@@ -1,0 +1,103 @@
+"""Flicker of the error: what a fill does from frame to frame that the truth does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+LEVELS = 255
+Change = npt.NDArray[np.int16]
+"""Difference of two frames in grey levels, ``int16[H, W, 3]``."""
+Pixels = npt.NDArray[np.bool_]
+
+
+class Flicker:
+    """Mean absolute change of the error from each frame to the next, averaged over pairs of frames.
+
+    The error of frame t is E(t) = composite(t) - truth(t), in intensities of 0..1; a pair's value is the mean of
+    |E(t + 1) - E(t)| over the pixels that are in the region in both frames, and over channels. This is the temporal flickering
+    of VBench, CVPR 2024 (the mean absolute difference of consecutive frames), taken of the error, so that motion in the truth
+    does not count. Pairs without such a pixel are left out. Lower is better: 0 for a perfect copy and for any error that stays
+    the same at its place, at most 2. It tells steadiness and not fidelity, and a fill that is frozen while the scene moves is not
+    steady by it: its error changes.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``.
+        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
+    """
+
+    name = "flicker"
+    fewest_frames = 2
+    version = "1"
+    unit = ""
+    higher_is_better = False
+    decimals = 5
+    needs: tuple[str, ...] = ("truth", "composite", "hole")
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
+        self.regions = check_regions(regions)
+        self.band_radius_pixels = band_radius_pixels
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """Values in 0..2 for each region; None where no pair of frames shares a pixel of it.
+
+        Raises:
+            NotMeasurable: there is one frame only.
+        """
+        values: dict[str, list[float]] = {region: [] for region in self.regions}
+        shared = shared_pixels(view, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
+        for true, ours, masks in zip(changes(view.truth), changes(view.composite), shared, strict=True):
+            difference = cv2.absdiff(true, ours)
+            for region, pixels in masks.items():
+                values[region].append(mean_level(difference, pixels))
+        return {region: mean_over_clip(found, parts="pairs", missing=missing_pair(region)) for region, found in values.items()}
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+
+def changes(frames: Frames) -> Iterator[Change]:
+    """Each frame less the one before it, from the second on."""
+    for before, after in pairwise(frames):
+        yield cv2.subtract(after, before, dtype=cv2.CV_16S).astype(np.int16, copy=False)
+
+
+def mean_level(levels: npt.NDArray[Any], pixels: Pixels) -> float:
+    """The mean of grey levels, ``[H, W, 3]``, over ``pixels``, ``bool[H, W]``, and channels, in intensities of 0..1."""
+    channels = cv2.mean(levels, pixels.view(np.uint8))[:3]
+    return sum(channels) / (3 * LEVELS)
+
+
+def shared_pixels(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels: int) -> Iterator[dict[str, Pixels]]:
+    """For each pair of consecutive frames the pixels of each region in both, without the regions that have none.
+
+    Raises:
+        NotMeasurable: there is one frame only.
+    """
+    if view.frames < 2:
+        raise NotMeasurable("one frame has no next frame")
+    found = (
+        {region: region_pixels(hole, region, band_radius_pixels=band_radius_pixels) for region in regions} for hole in view.hole
+    )
+    before = next(found)
+    for after in found:
+        both = {region: before[region] & after[region] for region in regions}
+        yield {region: pixels for region, pixels in both.items() if pixels.any()}
+        before = after
+
+
+def missing_pair(region: str) -> str:
+    """Why there is no value when ``shared_pixels`` gave none."""
+    return f"no two consecutive frames share a pixel of the region {region!r}"

@@ -1,0 +1,101 @@
+"""One number for closeness to the truth and for realism, as the evaluator of LaMa has it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from inpaintbench.eval.metrics.base import Comparison, Features, Measurement
+from inpaintbench.eval.metrics.fid import Fid
+from inpaintbench.eval.metrics.lpips import Lpips
+from inpaintbench.view import ItemView
+
+
+class LamaF1:
+    """Harmonic mean of 1 - LPIPS and 1 - FID / scale over the frames of a slice, from 0 to 1.
+
+    ``2 a b / (a + b + epsilon)`` with ``a`` = 1 less the mean LPIPS of all frames and ``b`` = 1 - FID / ``fid_scale``, neither
+    below 0 (LaMa, WACV 2022, released evaluator, where ``a`` has no such limit). The features of an item are those of ``Fid``
+    with its mean LPIPS as one more number in every row (0 in the truth's). As FID it cannot be compared between sets of different
+    sizes, and it has no standard error.
+
+    Args:
+        regions: see ``Fid``.
+        band_radius_pixels: see ``Lpips``.
+        net: see ``Lpips``; published "vgg".
+        version: see ``Lpips``.
+        resize: see ``Fid``.
+        side_pixels: see ``Fid``.
+        ddof: see ``Fid``.
+        fid_scale: the FID that counts as 0; published 100.
+        epsilon: keeps the mean of two zeros a number; published 0.001, which costs a perfect copy half a thousandth.
+    """
+
+    name = "lama_f1"
+    version = "1"
+    unit = ""
+    higher_is_better = True
+    decimals = 4
+    needs: tuple[str, ...] = ("truth", "composite", "hole")
+
+    def __init__(
+        self,
+        *,
+        regions: tuple[str, ...],
+        band_radius_pixels: int,
+        net: str,
+        version: str,
+        resize: str,
+        side_pixels: int,
+        ddof: int,
+        fid_scale: float,
+        epsilon: float,
+    ) -> None:
+        shared: dict[str, Any] = {"regions": regions, "band_radius_pixels": band_radius_pixels}
+        self.lpips = Lpips(**shared, net=net, version=version)
+        self.fid = Fid(**shared, resize=resize, side_pixels=side_pixels, ddof=ddof)
+        self.regions = self.fid.regions
+        self.fid_scale, self.epsilon = fid_scale, epsilon
+
+    @staticmethod
+    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """Those of both."""
+        return (*Lpips.weights_of(constants), *Fid.weights_of(constants))
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """No value, but the features, ``float32[frames, 2049]`` each; what ``Lpips`` and ``Fid`` raise."""
+        return self.measure_together([view])[0]
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for several methods of one item; both networks are asked once, for the other metrics too."""
+        if not self.regions:
+            return [{} for _ in views]
+        both = zip(self.lpips.measure_together(views), self.fid.measure_together(views), strict=True)
+        return [{region: _joined(lpips[region], fid[region]) for region in self.regions} for lpips, fid in both]
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:  # noqa: ARG002 - items have no values
+        """None: items have no values of their own."""
+        return None
+
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The mean of both, with ``lpips`` and ``fid`` in its details; without a FID no value, and the reason of that."""
+        rows = [np.asarray(one.prediction[:, -1], np.float64) for one in sets]
+        lpips = math.fsum(value for row in rows for value in row) / sum(map(len, rows))
+        found = self.fid.compare([Features(*(array[:, :-1] for array in one)) for one in sets], clusters)
+        details = {**found.details, "lpips": lpips, "fid": found.value}
+        if found.value is None:
+            return replace(found, details=details)
+        closeness, realism = max(0.0, 1 - lpips), max(0.0, 1 - found.value / self.fid_scale)
+        return Comparison(2 * closeness * realism / (closeness + realism + self.epsilon), details=details)
+
+
+def _joined(lpips: Measurement, fid: Measurement) -> Measurement:
+    if lpips.value is None or fid.features is None:
+        return Measurement(None, lpips.reason or fid.reason)
+    columns = (np.full((len(array), 1), value, np.float32) for array, value in zip(fid.features, (lpips.value, 0.0), strict=True))
+    features = Features(*(np.hstack(pair) for pair in zip(fid.features, columns, strict=True)))
+    return Measurement(None, details=fid.details, features=features)

@@ -1,0 +1,78 @@
+"""Learned perceptual similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.passes.lpips_frames import lpips_frames
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
+from inpaintbench.view import ItemView
+
+VERSIONS = ("0.1",)
+"""Of the linear heads; those of 0.0 came from a faulty normalisation."""
+
+
+class Lpips:
+    """How far a frame is from the true one in the layers of a classifier, averaged over frames.
+
+    Zhang et al., CVPR 2018, equal to the package ``lpips`` at full size. In the frame it is that package's number. In the hole
+    and the band it is the mean over their pixels of the package's spatial map, the layers enlarged bilinearly to the frame and
+    summed: a fill is not diluted by the known pixels around it, though layers see across the border by up to a hundred pixels.
+    Frames without a pixel of the region are left out. 0 for a perfect copy, without a fixed upper end.
+
+    DEVIL, CVPR 2022, has "alex" and the frame; the values printed there come from a trunk that was never trained.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``.
+        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
+        net: the trunk, "alex", "vgg" or "squeeze".
+        version: of the linear heads, "0.1".
+    """
+
+    name = "lpips"
+    version = "1"
+    unit = ""
+    higher_is_better = False
+    decimals = 6
+    needs: tuple[str, ...] = ("truth", "composite", "hole")
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, net: str, version: str) -> None:
+        for what, name, names in (("network of LPIPS", net, list(LPIPS_WEIGHTS)), ("version of LPIPS", version, list(VERSIONS))):
+            if name not in names:
+                raise UnknownNameError(unknown_name(what, name, names))
+        self.regions = check_regions(regions)
+        self.band_radius_pixels = band_radius_pixels
+        self.net = net
+
+    @staticmethod
+    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The trunk; the heads belong to the installed package, and others than those of version 0.1 are refused."""
+        return (LPIPS_WEIGHTS[constants["net"]],)
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """Values from 0 for each region; None where no frame has a pixel of it.
+
+        Raises:
+            NotMeasurable: the frames are too small for the network, or its weights are not there.
+        """
+        return self.measure_together([view])[0]
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for several methods of one item; the truth goes through the network once."""
+        found = lpips_frames(views, net=self.net, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
+        return [
+            {
+                region: mean_over_clip(values, parts="frames", missing=f"no frame has a pixel of the region {region!r}")
+                for region, values in one.items()
+            }
+            for one in found
+        ]
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)

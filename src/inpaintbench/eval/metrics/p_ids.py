@@ -1,0 +1,47 @@
+"""Paired inception discriminative score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval import separability
+from inpaintbench.eval.inception_sets import InceptionSets
+from inpaintbench.eval.metrics.base import Comparison, Features
+
+Ties = Literal["half", "loss"]
+
+
+class PIds(InceptionSets):
+    """Share of frames whose composite looks more like a true frame than the true one does, to a linear machine, 0..1.
+
+    Zhao et al., ICLR 2021. The machine learns to tell the Inception vectors of all composites from those of all truths; published
+    with tens of thousands of pictures. Perfect copies score 0.5 when a tie counts as half, and 0 by the published rule.
+
+    Args:
+        regions: see ``InceptionSets``.
+        band_radius_pixels: see ``InceptionSets``.
+        resize: see ``InceptionSets``.
+        side_pixels: see ``InceptionSets``.
+        cost: C of the support vector machine; published 1.
+        ties: ``"half"`` or ``"loss"``, what a pair counts that looks exactly alike; published ``"loss"``.
+    """
+
+    name = "p_ids"
+    version = "1"
+    higher_is_better = True
+    decimals = 4
+
+    def __init__(
+        self, *, regions: tuple[str, ...], band_radius_pixels: int, resize: str, side_pixels: int, cost: float, ties: Ties
+    ) -> None:
+        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, resize=resize, side_pixels=side_pixels)
+        if ties not in get_args(Ties):
+            raise UnknownNameError(unknown_name("rule for ties", ties, list(get_args(Ties))))
+        self.cost, self.ties = cost, ties
+
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The share; see ``separability.paired``."""
+        return separability.paired(sets, clusters, cost=self.cost, ties=self.ties)

@@ -1,0 +1,86 @@
+"""How much a fill changes from frame to frame, beside how much the truth does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.metrics.flicker import mean_level, missing_pair, shared_pixels
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+
+class Pair(NamedTuple):
+    """Mean absolute changes between two frames, in intensities of 0..1."""
+
+    truth: float
+    composite: float
+
+
+class TemporalDifference:
+    """How far the amount of change from each frame to the next is from the truth's, averaged over pairs of frames.
+
+    With D(t, X) the mean of |X(t + 1) - X(t)| over channels and the pixels that are in the region in both frames, intensities
+    0..1, a pair's value is |D(t, composite) - D(t, truth)|. Pairs without such a pixel are left out. Lower is better: 0 for a
+    perfect copy, at most 1. Unlike flicker it does not ask where something moves, so a fill with other content that moves as
+    much as the truth is not blamed.
+
+    The details tell both faults apart: ``signed``, the mean of D(composite) - D(truth), is negative for a fill that is frozen or
+    blurred away and positive for one that flickers; ``composite`` and ``truth`` are the means behind it.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``.
+        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
+    """
+
+    name = "temporal_difference"
+    fewest_frames = 2
+    version = "1"
+    unit = ""
+    higher_is_better = False
+    decimals = 5
+    needs: tuple[str, ...] = ("truth", "composite", "hole")
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
+        self.regions = check_regions(regions)
+        self.band_radius_pixels = band_radius_pixels
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """Values in 0..1 for each region; None where no pair of frames shares a pixel of it.
+
+        Raises:
+            NotMeasurable: there is one frame only.
+        """
+        pairs: dict[str, list[Pair]] = {region: [] for region in self.regions}
+        shared = shared_pixels(view, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
+        for index, masks in enumerate(shared):
+            changes = _change(view.truth, index), _change(view.composite, index)
+            for region, pixels in masks.items():
+                pairs[region].append(Pair(*(mean_level(change, pixels) for change in changes)))
+        return {region: _over_clip(found, region) for region, found in pairs.items()}
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+
+def _change(frames: Frames, index: int) -> npt.NDArray[np.uint8]:
+    """Absolute difference of the frame and the next one in grey levels, ``uint8[H, W, 3]``."""
+    change: npt.NDArray[np.uint8] = cv2.absdiff(frames[index + 1], frames[index])
+    return change
+
+
+def _over_clip(pairs: Sequence[Pair], region: str) -> Measurement:
+    found = mean_over_clip([abs(pair.composite - pair.truth) for pair in pairs], parts="pairs", missing=missing_pair(region))
+    if not pairs:
+        return found
+    truth, composite = (math.fsum(changes) / len(pairs) for changes in zip(*pairs, strict=True))
+    return replace(found, details={**found.details, "signed": composite - truth, "composite": composite, "truth": truth})

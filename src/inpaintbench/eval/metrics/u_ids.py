@@ -1,0 +1,37 @@
+"""Unpaired inception discriminative score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inpaintbench.eval import separability
+from inpaintbench.eval.inception_sets import InceptionSets
+from inpaintbench.eval.metrics.base import Comparison, Features
+
+
+class UIds(InceptionSets):
+    """Share of frames, composites and truths together, that a linear machine takes for the other kind, 0..1.
+
+    Zhao et al., ICLR 2021. The machine learns to tell the Inception vectors of all composites from those of all truths and is
+    asked about the same vectors; published with tens of thousands of pictures. Perfect copies score 0.5.
+
+    Args:
+        regions: see ``InceptionSets``.
+        band_radius_pixels: see ``InceptionSets``.
+        resize: see ``InceptionSets``.
+        side_pixels: see ``InceptionSets``.
+        cost: C of the support vector machine; published 1.
+    """
+
+    name = "u_ids"
+    version = "1"
+    higher_is_better = True
+    decimals = 4
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, resize: str, side_pixels: int, cost: float) -> None:
+        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, resize=resize, side_pixels=side_pixels)
+        self.cost = cost
+
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The share; see ``separability.unpaired``."""
+        return separability.unpaired(sets, clusters, cost=self.cost)

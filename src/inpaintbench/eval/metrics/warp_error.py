@@ -1,0 +1,166 @@
+"""Warping error: does a composite move like the truth?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.flows import FLOWS
+from inpaintbench.eval.flows.landings import Landings, landings
+from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.passes.flow_pairs import FlowPair, flow_pairs
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.view import ItemView
+
+Border = Literal["clamp", "leave_out"]
+REGIONS = ("frame", "hole")
+
+
+class WarpError:
+    """Mean squared difference between a frame and the next one brought back along the flow of the truth, averaged over pairs.
+
+    Intensities are 0..1, so is the error; 0 for a composite that moves exactly like the truth and does not change. DEVIL,
+    CVPR 2022, published code, after Lai et al., ECCV 2018. With the flow f from frame t to t + 1 and w, the flow back sampled
+    at x + f(x), a pixel x is left out where it is occluded, |w + f|^2 > a (|w|^2 + |f|^2) + b, or at a boundary of motion: the
+    sum of the squared differences of both components of f to the next pixel right and down is more than c |f|^2 + d. The region
+    ``hole`` has the pixels that are hole in frame t or whose flow lands, bilinearly, on a hole pixel of frame t + 1. Pairs
+    without a pixel left are left out.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``; ``band`` has no answer.
+        band_radius_pixels: not used.
+        flow: one of ``inpaintbench.eval.flows.FLOWS``. Values of different flows do not compare.
+        size_multiple: flow is estimated at the next multiples of so many pixels.
+        occlusion_relative: a.
+        occlusion_absolute: b, square pixels.
+        boundary_relative: c.
+        boundary_absolute: d, square pixels.
+        border: ``"clamp"`` takes the nearest pixel of the edge where the flow leaves the frame, as published; ``"leave_out"``
+            leaves such pixels out.
+    """
+
+    name = "warp_error"
+    fewest_frames = 2
+    version = "1"
+    unit = ""
+    higher_is_better = False
+    decimals = 6
+    needs: tuple[str, ...] = ("truth", "composite", "hole")
+
+    def __init__(
+        self,
+        *,
+        regions: tuple[str, ...],
+        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
+        flow: str,
+        size_multiple: int,
+        occlusion_relative: float,
+        occlusion_absolute: float,
+        boundary_relative: float,
+        boundary_absolute: float,
+        border: Border,
+    ) -> None:
+        if border not in ("clamp", "leave_out"):
+            raise ValueError(f"border is {border!r}, choose 'clamp' or 'leave_out'")
+        if size_multiple < 1:
+            raise ValueError(f"size_multiple is {size_multiple}, it must be at least 1")
+        FLOWS.get(flow)
+        self.regions = tuple(region for region in check_regions(regions) if region in REGIONS)
+        self.flow, self.size_multiple, self.border = flow, size_multiple, border
+        self.occlusion = (occlusion_relative, occlusion_absolute)
+        self.boundary = (boundary_relative, boundary_absolute)
+
+    @staticmethod
+    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The parameters of the flow; none for one without a network."""
+        weights: str | None = FLOWS.get(constants["flow"]).weights
+        return () if weights is None else (weights,)
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """Values in 0..1; None where no pair of frames has a pixel of the region that is seen in both.
+
+        Raises:
+            NotMeasurable: there is one frame only, or its flow cannot be estimated.
+        """
+        return self.measure_together([view])[0]
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for the predictions of several methods for one item; its flow is estimated once."""
+        if not views:
+            return []
+        if views[0].frames < 2:
+            raise NotMeasurable("one frame has no next frame")
+        values: list[dict[str, list[float]]] = [{region: [] for region in self.regions} for _ in views]
+        for seen in self._pairs(views[0]):
+            for view, found in zip(views, values, strict=True):
+                for region, error in seen.errors(view.composite).items():
+                    if region in found and error is not None:
+                        found[region].append(error)
+        return [{region: _over_clip(errors, region) for region, errors in found.items()} for found in values]
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+    def _pairs(self, view: ItemView) -> Iterator[_Seen]:
+        for pair in flow_pairs(view, flow=self.flow, size_multiple=self.size_multiple):
+            places = landings(pair.forward)
+            seen = self._visible(pair, places)
+            filled = view.hole[pair.first].ravel() | places.touch(view.hole[pair.first + 1])
+            known = places.at(seen & ~filled)
+            # Composites are the truth there, so this part of the frame is the same for all methods.
+            shared = known.squared_error(view.truth[pair.first], view.truth[pair.first + 1]) if "frame" in self.regions else 0.0
+            yield _Seen(pair.first, places.at(seen & filled), shared, len(known.pixels))
+
+    def _visible(self, pair: FlowPair, places: Landings) -> npt.NDArray[np.bool_]:
+        """The pixels of the first frame that count, ``bool[H * W]``."""
+        forward = pair.forward.reshape(-1, 2)
+        back = places.sample(pair.backward)
+        lengths = _squares(forward)
+        lost = _squares(back + forward) > self.occlusion[0] * (_squares(back) + lengths) + self.occlusion[1]
+        edge = _changes(pair.forward).ravel() > self.boundary[0] * lengths + self.boundary[1]
+        left = ~places.inside if self.border == "leave_out" else False
+        visible: npt.NDArray[np.bool_] = ~(lost | edge | left)
+        return visible
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What counts of one pair of frames: pixels that hold or meet a fill, and the error of all others together."""
+
+    first: int
+    filled: Landings
+    shared_error: float
+    shared_pixels: int
+
+    def errors(self, composite: npt.NDArray[np.uint8]) -> dict[str, float | None]:
+        """Region -> mean squared error in 0..1; None without a pixel."""
+        frame = composite[self.first]
+        error, pixels = self.filled.squared_error(frame, composite[self.first + 1]), len(self.filled.pixels)
+        sums = {"frame": (self.shared_error + error, self.shared_pixels + pixels), "hole": (error, pixels)}
+        levels = frame.shape[-1] * 255**2
+        return {region: total / (count * levels) if count else None for region, (total, count) in sums.items()}
+
+
+def _squares(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    squares: npt.NDArray[np.float32] = np.square(vectors[..., 0]) + np.square(vectors[..., 1])
+    return squares
+
+
+def _changes(flow: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Squared difference of the flow to the next pixel right and down, summed; 0 towards the outside of the frame."""
+    changes = np.zeros(flow.shape[:2], np.float32)
+    changes[:, :-1] += _squares(np.diff(flow, axis=1))
+    changes[:-1] += _squares(np.diff(flow, axis=0))
+    return changes
+
+
+def _over_clip(errors: Sequence[float], region: str) -> Measurement:
+    return mean_over_clip(
+        errors, parts="pairs", missing=f"no pair of frames has a pixel of the region {region!r} that is seen in both"
+    )

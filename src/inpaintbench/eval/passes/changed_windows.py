@@ -1,0 +1,154 @@
+"""Which cells of a network's layers can differ where only some pixels of a picture do.
+
+A composite equals the truth outside the hole, so a chain of convolutions and poolings has to be run for each method only where
+the changed pixels reach, on truth activations around them; the truth itself only where those are looked at. Windows are in cells
+of a layer, counted from the top left cell of the whole frame. A step run on part of its input gives the cells of the whole frame
+exactly when the part begins at a multiple of its stride and holds all that those cells look at within the frame: padding is then
+met only at the frame's own edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+
+from inpaintbench.types import Frames
+
+
+class Span(NamedTuple):
+    """Cells along one axis, ``stop`` not among them."""
+
+    start: int
+    stop: int
+
+    def around(self, other: Span) -> Span:
+        """The smallest span that holds both."""
+        return Span(min(self.start, other.start), max(self.stop, other.stop))
+
+    def slice_from(self, origin: int) -> slice:
+        """Where its cells lie in an array that begins at the cell ``origin``."""
+        return slice(self.start - origin, self.stop - origin)
+
+
+class Window(NamedTuple):
+    """A box of cells."""
+
+    rows: Span
+    columns: Span
+
+    def around(self, other: Window) -> Window:
+        """The smallest box that holds both."""
+        return Window(self.rows.around(other.rows), self.columns.around(other.columns))
+
+    def overlap(self, other: Window) -> Window:
+        """The cells of both, which overlap."""
+        return Window(*(Span(max(one.start, two.start), min(one.stop, two.stop)) for one, two in zip(self, other, strict=True)))
+
+    def within(self, other: Window) -> tuple[slice, slice]:
+        """Where its cells lie in an array that holds those of ``other``."""
+        return self.rows.slice_from(other.rows.start), self.columns.slice_from(other.columns.start)
+
+
+class Step(NamedTuple):
+    """How a step of a network looks at its input: a square kernel, or the one that a block of several amounts to."""
+
+    kernel: int = 1
+    stride: int = 1
+    padding: int = 0
+    ceil: bool = False
+    """Whether a kernel that the input ends within still gives a cell."""
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether each cell depends on one cell alone, and lies where that lies."""
+        return self.kernel == self.stride == 1
+
+    def cells(self, length: int) -> int:
+        """Cells of its output for an input of ``length``; none where the input is too short."""
+        room = length + 2 * self.padding - self.kernel
+        return max((room + (self.stride - 1 if self.ceil else 0)) // self.stride + 1, 0)
+
+    def reached(self, changed: Span, length: int) -> Span:
+        """Cells of the output that see one of ``changed``, at least one cell, for an input of ``length``."""
+        start = -((self.kernel - 1 - changed.start - self.padding) // self.stride)
+        start = min(max(start, 0), self.cells(length) - 1)
+        stop = min((changed.stop - 1 + self.padding) // self.stride + 1, self.cells(length))
+        return Span(start, max(stop, start + 1))
+
+    def source(self, wanted: Span, length: int) -> Span:
+        """Cells of the input from which those ``wanted`` of the output are computed; begins at a multiple of the stride."""
+        start = (wanted.start * self.stride - self.padding) // self.stride * self.stride
+        stop = (wanted.stop - 1) * self.stride - self.padding + self.kernel
+        return Span(max(start, 0), min(stop, length))
+
+    def source_window(self, wanted: Window, size: tuple[int, int]) -> Window:
+        """``source`` for rows and columns, of an input of ``size`` cells."""
+        return Window(self.source(wanted.rows, size[0]), self.source(wanted.columns, size[1]))
+
+    def place(self, wanted: Window, source: Window) -> tuple[slice, slice]:
+        """Where the cells ``wanted`` lie in what the step gives for ``source``."""
+        rows, columns = (span.start // self.stride for span in source)
+        return wanted.rows.slice_from(rows), wanted.columns.slice_from(columns)
+
+
+class Plan(NamedTuple):
+    """What to compute, for the picture (first) and after each step."""
+
+    sizes: tuple[tuple[int, int], ...]
+    """Rows and columns of the whole frame."""
+    changed: tuple[Window, ...]
+    """Cells that can differ from the truth's."""
+    looked_at: tuple[Window, ...]
+    """Cells of the truth from which those are computed, and with which they are compared."""
+    sources: tuple[Window, ...]
+    """For each step, the cells of its input that the changed cells of its output are computed from."""
+
+
+def sizes_of(steps: Sequence[Step], height: int, width: int) -> tuple[tuple[int, int], ...]:
+    """Rows and columns of a frame and of the output of each step; 0 from where on it is too small."""
+    sizes = [(height, width)]
+    for step in steps:
+        rows, columns = sizes[-1]
+        sizes.append((step.cells(rows), step.cells(columns)) if rows and columns else (0, 0))
+    return tuple(sizes)
+
+
+def plan(steps: Sequence[Step], changed: Window, *, height: int, width: int) -> Plan:
+    """What to compute when the pixels of ``changed`` differ.
+
+    Args:
+        steps: of the network, in order.
+        changed: holds all pixels that differ.
+        height: of the frame, large enough for all steps.
+        width: alike.
+    """
+    sizes, reached = sizes_of(steps, height, width), [changed]
+    for step, (rows, columns) in zip(steps, sizes, strict=False):
+        before = reached[-1]
+        reached.append(Window(step.reached(before.rows, rows), step.reached(before.columns, columns)))
+    looked_at = [reached[-1]]
+    for step, size, before in zip(reversed(steps), sizes[-2::-1], reached[-2::-1], strict=True):
+        looked_at.append(before.around(step.source_window(looked_at[-1], size)))
+    sources = [step.source_window(wanted, size) for step, wanted, size in zip(steps, reached[1:], sizes, strict=False)]
+    return Plan(sizes, tuple(reached), tuple(looked_at[::-1]), tuple(sources))
+
+
+def changed_window(truth: Frames, composite: Frames) -> Window | None:
+    """The smallest box around all pixels that differ in any frame; None where none does.
+
+    Args:
+        truth: ``uint8[N, H, W, 3]``.
+        composite: alike.
+    """
+    found: Window | None = None
+    for one, other in zip(truth, composite, strict=True):
+        # Channels side by side in one plane: the box is then three times too wide, but no pass over the channels is needed.
+        difference = cv2.absdiff(np.ascontiguousarray(one), np.ascontiguousarray(other)).reshape(len(one), -1)
+        left, top, width, height = cv2.boundingRect(difference)
+        if width:
+            box = Window(Span(top, top + height), Span(left // 3, -(-(left + width) // 3)))
+            found = found.around(box) if found else box
+    return found

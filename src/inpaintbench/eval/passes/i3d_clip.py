@@ -1,0 +1,171 @@
+"""I3D over whole clips: one vector for each composite and one for the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.eval.passes.i3d_lockstep import Features, Pixels, changed, different, in_chunks, vectors
+from inpaintbench.models import boxes
+from inpaintbench.models.boxes import Box, Size, Span
+from inpaintbench.models.i3d import LENGTH, BatchNorm, Block, I3d, i3d
+from inpaintbench.models.i3d_stages import Tensor
+from inpaintbench.models.torch_networks import batch_bytes, running
+from inpaintbench.sharing import Compute
+from inpaintbench.types import Frames
+
+VERSION = "1"
+"""Of the vectors; kept ones of another version are made again."""
+Array = npt.NDArray[np.float32]
+
+_ENDS = ("Conv3d_2b_1x1", "MaxPool3d_3a_3x3", "Mixed_3b", "MaxPool3d_4a_3x3", "Mixed_4b", "Mixed_4c", "Mixed_4d", "Mixed_4e",
+         "Mixed_4f", "MaxPool3d_5a_2x2", "Mixed_5b", "Mixed_5c")  # fmt: skip
+"""Behind a pooling wherever there is one: what is kept of a whole clip between two blocks is small there."""
+
+_BYTES_A_PIXEL = 14
+"""Of what is kept of one whole clip at the widest place, in and out of ``Mixed_3b``, a hundred and twenty-eighth of its area."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What decides the numbers of a pass over whole clips."""
+
+    input_low: float
+    input_high: float
+    batch_norm: BatchNorm
+
+
+class Clip(NamedTuple):
+    """What was found about an item."""
+
+    composites: Array
+    """``[methods, 1024]``."""
+    truth: Array
+    """``[1024]``."""
+
+
+def i3d_clip(
+    frames: Frames, composites: Sequence[Frames], constants: Constants, compute: Compute, *, truth: Array | None = None
+) -> Clip:
+    """The vectors of a clip and of the composites of several methods.
+
+    Args:
+        frames: the true ones, ``uint8[T, H, W, 3]``.
+        composites: of each method, likewise.
+        constants: of the protocol.
+        compute: how the network runs.
+        truth: the truth's vector, ``float32[1024]``, where it is known; a single composite then costs one clip and no more.
+
+    Raises:
+        NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
+    """
+    network = i3d(compute, batch_norm=constants.batch_norm)
+    pixels = Pixels(constants.input_low, constants.input_high, network.device)
+    with running(compute):
+        # With statistics of the clip itself a hole reaches everywhere, and no part can be computed alone.
+        unlike = different(frames, composites)
+        chosen = [composites[index] for index in unlike]
+        if truth is not None and (len(chosen) < 2 or network.batch_norm == "train"):
+            found = Clip(_alone(network, chosen, pixels, compute), truth)
+        elif network.batch_norm == "train":
+            of_truth, *others = _alone(network, [frames, *chosen], pixels, compute)
+            found = Clip(np.array(others, np.float32).reshape(-1, LENGTH), of_truth)
+        else:
+            most = max(1, batch_bytes(compute) // (_BYTES_A_PIXEL * frames[..., 0].size))
+            groups = [chosen[begin : begin + most] for begin in range(0, max(len(chosen), 1), most)]
+            parts = [_lockstep(network, frames, group, pixels, compute) for group in groups]
+            # The known vector, not the one made beside the composites: a perfect copy has exactly what it is compared with.
+            of_truth = parts[0].truth if truth is None else truth
+            found = Clip(np.concatenate([part.composites for part in parts]), of_truth)
+    every = np.repeat(found.truth[None], len(composites), axis=0)
+    every[unlike] = found.composites
+    return Clip(every, found.truth)
+
+
+def _alone(network: I3d, videos: Sequence[Frames], pixels: Pixels, compute: Compute) -> Array:
+    """The vectors of whole videos one by one, ``float32[videos, 1024]``."""
+    if network.batch_norm == "train":
+        found = [_vectors(_whole(network, video, pixels), 0)[1][0] for video in videos]
+    else:
+        found = [_lockstep(network, video, [], pixels, compute).truth for video in videos]
+    return np.array(found, np.float32).reshape(-1, LENGTH)
+
+
+def _whole(network: I3d, video: Frames, pixels: Pixels) -> Features:
+    x = pixels.tensor(video)[None]
+    for stage in network.stages.values():
+        block = Block("", (stage,))
+        size: Size = tuple(x.shape[2:])
+        x = block.run(lambda _, x=x: x, size, boxes.whole(boxes.output_size(block.reaches, size)))  # type: ignore[misc]
+    return Features(x, None, None)
+
+
+def _lockstep(network: I3d, truth: Frames, composites: Sequence[Frames], pixels: Pixels, compute: Compute) -> Clip:
+    first, *others = network.blocks(_ENDS)
+    features = _stem(first, truth, composites, pixels, compute)
+    for block in others:
+        features = _advanced(block, features, compute)
+    found, of_truth = _vectors(features, len(composites))
+    return Clip(found, of_truth[0])
+
+
+def _stem(block: Block, truth: Frames, composites: Sequence[Frames], pixels: Pixels, compute: Compute) -> Features:
+    size: Size = (len(truth), truth.shape[1], truth.shape[2])
+
+    def of_truth(box: Box) -> Tensor:
+        return pixels.tensor(_cut(truth, box)[None])
+
+    def of_composites(box: Box) -> Tensor:
+        return pixels.tensor(np.stack([_cut(one, box) for one in composites]))
+
+    everything = boxes.whole(boxes.output_size(block.reaches, size))
+    found = in_chunks(block, of_truth, size, everything, frames=_chunk(block, size, boxes.whole(size), 3, 1, compute))
+    touched = [
+        (Span(index, index + 1), box[1], box[2]) for index, box in enumerate(changed(truth, composites)) if box is not None
+    ]  # fmt: skip
+    if not touched:
+        return Features(found, None, None)
+    before = boxes.united(touched)
+    box = boxes.reached(block.reaches, size, before)
+    chunk = _chunk(block, size, before, 3, len(composites), compute)
+    return Features(found, box, in_chunks(block, of_composites, size, box, frames=chunk))
+
+
+def _cut(video: Frames, box: Box) -> Frames:
+    frames, rows, columns = (slice(*span) for span in box)
+    return video[frames, rows, columns]
+
+
+def _advanced(block: Block, before: Features, compute: Compute) -> Features:
+    size, channels = before.size, before.truth.shape[1]
+    everything = boxes.whole(boxes.output_size(block.reaches, size))
+    chunk = _chunk(block, size, boxes.whole(size), channels, 1, compute)
+    truth = in_chunks(block, before.of_truth, size, everything, frames=chunk)
+    if before.box is None:
+        return Features(truth, None, None)
+    box = boxes.reached(block.reaches, size, before.box)
+    chunk = _chunk(block, size, before.box, channels, before.methods, compute)
+    return Features(truth, box, in_chunks(block, before.of_composites, size, box, frames=chunk))
+
+
+def _chunk(block: Block, size: Size, box: Box, channels: int, videos: int, compute: Compute) -> int:
+    """How many output frames fit into an eighth of a batch's bytes, in float32, with a copy of each layer for its padding."""
+    total, frames_an_output = 0, int(np.prod([reach.stride[0] for reach in block.reaches]))
+    for count, stage in enumerate(block.stages):
+        inside = boxes.reached(block.reaches[:count], size, box)
+        # The kernels' copies of a layer's input: side by side in time for the first, padded for the others.
+        area = (inside[1].end - inside[1].begin) * (inside[2].end - inside[2].begin)
+        total += 2 * max(channels, 3 * stage.reach.kernel[0]) * area * frames_an_output
+        channels = stage.channels or channels
+        frames_an_output //= stage.reach.stride[0]
+    return max(1, batch_bytes(compute) // 8 // (4 * videos * total))
+
+
+def _vectors(features: Features, methods: int) -> tuple[Array, Array]:
+    """``float32[M, 1024]`` and ``float32[1, 1024]``."""
+    found, truth = vectors(features, methods)
+    return found[:, 0].cpu().numpy().astype(np.float32), truth.cpu().numpy().astype(np.float32)

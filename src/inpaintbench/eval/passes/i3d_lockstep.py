@@ -1,0 +1,184 @@
+"""I3D over true frames and the composites of several methods at once.
+
+A composite equals the truth outside its hole, so its features do outside the box that the hole can reach. Layer by layer only
+that box is computed; what it needs from around is taken from the truth's features. This is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.models import boxes
+from inpaintbench.models.boxes import Box, Size, Span
+from inpaintbench.models.i3d import Block, Source
+from inpaintbench.models.i3d_stages import Tensor
+from inpaintbench.models.torch_networks import torch
+from inpaintbench.types import Frames
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """How frames enter the network."""
+
+    input_low: float
+    input_high: float
+    device: Any
+
+    def tensor(self, frames: npt.NDArray[np.uint8]) -> Tensor:
+        """``uint8[..., T, H, W, 3]`` as ``float32[..., 3, T, H, W]`` in the input range; only the bytes travel."""
+        package = torch()
+        tensor = package.from_numpy(np.ascontiguousarray(frames))
+        if self.device.type == "cuda":
+            tensor = tensor.pin_memory().to(self.device, non_blocking=True)
+        scaled = tensor.to(self.device, package.float32).mul_((self.input_high - self.input_low) / 255).add_(self.input_low)
+        return scaled.movedim(-1, -4)
+
+
+@dataclass(frozen=True)
+class Features:
+    """What one block of the network gave for N clips of the truth and for M methods' composites of each."""
+
+    truth: Tensor
+    """``[N, C, T, H, W]``."""
+    box: Box | None
+    """Where a composite can differ from the truth; None where all are equal."""
+    composites: Tensor
+    """``[M N, C, t, h, w]``, all clips of the first method first; None without ``box``."""
+
+    @property
+    def size(self) -> Size:
+        """Positions of the layer in time, height and width."""
+        frames, height, width = self.truth.shape[2:]
+        return frames, height, width
+
+    @property
+    def methods(self) -> int:
+        """How many."""
+        return 0 if self.box is None else len(self.composites) // len(self.truth)
+
+    def of_truth(self, box: Box) -> Tensor:
+        """A box of the truth's features."""
+        return self.truth[(..., *(slice(*span) for span in box))]
+
+    def of_composites(self, box: Box) -> Tensor:
+        """A box of the composites' features, completed from those of the truth."""
+        assert self.box is not None
+        if any(own.begin > span.begin or own.end < span.end for own, span in zip(self.box, box, strict=True)):
+            return self._completed(box)
+        return self.composites[(..., *_within(box, self.box))]
+
+    def _completed(self, box: Box) -> Tensor:
+        assert self.box is not None
+        found = laid_out(self.of_truth(box), len(self.composites))
+        found.unflatten(0, (self.methods, -1))[:] = self.of_truth(box)
+        first, second, third = (
+            Span(max(own.begin, span.begin), min(own.end, span.end)) for own, span in zip(self.box, box, strict=True)
+        )
+        common = (first, second, third)
+        if all(span.begin < span.end for span in common):
+            found[(..., *_within(common, box))] = self.composites[(..., *_within(common, self.box))]
+        return found
+
+
+def _within(box: Box, frame: Box) -> tuple[slice, slice, slice]:
+    first, second, third = (
+        slice(span.begin - own.begin, span.end - own.begin) for span, own in zip(box, frame, strict=True)
+    )  # fmt: skip
+    return first, second, third
+
+
+def laid_out(like: Tensor, count: int, size: Sequence[int] | None = None) -> Tensor:
+    """Room for ``count`` clips of the channels, type and place of ``like``, channels last in memory."""
+    package = torch()
+    shape = (count, like.shape[1], *(size or like.shape[2:]))
+    return package.empty(shape, dtype=like.dtype, device=like.device, memory_format=package.channels_last_3d)
+
+
+def advanced(block: Block, before: Features) -> Features:
+    """The features behind ``block``."""
+    size = before.size
+    truth = block.run(before.of_truth, size, boxes.whole(boxes.output_size(block.reaches, size)))
+    if before.box is None:
+        return Features(truth, None, None)
+    box = boxes.reached(block.reaches, size, before.box)
+    return Features(truth, box, block.run(before.of_composites, size, box))
+
+
+def in_chunks(block: Block, source: Source, size: Size, box: Box, *, frames: int) -> Tensor:
+    """``block.run`` in pieces of ``frames`` output frames: the same numbers in less memory."""
+    found = None
+    for begin in range(box[0].begin, box[0].end, frames):
+        span = Span(begin, min(begin + frames, box[0].end))
+        piece = block.run(source, size, (span, box[1], box[2]))
+        if span == box[0]:
+            return piece
+        if found is None:
+            found = laid_out(piece, len(piece), [one.end - one.begin for one in box])
+        found[:, :, span.begin - box[0].begin : span.end - box[0].begin] = piece
+    return found
+
+
+def distances(features: Features) -> Tensor:
+    """How far composites are from the truth in one layer.
+
+    Returns:
+        ``float64[M, N]``: mean over positions of the sum over channels of squared differences of features that were divided by
+        their length over channels + 1e-10, in float32 whatever the precision.
+    """
+    package = torch()
+    assert features.box is not None
+    truth = _unit(features.of_truth(features.box))
+    positions = float(np.prod(features.size))
+    found = []
+    for composite in features.composites.unflatten(0, (features.methods, -1)):
+        squares = _unit(composite).sub_(truth).square_()
+        found.append(squares.sum(dim=1).sum(dim=(1, 2, 3), dtype=package.float64) / positions)
+    return package.stack(found)
+
+
+def _unit(features: Tensor) -> Tensor:
+    package = torch()
+    features = features.to(package.float32)
+    return features / (package.linalg.vector_norm(features, dim=1, keepdim=True) + 1e-10)
+
+
+def vectors(features: Features, methods: int) -> tuple[Tensor, Tensor]:
+    """Means over time, height and width: ``float64[M, N, C]`` of ``methods`` composites and ``float64[N, C]`` of the truth."""
+    float64, positions = torch().float64, float(np.prod(features.size))
+    truth = features.truth.sum(dim=(2, 3, 4), dtype=float64)
+    if features.box is None:
+        return (truth / positions).expand(methods, -1, -1), truth / positions
+    inside = features.composites.sum(dim=(2, 3, 4), dtype=float64).unflatten(0, (methods, -1))
+    change = inside - features.of_truth(features.box).sum(dim=(2, 3, 4), dtype=float64)
+    return (truth + change) / positions, truth / positions
+
+
+def different(truth: Frames, composites: Sequence[Frames]) -> list[int]:
+    """Which composites are not the truth itself."""
+    return [index for index, one in enumerate(composites) if not np.array_equal(truth, one)]
+
+
+def changed(truth: Frames, composites: Sequence[Frames]) -> list[Box | None]:
+    """For each frame the smallest box around all pixels in which a composite differs from ``truth``; None without any."""
+    return [_changed(truth[index], [one[index] for one in composites]) for index in range(len(truth))]
+
+
+def _changed(frame: npt.NDArray[np.uint8], others: Sequence[npt.NDArray[np.uint8]]) -> Box | None:
+    found = list(_bounds(frame, others))
+    return boxes.united(found) if found else None
+
+
+def _bounds(frame: npt.NDArray[np.uint8], others: Sequence[npt.NDArray[np.uint8]]) -> Iterator[Box]:
+    for other in others:
+        different = frame != other
+        rows = np.flatnonzero(different.reshape(len(frame), -1).any(axis=1))
+        if len(rows):
+            columns = np.flatnonzero(different[rows[0] : rows[-1] + 1].any(axis=(0, 2)))
+            yield Span(0, 1), Span(int(rows[0]), int(rows[-1]) + 1), Span(int(columns[0]), int(columns[-1]) + 1)

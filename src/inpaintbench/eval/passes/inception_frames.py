@@ -1,0 +1,96 @@
+"""What the FID Inception network says of every frame: one vector of 2048 numbers a frame, for all metrics that compare sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.metrics.base import Features
+from inpaintbench.models import torch_networks, weights
+from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
+from inpaintbench.sharing import Compute
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+RESIZES = ("bilinear",)
+"""``bilinear``: half-pixel centres, no filter before shrinking, in float32; DEVIL, CVPR 2022, and pytorch-fid's network."""
+_VERSION = "1"
+_BYTES_PER_PIXEL = 150
+"""Of activations, for each pixel of the resized picture."""
+
+Vectors = npt.NDArray[np.float32]
+Place = tuple[Frames, int]
+
+
+def inception_vectors(views: Sequence[ItemView], *, resize: str, side_pixels: int) -> list[Features]:
+    """The vectors of the composite's frames and of the truth's, each ``float32[frames, 2048]``, for each view.
+
+    A frame that equals the truth's in every pixel has the truth's vector. The result is remembered, so that metrics share it.
+
+    Args:
+        views: of one item; the truth is that of the first.
+        resize: one of ``RESIZES``, how frames come to the size that the network takes.
+        side_pixels: that size, of a square; published 299.
+
+    Raises:
+        NotMeasurable: the weights are missing, damaged or others.
+        MissingExtraError: PyTorch is not installed.
+    """
+    composites = [view.composite for view in views]
+    key = ("inception", resize, side_pixels, *map(id, composites))
+    # What is remembered holds the composites, so that no other array can get their ids meanwhile.
+    found: list[Features] = views[0].shared.once(key, lambda: (composites, _made(views, composites, side_pixels)))[1]
+    return found
+
+
+def check_resize(name: str) -> str:
+    """``name`` when it is one of ``RESIZES``, else ``UnknownNameError``."""
+    if name not in RESIZES:
+        raise UnknownNameError(unknown_name("way to resize", name, list(RESIZES)))
+    return name
+
+
+def _made(views: Sequence[ItemView], composites: Sequence[Frames], side_pixels: int) -> list[Features]:
+    truth, shared = views[0].truth, views[0].shared
+    key = f"inception/{weights.named(WEIGHTS).sha256}/bilinear/{side_pixels}/{_VERSION}"
+    known = shared.stored(key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared.compute, side_pixels))
+    places = [
+        (view, index)
+        for view, composite in enumerate(composites)
+        for index in range(len(truth))
+        if not np.array_equal(composite[index], truth[index])
+    ]
+    new = _vectors([(composites[view], index) for view, index in places], shared.compute, side_pixels)
+    predicted = [known.copy() for _ in composites]
+    for (view, index), vector in zip(places, new, strict=True):
+        predicted[view][index] = vector
+    return [Features(one, known) for one in predicted]
+
+
+def _vectors(places: Sequence[Place], compute: Compute, side_pixels: int) -> Vectors:
+    """One vector for each of some frames."""
+    if not places:
+        return np.zeros((0, FEATURES), np.float32)
+    network = inception(compute)
+    height, width = places[0][0].shape[1:3]
+    together = max(1, torch_networks.batch_bytes(compute) // (_BYTES_PER_PIXEL * side_pixels**2 + 16 * height * width))
+    found = []
+    with torch_networks.running(compute) as device:
+        for begin in range(0, len(places), together):
+            frames = np.stack([clip[index] for clip, index in places[begin : begin + together]])
+            found.append(network(_resized(torch_networks.pictures(frames, device), side_pixels)).float())
+        # One copy at the end: the processor reads the next frames while the device computes.
+        vectors: Vectors = torch_networks.torch().cat(found).cpu().numpy()
+    return vectors
+
+
+def _resized(pictures: Any, side_pixels: int) -> Any:
+    """``float32[N, 3, H, W]`` in 0..1 -> ``float32[N, 3, side, side]`` in -1..1."""
+    functional = torch_networks.torch().nn.functional
+    small = functional.interpolate(pictures, size=(side_pixels, side_pixels), mode="bilinear", align_corners=False)
+    return 2 * small - 1

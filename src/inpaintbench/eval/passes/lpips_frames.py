@@ -1,0 +1,188 @@
+"""LPIPS of every frame of an item for several methods at once: the truth goes through the network once for all of them.
+
+A method's composite is computed only where its changed pixels reach, the truth only where that is looked at; see
+``changed_windows``. What lies outside has distance zero, so the values are those of whole frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from inpaintbench import regions as geometry
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.passes.changed_windows import Plan, Step, Window, changed_window, plan, sizes_of
+from inpaintbench.eval.passes.region_means import RegionMeans
+from inpaintbench.models import torch_networks
+from inpaintbench.models.lpips_networks import lpips
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+if TYPE_CHECKING:
+    from inpaintbench.models.lpips_layers import LpipsNetwork
+
+Values = dict[str, list[float]]
+"""Region -> the value of every frame that has a pixel of it, in order."""
+_BYTES_A_PIXEL = {"alex": 300, "vgg": 4000, "squeeze": 800}
+"""About what the activations of the truth and of one method take."""
+_MOST_ON_PROCESSOR = 2
+"""Frames at once; more only widen the changed window that they share."""
+
+
+def lpips_frames(
+    views: Sequence[ItemView], *, net: str, regions: tuple[str, ...], band_radius_pixels: int, frames_at_once: int | None = None
+) -> list[Values]:
+    """LPIPS of the frames of each view, all of one item.
+
+    Args:
+        views: the item with the composites of several methods; truth and hole are the same in all.
+        net: "alex", "vgg" or "squeeze".
+        regions: some of ``inpaintbench.regions.REGIONS``. In the frame the mean over each layer, summed over layers; else the
+            mean over the region's pixels of the layers enlarged bilinearly to the frame and summed.
+        band_radius_pixels: reach of the boundary band.
+        frames_at_once: size of a batch, which changes no value beyond rounding; by default what fits, on a processor two.
+
+    Raises:
+        NotMeasurable: the frames are too small, or the weights are not there.
+        MissingExtraError: PyTorch is not installed.
+    """
+    if not views:
+        return []
+    composites = [view.composite for view in views]
+    key = ("lpips_frames", net, regions, band_radius_pixels, frames_at_once, *map(id, composites))
+
+    def measure() -> tuple[list[Values], list[Frames]]:
+        # The composites are kept with what was found, so that no other array can get their identity.
+        return _measured(views[0], composites, net, regions, band_radius_pixels, frames_at_once), composites
+
+    found: list[Values] = views[0].shared.once(key, measure)[0]
+    return found
+
+
+def _measured(
+    item: ItemView,
+    composites: Sequence[Frames],
+    net: str,
+    regions: tuple[str, ...],
+    band_radius_pixels: int,
+    frames_at_once: int | None,
+) -> list[Values]:
+    trunk = Trunk(lpips(net, item.shared.compute))
+    if not all(sizes_of(trunk.steps, item.height, item.width)[-1]):
+        raise NotMeasurable(f"frames of {item.width}x{item.height} are too small for LPIPS with the network {net!r}")
+    found: list[list[Any]] = [[] for _ in composites]
+    pixels = []
+    with torch_networks.running(item.shared.compute) as device:
+        at_once = frames_at_once or _fitting(item, net, device)
+        for some in (slice(begin, begin + at_once) for begin in range(0, item.frames, at_once)):
+            masks = [geometry.select(item.hole[some], region, band_radius=band_radius_pixels) for region in regions]
+            pixels.append([mask.any(axis=(1, 2)) for mask in masks])
+            given = [composite[some] for composite in composites]
+            means = RegionMeans(regions, masks, device)
+            for values, distances in zip(found, _distances(trunk, item.truth[some], given, means), strict=True):
+                values.append(distances)
+        # Fetched at the end alone: until then a GPU need not wait for the processor.
+        tables = [torch_networks.torch().cat(values, dim=1).cpu().numpy() for values in found]
+    there = np.concatenate(pixels, axis=1)
+    return [{region: table[place][there[place]].tolist() for place, region in enumerate(regions)} for table in tables]
+
+
+def _fitting(item: ItemView, net: str, device: Any) -> int:
+    fitting = torch_networks.batch_bytes(item.shared.compute) // (_BYTES_A_PIXEL[net] * item.height * item.width)
+    return max(1, min(fitting, _MOST_ON_PROCESSOR) if device.type == "cpu" else fitting)
+
+
+class Trunk:
+    """The steps of a network of LPIPS, run on parts of frames."""
+
+    def __init__(self, network: LpipsNetwork) -> None:
+        from inpaintbench.models.lpips_layers import ENDS
+
+        self.network = network
+        self.modules = list(network.trunk)
+        self.steps = [step_of(module) for module in self.modules]
+        self.ends = ENDS[network.net]
+
+    def truth(self, frames: Frames, planned: Plan, device: Any) -> Truth:
+        """Runs true frames, ``uint8[N, H, W, 3]``, on what is looked at."""
+        inputs, layers = [], []
+        activations = self._scaled(frames, planned.looked_at[0], device)
+        for index, (module, step) in enumerate(zip(self.modules, self.steps, strict=True)):
+            here, wanted = planned.looked_at[index], planned.looked_at[index + 1]
+            inputs.append(None if step.is_pointwise else activations)
+            source = here if step.is_pointwise else step.source_window(wanted, planned.sizes[index])
+            activations = module(_part(activations, source.within(here)))
+            activations = _part(activations, step.place(wanted, source))
+            if index + 1 in self.ends:
+                layers.append(self.network.of_length_one(_part(activations, planned.changed[index + 1].within(wanted))))
+        return Truth(inputs, layers)
+
+    def distances(self, truth: Truth, composites: Frames, planned: Plan, device: Any) -> list[Any]:
+        """How much each changed place of each layer adds to the distance, ``float32[N, h, w]`` for each layer."""
+        layers = []
+        activations = self._scaled(composites, planned.changed[0], device)
+        for index, (module, step) in enumerate(zip(self.modules, self.steps, strict=True)):
+            if step.is_pointwise:
+                activations = module(activations)
+            else:
+                source, changed = planned.sources[index], planned.changed[index]
+                patch = _part(truth.inputs[index], source.within(planned.looked_at[index])).clone()
+                both = source.overlap(changed)
+                _part(patch, both.within(source)).copy_(_part(activations, both.within(changed)))
+                activations = _part(module(patch), step.place(planned.changed[index + 1], source))
+            if index + 1 in self.ends:
+                layers.append(self.network.of_length_one(activations))
+        return self.network.layer_maps(truth.layers, layers)
+
+    def _scaled(self, frames: Frames, window: Window, device: Any) -> Any:
+        rows, columns = window
+        part = np.array(frames[:, rows.start : rows.stop, columns.start : columns.stop])  # its own memory, in order
+        return self.network.scaled(torch_networks.pictures(part, device))
+
+
+class Truth(NamedTuple):
+    """What is kept of true frames for the methods."""
+
+    inputs: list[Any]
+    """Of each step, where it looks around; None for pointwise steps."""
+    layers: list[Any]
+    """Of length one over channels, where something changed."""
+
+
+def _distances(trunk: Trunk, truth: Frames, composites: Sequence[Frames], means: RegionMeans) -> list[Any]:
+    """``float64[R, N]`` for each composite."""
+    windows = [changed_window(truth, composite) for composite in composites]
+    changed = [window for window in windows if window is not None]
+    if not changed:
+        return [means.nothing() for _ in composites]
+    planned = plan(trunk.steps, reduce(Window.around, changed), height=truth.shape[1], width=truth.shape[2])
+    true = trunk.truth(truth, planned, means.device)
+    return [
+        _total(trunk, trunk.distances(true, composite, planned, means.device), planned, means) if window else means.nothing()
+        for window, composite in zip(windows, composites, strict=True)
+    ]
+
+
+def _total(trunk: Trunk, maps: Sequence[Any], planned: Plan, means: RegionMeans) -> Any:
+    """The sum over layers, ``float64[R, N]``."""
+    return sum(
+        means.of(distances, planned.changed[end], planned.sizes[end]) for end, distances in zip(trunk.ends, maps, strict=True)
+    )
+
+
+def step_of(module: Any) -> Step:
+    """How a module of a trunk looks at its input; a block of modules is taken to keep the size, as its widest kernel would."""
+    if hasattr(module, "kernel_size"):
+        kernel, stride, padding = (
+            value if isinstance(value, int) else int(value[0]) for value in (module.kernel_size, module.stride, module.padding)
+        )
+        return Step(kernel, stride, padding, bool(getattr(module, "ceil_mode", False)))
+    kernel = max((int(part.kernel_size[0]) for part in module.modules() if hasattr(part, "kernel_size")), default=1)
+    return Step(kernel, 1, kernel // 2)
+
+
+def _part(activations: Any, place: tuple[slice, slice]) -> Any:
+    return activations[:, :, place[0], place[1]]

@@ -1,0 +1,21 @@
+"""The protocol of CoModGAN, ICLR 2021: can a linear machine tell the pictures apart?"""
+
+from __future__ import annotations
+
+from inpaintbench.eval.protocols.base import Protocol
+
+_PICTURES = {"resize": "bilinear", "side_pixels": 299}
+
+COMODGAN = Protocol(
+    name="comodgan",
+    regions=("frame",),
+    band_radius_pixels=8,
+    averaging="all_frames",
+    metrics={
+        "fid": {**_PICTURES, "ddof": 1},
+        "p_ids": {**_PICTURES, "cost": 1.0, "ties": "loss"},
+        "u_ids": {**_PICTURES, "cost": 1.0},
+    },
+)
+"""FID with paired and unpaired inception discriminative scores, a tie counting as a loss as in the released code. Made for sets
+of 10,000 and more pictures: with fewer than half as many as the network has features any two sets can be told apart."""

@@ -1,0 +1,29 @@
+"""The protocol of E2FGVI, CVPR 2022, which FuseFormer, ProPainter and others share: numbers to set beside theirs, no others."""
+
+from __future__ import annotations
+
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
+
+LEGACY = Protocol(
+    name="e2fgvi-legacy",
+    regions=("frame",),
+    band_radius_pixels=8,
+    size=(432, 240),
+    hole_dilations=4,
+    averaging="all_frames",
+    metrics={
+        "psnr": {"data_range": 1.0, "infinite": "keep"},
+        "ssim": SSIM_VARIANTS["e2fgvi"],
+        "vfid": {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1},
+    },
+)
+"""Reproduces the released code: frames at 432x240 by Pillow's bicubic filter and holes by the nearest pixel, holes grown four
+times by a 3x3 cross, SSIM with a uniform window of 65 pixels, means over all frames of all clips (a frame without an error makes
+that of the PSNR infinite), and a VFID whose network was left in training mode, so that batch normalization takes its moments from
+the clip itself: never comparable with that of DEVIL.
+
+What it cannot reproduce: there the method sees the grown hole at 432x240 and its fill, cut to whole levels, is averaged over
+overlapping windows into fractions of a level before PSNR and SSIM (not before VFID). Here a method fills the published hole at
+the published size in whole levels; what lies around that hole is the truth, or, where whole frames were kept, the method's.
+Truths of another shape than 9:5 are squeezed, as there."""

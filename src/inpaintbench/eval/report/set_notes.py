@@ -1,0 +1,48 @@
+"""What stands beside numbers of metrics that compare sets of items: how large the sets were, and whether that is enough."""
+
+from __future__ import annotations
+
+from html import escape
+
+from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.report.markup import only_for
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.types import Slice, SliceScore
+
+
+def set_sizes(score: SliceScore | None) -> tuple[int | None, int | None]:
+    """How many vectors the smaller set has and how long they are; None where nothing was compared."""
+    if score is None:
+        return None, None
+    n, d = (score.details.get(key) for key in ("n", "d"))
+    return (None if n is None else int(n)), (None if d is None else int(d))
+
+
+def size_words(score: SliceScore | None) -> str:
+    """``N = 14, d = 1024``; empty where nothing was compared."""
+    n, d = set_sizes(score)
+    return "" if n is None or d is None else f"N = {n}, d = {d}"
+
+
+def set_warning(results: Results, quantity: Quantity) -> str:
+    """One line above the table of a metric of sets: how many of its numbers come from small sets, and what that means."""
+    scores = [score for one in _rows(results) for method in results.methods if (score := _of(results, one, method, quantity))]
+    small = [score for score in scores if score.details.get("warning")]
+    if not small:
+        return ""
+    worst = min(small, key=lambda score: set_sizes(score)[0] or 0)
+    words = (
+        f"{metric_label(quantity.metric)}: {len(small)} of {len(scores)} numbers come from small sets and are biased: compare "
+        f"them within a row only, never with other sets or papers. The smallest: {worst.details['warning']}."
+    )
+    return f'<p class="caution" {only_for(quantity)}>{escape(words)}</p>'
+
+
+def _rows(results: Results) -> list[Slice]:
+    return [*in_reading_order(results.slices), results.everything]
+
+
+def _of(results: Results, one: Slice, method: str, quantity: Quantity) -> SliceScore | None:
+    score = results.slice_score(one, method, quantity)
+    return score if score is not None and score.value is not None else None

@@ -1,0 +1,104 @@
+"""`eval analysis`, in this process."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from click.testing import Result
+from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
+from typer.testing import CliRunner
+
+from inpaintbench import frozen
+from inpaintbench.cli.analysing import analysis
+from inpaintbench.errors import InputError
+from inpaintbench.eval.freshness import remember, score_step
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.types import Prediction, Score
+from inpaintbench.workspace import Workspace, file_sha256
+
+app = typer.Typer()
+app.command()(analysis)
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The manifest of a frozen dataset; an analysis reads nothing else of it."""
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
+    (folder / frozen.MANIFEST).write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path, root: Path) -> Path:
+    workspace = Workspace(tmp_path / "run")
+    (workspace.path / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
+    for method, values in VALUES.items():
+        rows = scores({method: values}, region="frame")
+        workspace.write_table("scores", score_step(CORRECTED.name, method), rows, Score)
+    return workspace.path
+
+
+def test_own_scores_are_analysed_beside_the_run(root: Path, run: Path) -> None:
+    done = call(root, "--run", run, "--protocol", CORRECTED.name)
+    assert done.output == f"Analysis: {(run / 'analysis' / 'analysis.html').resolve()}\n"
+    lines = (run / "analysis" / "table_1.csv").read_text().splitlines()
+    assert len(lines) == 1 + 3 * 3
+    assert any(line.startswith("motion-high,motion,high,bad,psnr,") and ",15.0," in line for line in lines)
+
+
+def test_metrics_without_any_value_are_named_once_for_each_reason(root: Path, run: Path) -> None:
+    for method, values in VALUES.items():
+        measured = scores({method: values}, region="frame")
+        lost = [
+            dataclasses.replace(row, metric=metric, region=region, value=None, reason=reason)
+            for row in measured
+            for metric, region, reason in (
+                ("lpips", "frame", "no weights"), ("lpips", "hole", "no weights"), ("pvcs", "frame", "no weights"),
+                ("warp_error", "frame", "no flow"),
+            )
+        ]  # fmt: skip
+        Workspace(run, create=False).write_table("scores", score_step(CORRECTED.name, method), [*measured, *lost], Score)
+    call(root, "--run", run, "--protocol", CORRECTED.name)
+    page = (run / "analysis" / "analysis.html").read_text()
+    assert page.count("Not measured:") == 2
+    assert "Not measured: LPIPS, PVCS (no weights)." in page
+    assert "Not measured: Warping error (no flow)." in page
+
+
+def test_published_numbers_need_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call("--paper").output.endswith("devil-paper-analysis/analysis.html\n")
+    assert call("--paper", "--out", tmp_path / "here").exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"devil-paper-analysis", "here"}
+
+
+def test_what_cannot_be_analysed(root: Path, run: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--paper analyses published numbers"):
+        call(root, "--paper")
+    for half in ((), (root,), ("--run", run)):
+        with pytest.raises(InputError, match="give a dataset and --run"):
+            call(*half)
+    with pytest.raises(InputError, match="no scores under protocol 'devil/as-published'"):
+        call(root, "--run", run, "--protocol", "devil/as-published")
+    (run / "dataset.sha256").write_text("0" * 64)
+    with pytest.raises(InputError, match="holds results on another dataset"):
+        call(root, "--run", run, "--protocol", CORRECTED.name)
+
+
+def test_scores_that_are_older_than_predictions_are_refused(root: Path, run: Path) -> None:
+    workspace = Workspace(run)
+    remember(workspace, "of other predictions", step=score_step(CORRECTED.name, "good"))
+    row = Prediction("good", "1", "a1", blob="0" * 64, full_frames=False, largest_change_outside=0)
+    workspace.write_table("predictions", "predict.good", [row], Prediction)
+    with pytest.raises(InputError, match=r"scores of 'good' under 'devil/corrected' are older than its predictions; run `"):
+        call(root, "--run", run, "--protocol", CORRECTED.name)

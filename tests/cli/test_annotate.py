@@ -1,0 +1,229 @@
+"""The commands of `annotate`: where journals lie, what agreement prints, plans, and the demo."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from studies_made import write_study
+from typer.testing import CliRunner
+
+from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha
+from inpaintbench.annotate.statistics.planning_labels import plan_labels, plan_selection
+from inpaintbench.annotate.statistics.ratings import Scheme
+from inpaintbench.annotate.study import load
+from inpaintbench.cli import app
+from inpaintbench.cli.annotate.demo_study import COMPARED, UNFINISHED, is_free, write_demo_study
+from inpaintbench.errors import InputError
+from inpaintbench.types import Clip
+from inpaintbench.workspace import Workspace
+
+
+def run(*words: str | Path) -> str:
+    return CliRunner().invoke(app, ["annotate", *map(str, words)], catch_exceptions=False).output
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"[|│┃]|\s{2,}", line) if cell.strip()]
+
+
+def answered(folder: Path, *, database: str) -> None:
+    """A study about water, answered by three raters."""
+    made = write_study(folder, [{"leaf": "scene_motion"}], subjects=6, proxies=1)
+    rows = []
+    for place, task in enumerate(made.tasks):
+        for number, rater in enumerate(("ann", "bob", "cleo")):
+            told = {"water": ("0", "25", "100")[(place + number // 2) % 3], "other": ("5", "10")[(place * number) % 2]}
+            rows.append({"rater": rater, "task_id": task.task_id, "given": told, "seconds": 1})
+    (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("import", folder, folder / "votes.jsonl", "--database", database)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study whose answers lie in another file, named by a relative URL."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("INPAINTBENCH_DATABASE", raising=False)
+    answered(tmp_path / "study", database="sqlite+pysqlite:///answers.sqlite")
+    return tmp_path / "study"
+
+
+def test_a_relative_journal_is_one_file_for_every_command(elsewhere: Path) -> None:
+    place = elsewhere.parent / "answers.sqlite"
+    assert not (elsewhere / "journal.sqlite").exists()
+    for name in ("answers.sqlite", "sqlite:///answers.sqlite", str(place), f"sqlite:///{place}"):
+        assert "18 were here already" in run("import", elsewhere, elsewhere / "votes.jsonl", "--database", name)
+    with Journal(place) as journal:
+        assert Counter(event.kind for event in journal.events(load(elsewhere).study_id))["answer"] == 18
+
+
+@pytest.mark.parametrize(
+    "command", ["status", "resolve", "agreement", "raters", "report", "invite", "prepare", "backup", "export", "serve"]
+)
+def test_answers_elsewhere_are_not_overlooked(elsewhere: Path, command: str) -> None:
+    (elsewhere.parent / "study.toml").write_text(
+        'title = "Another"\nsubjects = {workspace = "W"}\nquestions = [{leaf = "keep_reject"}]\n'
+    )
+    words = {
+        "invite": ("invite", elsewhere, "Zoe"), "backup": ("backup", elsewhere, "--out", "b.sqlite"),
+        "prepare": ("prepare", elsewhere.parent / "study.toml", "--out", elsewhere),
+        "export": ("export", elsewhere, "--out", "e.csv"),
+    }.get(command, (command, elsewhere))  # fmt: skip
+    before = (elsewhere / "study.json").read_bytes()
+    with pytest.raises(InputError, match=r"lie in '.*/answers\.sqlite'; give it with --database, or delete '.*journal\.json'"):
+        run(*words)
+    assert (elsewhere / "study.json").read_bytes() == before
+    assert not (elsewhere / "journal.sqlite").exists()
+
+
+def test_another_journal_than_that_of_the_answers_allows_no_other_study(elsewhere: Path) -> None:
+    (elsewhere.parent / "study.toml").write_text(
+        'title = "Another"\nsubjects = {workspace = "W"}\nquestions = [{leaf = "keep_reject"}]\n'
+    )
+    with pytest.raises(InputError, match=r"lie in '.*/answers\.sqlite', not in '.*/empty\.sqlite'"):
+        run("prepare", elsewhere.parent / "study.toml", "--out", elsewhere, "--database", "empty.sqlite")
+
+
+def test_a_backup_may_be_looked_at_and_brought_home(elsewhere: Path) -> None:
+    run("backup", elsewhere, "--out", "copy.sqlite", "--database", "answers.sqlite")
+    assert "covered" in run("status", elsewhere, "--database", "copy.sqlite")
+    with pytest.raises(InputError, match=r"answers\.sqlite"):
+        run("status", elsewhere)
+    assert "journal.sqlite" in run("restore", "copy.sqlite", elsewhere, "--database", elsewhere / "journal.sqlite")
+    assert "covered" in run("status", elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("database", "said"),
+    [
+        ("notes.txt", "is no journal but something else"),
+        (".", "Is a directory"),
+        ("nowhere/at/all.sqlite", "No such file"),
+        ("mysql://me:secret@host/db", "names no database that this program can use"),
+    ],
+)
+def test_what_is_no_journal_is_one_sentence(elsewhere: Path, database: str, said: str) -> None:
+    Path("notes.txt").write_text("words " * 100)
+    with pytest.raises(InputError, match=said) as raised:
+        run("status", elsewhere, "--database", database)
+    assert "secret" not in str(raised.value)
+
+
+def test_agreement_is_told_for_every_part_and_by_sources(elsewhere: Path) -> None:
+    study, database = load(elsewhere), ("--database", "answers.sqlite")
+    rows = {tuple(cells(line)[:2]): cells(line) for line in run("agreement", elsewhere, *database).splitlines()}
+    given: dict[str, dict[str, dict[str, str]]] = {"water": {}, "other": {}}
+    for line in (elsewhere / "votes.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        for part, value in row["given"].items():
+            given[part].setdefault(row["task_id"], {})[row["rater"]] = value
+    clusters = {task.task_id: task.cluster for task in study.tasks}
+    assert len(set(clusters.values())) < len(study.tasks)
+    scheme = Scheme("interval", ("0", "5", "10", "25", "50", "75", "100"))
+    for part, answers in given.items():
+        alpha = krippendorff_alpha(answers, scheme, bootstrap=Bootstrap(), clusters=clusters)
+        found = [float(cell) for cell in rows["scene_motion", part][2:5]]
+        assert found == pytest.approx([alpha.value, alpha.low, alpha.high], rel=0.01)
+
+
+def test_confusion_prints_who_was_taken_for_whom(elsewhere: Path) -> None:
+    printed = run("agreement", elsewhere, "--confusion", "--database", "answers.sqlite")
+    assert "scene_motion, water: answers to one task, two by two" in printed
+    table = [cells(line) for line in printed.partition("scene_motion, other")[2].splitlines()]
+    rows = {row[0]: map(float, row[1:4]) for row in table if row and row[0] in ("5", "10")}
+    counts = {value: dict(zip(("0", "5", "10"), row, strict=True)) for value, row in rows.items()}
+    # Two raters always say 5, the third says 10 on every second of six clips; each answer counts once over its two partners.
+    assert counts["5"]["10"] == counts["10"]["5"]
+    assert sum(counts["5"].values()) + sum(counts["10"].values()) == pytest.approx(18)
+
+
+def test_labels_go_into_one_workspace(elsewhere: Path) -> None:
+    clips = [Clip("subject00000", "s", 0, 9, 30.0, 64, 48, 9, "b", "y", "r", 14, 46.0)]
+    for name in ("A", "B"):
+        Workspace(elsewhere.parent / name).write_table("clips", "cut", clips, Clip)
+    with pytest.raises(InputError, match=r"labels go into one workspace, 2 are named: 'A', 'B'; give --into once"):
+        run("resolve", elsewhere, "--into", "A", "--into", "B", "--database", "answers.sqlite")
+    assert "written to" in run("resolve", elsewhere, "--into", "A", "--database", "answers.sqlite")
+
+
+def test_a_plan_for_labels_and_for_selections() -> None:
+    labels = plan_labels(items=120, options=5, spread=0.3, half_width=0.06, seed=0)
+    printed = run("plan", "--kind", "labels", "--items", "120", "--options", "5", "--spread", "0.3", "--half-width", "0.06")
+    told = {cells(line)[0]: cells(line)[1] for line in printed.splitlines() if len(cells(line)) == 2}
+    assert (told["raters_per_task in the study file"], told["votes"]) == (str(labels.raters_per_item), str(labels.votes))
+    printed = run("plan", "--kind", "best_of", "--half-width", "0.1")
+    told = {cells(line)[0]: cells(line)[1] for line in printed.splitlines() if len(cells(line)) == 2}
+    assert told["tasks"] == str(plan_selection(half_width=0.1).tasks) == "97"
+    with pytest.raises(InputError, match="no number of raters is enough: even with 60 raters"):
+        run("plan", "--kind", "labels", "--items", "10", "--spread", "5", "--half-width", "0.01")
+
+
+def test_the_demo_asks_everything_about_films_that_differ(tmp_path: Path) -> None:
+    # As left by a run that was killed while it made the second film.
+    (tmp_path / "demo" / "proxies").mkdir(parents=True)
+    (tmp_path / "demo" / UNFINISHED).touch()
+    (tmp_path / "demo" / "proxies" / "made.mp4").write_bytes(b"half")
+    assert is_free(tmp_path / "demo")
+    made = write_demo_study(tmp_path / "demo")
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["proxies", "study.json"]
+    assert {path.name for path in (tmp_path / "demo" / "proxies").iterdir()} == set(made.proxies)
+    assert load(tmp_path / "demo") == made
+    assert any("water" in task.subject_id for task in made.tasks)
+    shown = {task.question: set() for task in made.tasks}
+    for task in made.tasks:
+        tiles = made.proxies[task.proxy].tiles
+        assert {tile.candidate for tile in tiles if tile.candidate} == set(task.candidates)
+        shown[task.question].add(tuple(sorted(tile.role for tile in tiles)))
+    players = ("input", "original", "outline")
+    assert shown["scene_motion"] == {("clip",)}
+    assert shown["best_of"] == {tuple(sorted(("candidate",) * len(COMPARED) + players))}
+    assert shown["quality"] == {tuple(sorted(("candidate",) * 2 + players))}
+
+
+def test_the_demo_goes_into_no_folder_of_others_and_resolves_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "one.txt").touch()
+    with pytest.raises(InputError, match="is not empty and holds no study"):
+        run("demo", "--out", tmp_path / "letters")
+    made = write_demo_study(tmp_path / "demo")
+    task = next(task for task in made.tasks if task.question == "camera_motion")
+    row = {"rater": "ann", "task_id": task.task_id, "choice": "low", "seconds": 1}
+    (tmp_path / "votes.jsonl").write_text(json.dumps(row) + "\n")
+    run("import", tmp_path / "demo", tmp_path / "votes.jsonl")
+    with pytest.raises(InputError, match="lie in no workspace, so nothing can be written there; name one with --into"):
+        run("resolve", tmp_path / "demo")
+
+
+def test_labels_go_only_where_the_clips_are(elsewhere: Path, tmp_path: Path) -> None:
+    Workspace(tmp_path / "run")
+    with pytest.raises(InputError, match="has none of the study's clips"):
+        run("resolve", elsewhere, "--into", tmp_path / "run", "--database", "answers.sqlite")
+
+
+def test_a_study_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    Workspace(tmp_path / "workspace")
+    run("new", "devil_labels", "--out", tmp_path / "study.toml")
+    text = (tmp_path / "study.toml").read_text().replace('"WORKSPACE"', '"workspace"')
+    (tmp_path / "study.toml").write_text(text)
+    with pytest.raises(InputError, match="is a workspace or a run; name a folder of its own"):
+        run("prepare", tmp_path / "study.toml", "--out", tmp_path / "workspace")
+
+
+def test_a_backup_of_another_study_is_not_brought_in(elsewhere: Path, tmp_path: Path) -> None:
+    write_study(tmp_path / "other", [{"leaf": "camera_motion"}], subjects=2, proxies=1)
+    run("backup", elsewhere, "--out", tmp_path / "kept.sqlite", "--database", "answers.sqlite")
+    with pytest.raises(InputError, match="does not hold this study; the studies in it: 'A study'"):
+        run("restore", tmp_path / "kept.sqlite", tmp_path / "other")
+    assert not (tmp_path / "other" / "journal.sqlite").exists()
+
+
+def test_nonsense_is_one_sentence(elsewhere: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("rater,question,subject_id,choice,seconds\n")
+    with pytest.raises(InputError, match="holds no judgements"):
+        run("import", elsewhere, tmp_path / "empty.csv", "--database", "answers.sqlite")
+    with pytest.raises(InputError, match="with 90% ties nobody wins 80% of the votes"):
+        run("plan", "--ties", "0.9", "--difference", "0.3")

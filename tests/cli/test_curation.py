@@ -1,0 +1,51 @@
+"""The commands from sources to measured clips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from footage import write_sources
+from typer.testing import CliRunner
+
+from inpaintbench.cli import app
+from inpaintbench.curation.rules import Rule
+from inpaintbench.errors import InputError
+from inpaintbench.recipes.settings import recall, remember
+from inpaintbench.types import Clip
+from inpaintbench.workspace import Workspace
+
+
+def run(*words: str | Path) -> str:
+    return CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False).output
+
+
+def test_clips_cut_again_keep_what_the_workspace_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "nothing"))  # cutting needs no weights, whatever the rules want
+    monkeypatch.delenv("INPAINTBENCH_WEIGHTS", raising=False)
+    sources, out = write_sources(tmp_path / "sources", count=2), tmp_path / "workspace"
+    command = ("curation", "clips", "--sources", sources, "--out", out, "--workers", "0")
+    run(*command, "--size", "64x48", "--per-slice", "3", "--cut-bars", "--splitter", "windows,length=40,shortest=10")
+    workspace = Workspace(out, create=False)
+    before = recall(workspace).model_copy(update={"rules": (Rule(attribute="foreground_fraction", at_most=0.2),), "review": True})
+    remember(workspace, before)
+    run(*command, "--seed", "5", "--no-cut-bars")
+    assert recall(workspace) == before.model_copy(update={"seed": 5, "cut_bars": False})
+    assert {(clip.width, clip.height, clip.frames) for clip in workspace.table("clips", Clip)} == {(64, 48, 40), (64, 48, 10)}
+
+
+@pytest.mark.parametrize("shard", [(), ("--shard", "1/2")])
+def test_measuring_needs_clips(workspace: Workspace, shard: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="has no clips yet; run `inpaintbench curation clips` first"):
+        run("curation", "measure", workspace.path, "--workers", "0", *shard)
+
+
+@pytest.mark.parametrize("number", ["inf", "nan", "1e300"])
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(("clips", "--out", "nowhere"), "--fps"), (("clips", "--out", "nowhere"), "--memory"), (("measure", "nowhere"), "--memory")],
+)
+def test_numbers_that_nothing_can_have_are_refused(command: tuple[str, ...], option: str, number: str) -> None:
+    done = CliRunner().invoke(app, ["curation", *command, option, number])
+    assert done.exit_code == 2
+    assert f"Invalid value for '{option}'" in done.output

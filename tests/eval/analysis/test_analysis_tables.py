@@ -1,0 +1,224 @@
+"""Tables and figures from hand-made scores."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, scores
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of, usual_quantities
+from inpaintbench.eval.analysis.paper import published_means
+from inpaintbench.eval.analysis.svg import scale, sentence, tick_words, width_of
+from inpaintbench.eval.analysis.tables import difficulty, improvements, over_slices, places, ranking, table_1, table_2
+from inpaintbench.eval.analysis.write import PAGE, write_analysis
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results
+
+ERROR = Measure("error", "Error", "", 2, higher_is_better=False)
+QUALITY = Measure("quality", "Quality", "dB", 1, higher_is_better=True)
+
+
+def hand_made(values: dict[str, dict[str, list[float | None]]], measures: tuple[Measure, ...] = (ERROR, QUALITY)) -> Means:
+    """Slice -> method -> one number for each measure."""
+    cells = {
+        (name, method, measure.key): Cell(value, reason=None if value is not None else "lost")
+        for name, by_method in values.items()
+        for method, row in by_method.items()
+        for measure, value in zip(measures, row, strict=True)
+    }
+    methods = tuple(dict.fromkeys(method for by_method in values.values() for method in by_method))
+    return Means("Hand-made", "Made by hand.", methods, tuple(values), measures, cells)
+
+
+def two_slices() -> Means:
+    return hand_made({
+        "motion-low": {"a": [0.2, 30.0], "b": [0.4, 20.0], "c": [0.2, None]},
+        "motion-high": {"a": [0.3, 33.0], "b": [0.1, 10.0], "c": [0.0, 40.0]},
+    })  # fmt: skip
+
+
+def test_places_and_rankings_share_ties_and_follow_the_direction() -> None:
+    means = two_slices()
+    assert places(means, "motion-low", ERROR) == {"a": 1, "b": 3, "c": 1}
+    assert ranking(means, "motion-low", QUALITY).places == (("a", 1), ("b", 2), ("c", None))
+    assert [(one.measure.key, one.slice) for one in table_2(means)] == [
+        (measure, name) for measure in ("error", "quality") for name in ("motion-low", "motion-high")
+    ]
+    assert len(table_1(means)) == 12
+
+
+def test_improvement_is_relative_to_low_and_positive_where_high_is_better() -> None:
+    found = {(one.measure.key, one.method): (one.share, one.reason) for one in improvements(two_slices())}
+    assert found["error", "a"] == (pytest.approx(-0.5), None)
+    assert found["error", "b"] == (pytest.approx(0.75), None)
+    assert found["error", "c"] == (pytest.approx(1.0), None)
+    assert found["quality", "a"] == (pytest.approx(0.1), None)
+    assert found["quality", "b"] == (pytest.approx(-0.5), None)
+    assert found["quality", "c"] == (None, "no value in the low slice: lost")
+
+
+def test_improvement_from_zero_or_from_infinity_is_none_and_says_why() -> None:
+    means = hand_made({"x-low": {"a": [0.0, math.inf]}, "x-high": {"a": [0.1, 30.0]}})
+    assert [(one.share, one.reason) for one in improvements(means)] == [
+        (None, "the value in the low slice is 0"),
+        (None, "infinite in the low slice"),
+    ]
+
+
+def test_means_over_slices_and_methods_leave_out_what_is_missing_and_say_so() -> None:
+    means = two_slices()
+    over = over_slices(means, QUALITY)
+    assert over["a"] == (31.5, pytest.approx(1.5), 2, None, False)
+    assert over["c"] == (40.0, None, 1, "1 of 2 slices without a value (Motion, low)", False)
+    hard = difficulty(means, QUALITY)
+    assert hard["motion-low"][:3] == (25.0, pytest.approx(5.0), 2)
+    assert hard["motion-low"].reason == "1 of 3 methods without a value (c)"
+    assert hard["motion-high"].mean == pytest.approx(83 / 3)
+
+
+def test_infinite_means_are_ranked_first_and_left_out_of_means() -> None:
+    means = hand_made({"x-low": {"a": [0.1, math.inf], "b": [0.2, 30.0]}, "x-high": {"a": [0.1, 20.0], "b": [0.2, 10.0]}})
+    assert ranking(means, "x-low", QUALITY).places == (("a", 1), ("b", 2))
+    assert over_slices(means, QUALITY)["a"] == (20.0, None, 1, "1 of 2 slices infinite and left out (X, low)", False)
+
+
+def test_a_slice_without_its_opposite_has_no_improvement() -> None:
+    means = hand_made({"x-low": {"a": [0.1, 1.0]}, "night": {"a": [0.2, 2.0]}})
+    assert improvements(means) == []
+    assert means.half_pairs == [("x", "high")]
+    assert means.cell("x-high", "a", ERROR) == ABSENT
+
+
+def test_own_scores_become_means_in_the_usual_region() -> None:
+    rows = [*scores(VALUES, region="frame"), *scores({"good": {"a1": 99.0}}, region="hole")]
+    rows += scores(VALUES, metric="pcons", region="frame") + scores({"good": {"a1": 55.0}}, metric="pcons", region="hole")
+    means = means_of(Results(dataset(SLICES, left_out={"x-low": "no clip is labelled"}), rows, protocol=CORRECTED))
+    psnr, pcons = means.measures
+    assert (psnr.title, pcons.title) == ("PSNR ↑ (dB)", "PCons, hole ↑ (dB)")
+    assert means.slices == ("motion-low", "motion-high", "night")
+    assert means.cell("motion-low", "good", psnr)[:3] == (30.0, 2.0, 2)
+    assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 0, "n 0 · 2 ∞")
+    assert means.cell("motion-high", "odd", psnr) == Cell(None, None, 0, "no item has a value")
+    assert means.cell("night", "good", pcons) == Cell(55.0, None, 1, "n 1 · 1 missing")
+    assert means.notes == ("No x-low: no clip is labelled.",)
+    assert FINGERPRINT in means.origin
+
+
+def test_each_metric_is_taken_once() -> None:
+    found = [Quantity("psnr", "hole"), Quantity("psnr", "frame"), Quantity("pcons", "hole"), Quantity("pcons", "frame")]
+    assert usual_quantities([*found, Quantity("ssim", "band")]) == [
+        ("psnr", "frame"), ("pcons", "hole"), ("ssim", "band")
+    ]  # fmt: skip
+
+
+def test_own_scores_give_every_file_and_gaps_have_reasons(tmp_path: Path) -> None:
+    means = means_of(Results(dataset(SLICES), scores(VALUES, region="frame"), protocol=CORRECTED))
+    made = write_analysis(tmp_path / "analysis", means)
+    assert {path.name for path in (made.page, *made.tables, *made.figures)} == {
+        path.name for path in (tmp_path / "analysis").iterdir()
+    }
+    assert [path.name for path in made.figures] == [
+        "figure_3.svg", "figure_4.svg", "improvement-attribute-motion.svg", "improvement-metric-psnr.svg"
+    ]  # fmt: skip
+    page = made.page.read_text()
+    gaps = page[page.index('id="gaps"') :]
+    assert "<td>Motion, high</td><td>no item has a value</td>" in gaps
+    assert "<td>Motion, improvement</td>" not in gaps  # it follows from the line above
+    assert ">17.50 *<" in made.figures[1].read_text()
+    rows = list(csv.DictReader((tmp_path / "analysis" / "table_1.csv").read_text().splitlines()))
+    assert len(rows) == 9
+    assert (
+        rows[0] | {"metric": "psnr", "mean": "30.0", "n": "2", "place": "2", "attribute": "motion", "setting": "low"} == rows[0]
+    )
+    assert {row["mean"] for row in rows if row["method"] == "odd"} == {"inf", "", }  # fmt: skip
+    for path in made.figures:
+        assert ElementTree.fromstring(path.read_text()).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_paper_gives_every_file_and_the_page_needs_no_network(tmp_path: Path) -> None:
+    made = write_analysis(tmp_path / "paper", published_means())
+    assert len(made.figures) == 2 + 5 + 5
+    page = made.page.read_text()
+    assert not re.search(r"(src|href)=.(https?:|//)|@import|url\(", page)
+    assert "Every number is there." in page
+    assert "not LPIPS" in page
+    table = (tmp_path / "paper" / "table_2.md").read_text()
+    assert "| 1 | OPN | DFCNet |" in table
+    assert "BG scene motion, high †" in table
+    heads = [line for line in (tmp_path / "paper" / "improvement.md").read_text().splitlines() if line.startswith("| Method")]
+    assert [line for line in heads if "†" in line] == ["| Method | LPIPS † | PVCS † | FID | VFID † | PCons |"]
+
+
+def test_equal_input_gives_equal_bytes_and_an_earlier_analysis_goes_away(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    write_analysis(folder, published_means())
+    made = write_analysis(folder, two_slices())
+    first = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert "improvement-metric-pvcs.svg" not in first
+    write_analysis(folder, two_slices())
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == first
+    assert made.page.name == PAGE
+
+
+def test_other_folders_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.md").write_text("mine")
+    with pytest.raises(InputError, match="holds something else than an analysis"):
+        write_analysis(tmp_path, two_slices())
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.md"]
+    with pytest.raises(InputError, match="nothing to analyse"):
+        write_analysis(tmp_path / "new", hand_made({}))
+
+
+def test_names_from_data_are_text_everywhere(tmp_path: Path) -> None:
+    name = "<script>alert(1)</script>|\"'&"
+    means = hand_made({f"{name}-low": {name: [0.1, None]}, f"{name}-high": {name: [0.2, 1.0]}})
+    made = write_analysis(tmp_path / "a", means)
+    for path in (made.page, *made.figures):
+        assert "<script" not in path.read_text()
+    for path in made.figures:
+        texts = [element.text for element in ElementTree.fromstring(path.read_text()).iter() if element.text]
+        assert any(name in words for words in texts)
+    rows = [line for line in (tmp_path / "a" / "table_1.md").read_text().splitlines() if line.startswith("| &lt;script")]
+    assert len(rows) == 2
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 4 for row in rows)
+
+
+def test_one_method_and_one_slice_are_enough(tmp_path: Path) -> None:
+    made = write_analysis(tmp_path / "a", hand_made({"all": {"only": [0.5, 20.0]}}))
+    assert [path.name for path in made.figures] == ["figure_3.svg", "figure_4.svg"]
+    assert "**" not in (tmp_path / "a" / "table_1.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("values", "from_zero", "ticks"),
+    [
+        ([0.1, 0.38], True, [0.0, 0.1, 0.2, 0.3, 0.4]),
+        ([-1.9, 0.4], True, [-2.0, -1.0, 0.0, 1.0]),
+        ([30.2, 41.0], False, [30.0, 35.0, 40.0, 45.0]),
+        ([5.0, 5.0], False, [2.0, 4.0, 6.0, 8.0]),
+        ([0.0], True, [-0.5, 0.0, 0.5]),
+        ([], True, [0.0, 0.5, 1.0]),
+    ],
+)
+def test_axes_hold_all_values_between_round_ticks(values: list[float], from_zero: bool, ticks: list[float]) -> None:
+    assert scale(values, from_zero=from_zero) == pytest.approx(ticks)
+
+
+def test_ticks_are_written_with_equal_decimals() -> None:
+    assert tick_words([-0.5, 0.0, 0.5], percent=True) == ["−50%", "0%", "50%"]
+    assert tick_words([0.0, 0.002, 0.004], percent=False) == ["0.000", "0.002", "0.004"]
+    assert tick_words([0.0, 2000.0], percent=False) == ["0", "2,000"]
+
+
+def test_long_sentences_break() -> None:
+    lines, height = sentence("word " * 60, x=0, y=0, width=400)
+    assert len(lines) > 3
+    assert height == 17 * len(lines)
+    assert all(width_of(ElementTree.fromstring(line).text or "", size=12.5) <= 400 for line in lines)

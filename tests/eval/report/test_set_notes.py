@@ -1,0 +1,170 @@
+"""Numbers of whole slices on the page and in the files beside it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.eval.report.hand_made import FlatMedia, dataset
+from tests.eval.report.set_metrics import (
+    ITEMS,
+    SLICES,
+    WARNING,
+    features,
+    learned_metrics,
+    protocol,
+    results_with_sets,
+    set_score,
+)
+
+from inpaintbench.eval.analysis.means import means_of
+from inpaintbench.eval.analysis.write import write_analysis
+from inpaintbench.eval.report.exhibits import figures
+from inpaintbench.eval.report.gallery import choose_items, make_exhibits
+from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.report.overview import findings
+from inpaintbench.eval.report.page import default_quantity, render
+from inpaintbench.eval.report.plots import difficulty_figure
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.records import report_json, summary_csv
+from inpaintbench.eval.report.score_table import score_tables
+from inpaintbench.eval.report.set_notes import set_sizes, set_warning
+from inpaintbench.eval.report.tables import Results, pair_slices
+
+__all__ = ["learned_metrics"]
+pytestmark = pytest.mark.usefixtures("learned_metrics")
+FID, PSNR = Quantity("fid", "frame"), Quantity("psnr", "hole")
+
+
+def cells(html: str, name: str) -> list[str]:
+    row = next(row for row in html.split("<tr") if f'data-slice="{name}"' in row)
+    return row.split("<td ")[2:]
+
+
+def test_each_number_has_its_sizes_beside_it_and_its_warning_in_its_note() -> None:
+    results = results_with_sets()
+    html = score_tables(results, shown_in={}).split("<strong>FID ↓</strong>")[1].split("<strong>PSNR")[0]
+    good, bad = cells(html, "x-low")
+    assert '<span class="sizes">N = 2, d = 1024</span>' in good
+    assert WARNING in good
+    assert "<b>10.000</b>" in good
+    assert '<span class="interval">9.000 – 11.000</span>' in good
+    assert "n 1 · 1 missing" in bad
+    assert "n 1" not in good
+    lost = cells(html, "x-high")[1]
+    assert "–" in lost
+    assert "only one item has features" in lost
+    assert "sizes" not in lost
+    everything = cells(html, "all items")[1]
+    assert "N = 4000, d = 1024" in everything
+    assert "no interval" in everything
+    assert "One number for all items of a slice together" in html
+
+
+def test_small_sets_are_warned_of_once_above_their_table() -> None:
+    html = score_tables(results_with_sets(), shown_in={})
+    notes = re.findall(r'<p class="caution" [^>]*>(.*?)</p>', html)
+    assert len(notes) == 1
+    assert notes[0].startswith("FID: 3 of 5 numbers come from small sets and are biased")
+    assert notes[0].endswith(f"The smallest: {WARNING}.")
+    assert set_warning(results_with_sets(), PSNR) == ""
+
+
+def test_ranks_difficulty_improvement_and_findings_know_numbers_of_slices() -> None:
+    results = results_with_sets()
+    low, high = results.slices
+    assert results.ranking(low, FID) == [("good", 1), ("bad", 2)]
+    assert results.ranking(high, FID) == [("good", 1), ("bad", None)]
+    assert (results.difficulty(low, FID).mean, results.difficulty(high, FID).n) == (15, 1)
+    [pair] = pair_slices(results.slices)
+    assert results.improvement(pair, "good", FID) == 0.5
+    bars, good, _ = difficulty_figure(results, FID)["data"]
+    assert (bars["y"], good["y"]) == ([15, 5], [10, 5])
+    assert [one.question for one in findings(results, FID)] == ["Strongest method", "Hardest slice", "Strongest sensitivity"]
+    assert results.failures() == []
+
+
+def test_a_standard_error_stands_where_there_is_no_interval() -> None:
+    of = protocol(["fid"])
+    one = set_score(of, "m", "x-low", 10.0, interval=False, n=9, d=4, items=2, missing=0)
+    results = Results(
+        dataset(SLICES),
+        features(of, ["m"], ITEMS, "fid"),
+        protocol=of,
+        slice_scores=[type(one)(**{**vars(one), "standard_error": 2.0})],
+    )
+    assert '<span class="interval">± 2.000</span>' in score_tables(results, shown_in={})
+
+
+def test_sets_that_were_not_compared_say_how_they_can_be() -> None:
+    of = protocol(["fid"])
+    results = Results(dataset(SLICES), features(of, ["m"], ITEMS, "fid"), protocol=of)
+    assert "its sets were not compared; run `inpaintbench eval score` again" in score_tables(results, shown_in={})
+    assert set_sizes(results.slice_score(results.everything, "m", FID)) == (None, None)
+
+
+def test_items_are_never_chosen_by_a_number_that_they_do_not_have() -> None:
+    results = results_with_sets()
+    assert results.quantities[0] == FID
+    assert default_quantity(results) == PSNR
+    of = protocol(["fid"])
+    alone = Results(dataset(SLICES), features(of, ["m"], ITEMS, "fid"), protocol=of)
+    assert default_quantity(alone) == FID
+    assert [choice.item_id for choice in choose_items(alone, FID, per_slice=1)] == ["a1", "c1"]
+    assert 'id="report-data"' in render(alone, [], [], title="Sets alone", inline=True)
+
+
+def test_tiles_show_no_number_of_a_whole_slice() -> None:
+    results = results_with_sets()
+    choices = choose_items(results, PSNR, per_slice=1)[:1]
+    media = FlatMedia(frames=3)
+    [(exhibit, _)] = make_exhibits(choices, media, methods=results.methods, rates=dict.fromkeys(ITEMS, 10.0))
+    html = figures(results, [exhibit], ["a.mp4"], default=PSNR)
+    assert "30.00 dB" in html
+    assert 'data-metric="fid"' not in html
+
+
+def test_files_carry_sizes() -> None:
+    results = results_with_sets()
+    found = list(csv.DictReader(io.StringIO(summary_csv(results).decode())))
+    by_key = {(row["slice"], row["method"], row["metric"]): row for row in found}
+    row = by_key["x-low", "good", "fid"]
+    assert [row[name] for name in ("mean", "standard_error", "n", "n_vectors", "dimension")] == ["10.0", "0.5", "2", "2", "1024"]
+    assert row["reason"] == WARNING
+    assert [by_key["x-low", "good", "psnr"][name] for name in ("n_vectors", "dimension")] == ["", ""]
+    data = json.loads(report_json(results, [], title="Sets"))
+    assert next(one for one in data["summary"] if one["metric"] == "fid")["dimension"] == 1024
+
+
+def test_metrics_are_called_as_people_write_them() -> None:
+    names = ("vfid_clips", "p_ids", "lpips", "ssim_gaussian_11", "temporal_difference", "warp_error")
+    assert [metric_label(name) for name in names] == [
+        "VFID-clips", "P-IDS", "LPIPS", "SSIM gaussian 11", "Temporal difference", "Warping error"
+    ]  # fmt: skip
+
+
+def test_an_analysis_says_how_large_the_sets_are_and_what_small_ones_do(tmp_path: Path) -> None:
+    means = means_of(results_with_sets())
+    fid = means.measure("fid")
+    cell = means.cell("x-low", "good", fid)
+    assert (cell.n_vectors, cell.dimension, cell.warning) == (2, 1024, WARNING)
+    assert means.cell("x-high", "bad", fid).warning is None
+    made = write_analysis(tmp_path / "a", means)
+    texts = {path.name: path.read_text() for path in (made.page, *made.tables, *made.figures)}
+    found = list(csv.DictReader(io.StringIO(texts["table_1.csv"])))
+    assert [(row["n_vectors"], row["dimension"], row["warning"]) for row in found[:2]] == [("2", "1024", WARNING)] * 2
+    assert "| FID ↓ ‡ |" in texts["table_1.md"]
+    assert "**10.000** ‡" in texts["table_1.md"]
+    assert "FID ‡: N = 2, d = 1024." in texts["table_1.md"]
+    assert '<p class="sizes">FID ‡: N = 2, d = 1024.</p>' in texts["analysis.html"]
+    assert "| FID ‡ |" in texts["improvement.md"]
+    for name in ("analysis.html", "table_1.md", "table_2.md", "improvement.md"):
+        assert (
+            f"3 of 3 numbers from small sets and biased, so slices of unequal N do not compare; the smallest: {WARNING}"
+            in texts[name]
+        )
+    assert "from small sets" in re.sub(r"<.*?>", " ", texts["figure_3.svg"])

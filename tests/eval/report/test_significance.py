@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
+from tests.eval.report.set_metrics import learned_metrics, results_with_sets
+
+from inpaintbench.eval.comparing import paired
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.page import render
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.records import report_json
+from inpaintbench.eval.report.significance import significance_section
+from inpaintbench.eval.report.tables import Results
+
+__all__ = ["learned_metrics"]
+PSNR = Quantity("psnr", "hole")
+
+
+def results_of(sources: str, *, gap: float = 1.0) -> Results:
+    items = [f"{source}{index}" for source in sources for index in (1, 2)]
+    base = {item: 20.0 + place % 5 for place, item in enumerate(items)}
+    values = {
+        "worst": {item: value - gap for item, value in base.items()},
+        "best": {item: value + gap + 0.01 * place for place, (item, value) in enumerate(base.items())},
+        "even": {item: value + (0.5 if place % 4 < 2 else -0.5) for place, (item, value) in enumerate(base.items())},
+    }
+    return Results(dataset({"s": items}), scores(values), protocol=CORRECTED)
+
+
+def matrix(results: Results) -> dict[tuple[str, str], str]:
+    """(row, column) -> text of the cell."""
+    html = significance_section(results)
+    rows = html.split("<tbody>")[1].split("<tr ")[1:]
+    names = [re.findall(r"</i>(.*?)</span>", row)[0] for row in rows]
+    texts = [[re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in rows]
+    return {(row, names[at]): text for row, line in zip(names, texts, strict=True) for at, text in enumerate(line) if text}
+
+
+def test_the_better_of_a_pair_carries_its_p() -> None:
+    found = matrix(results_of("abcdefghijkl"))
+    assert found["best", "worst"] == "✓ p 0.001"
+    assert found["best", "even"] == "✓ p 0.001"
+    assert found["even", "worst"] == "✓ p 0.001"
+    assert len(found) == 3
+    html = significance_section(results_of("abcdefghijkl"))
+    assert "24 items of 12 sources with finite values of both methods." in html
+    assert "best less worst: 2.12 dB; p &lt; 0.001 before the correction, 0.001 after; 24 items of 12 sources" in html
+
+
+def test_it_is_the_test_of_all_items_by_source() -> None:
+    results = results_of("abcdefg")
+    values = {method: [results.value(method, item, PSNR) for item in results.sources] for method in results.methods}
+    assert results.pair_tests(PSNR) == paired(values, list(results.sources.values()), higher_is_better=True, seed=0)
+    data = json.loads(report_json(results, [], title="T"))["significance"]
+    assert len(data) == 3
+    assert {"metric", "region", "one", "other", "difference", "p", "p_holm", "n", "n_sources", "least_p", "reason",
+            "n_infinite"} == set(data[0])  # fmt: skip
+
+
+def test_too_few_sources_are_said() -> None:
+    html = significance_section(Results(dataset(SLICES), scores(VALUES), protocol=CORRECTED))
+    assert "3 sources cannot give a p below 0.25; it takes 6" in html
+    assert "<table" not in html
+    html = significance_section(results_of("abcdef"))
+    assert "So few sources cannot tell 3 pairs of methods apart: after the correction the smallest possible p is 0.094." in html
+    assert "✓" not in html.split("<tbody>")[1]
+    assert "So few sources" not in significance_section(results_of("abcdefg"))
+
+
+def test_one_method_has_no_section() -> None:
+    results = Results(dataset({"s": ["a1", "b1"]}), scores({"m": {"a1": 1.0, "b1": 2.0}}), protocol=CORRECTED)
+    assert significance_section(results) == ""
+    assert 'id="significance"' not in render(results, [], [], title="One", inline=True)
+
+
+@pytest.mark.usefixtures("learned_metrics")
+def test_numbers_of_sets_are_not_tested() -> None:
+    results = results_with_sets()
+    assert results.pair_tests(Quantity("fid", "frame")) == []
+    assert "cannot be tested item by item" in significance_section(results)
+    assert "where it says “no interval”, nothing tells a lead from chance" in significance_section(results)
+
+
+def test_items_weigh_as_in_the_means() -> None:
+    by_frames = CORRECTED.model_copy(update={"averaging": "all_frames"})
+    items = [f"{source}1" for source in "abcdefgh"]
+    scores_of = [
+        replace(score("one" if lead else "two", item, lead * (9.0 if at == 0 else 1.0)), protocol=by_frames.name,
+                fingerprint=by_frames.fingerprint, details={"frames": 92 if at == 0 else 1})
+        for lead in (1, 0) for at, item in enumerate(items)
+    ]  # fmt: skip
+    results = Results(dataset({"s": items}), scores_of, protocol=by_frames)
+    [test] = results.pair_tests(PSNR)
+    means = [results.summary(results.everything, method, PSNR).mean for method in ("one", "two")]
+    assert test.difference == pytest.approx(means[0] - means[1]) == pytest.approx((92 * 9 + 7) / 99)
+    assert "Items weigh by their frames, as in the means." in significance_section(results)
+
+
+def test_items_left_out_for_an_infinite_value_are_told() -> None:
+    items = [f"{source}1" for source in "abcdefgh"]
+    values = {"a": {item: 20.0 + at for at, item in enumerate(items)}, "b": dict.fromkeys(items, 10.0)}
+    values["a"][items[0]] = float("inf")
+    results = Results(dataset({"s": items}), scores(values), protocol=CORRECTED)
+    [test] = results.pair_tests(PSNR)
+    assert (test.n, test.n_infinite) == (7, 1)
+    assert "1 item of a pair left out for an infinite value." in significance_section(results)
