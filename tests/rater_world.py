@@ -66,6 +66,11 @@ class MemoryWriter:
         self.added.append(event)
         return event
 
+    def put(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float, seq: int) -> Event:
+        event = self.append(kind, rater_id, body, at=at)
+        assert event.seq == seq
+        return event
+
 
 def pairwise(**changes: Any) -> dict[str, Any]:
     return {"leaf": "pairwise", "must_watch": False, **changes}

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from rater_world import Clock, MemoryJournal, MemoryWriter, answer_to, given_to, make_study, pairwise, skip_of
 
 from inpaintbench.annotate.desk.desk import Desk, Refused
+from inpaintbench.annotate.desk.live import Append, Live
 from inpaintbench.annotate.desk.state import State, votes
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.study import Study
@@ -433,6 +435,91 @@ def test_a_refusal_costs_no_new_state() -> None:
     state = here.desk._live.state
     assert status(here.desk.answer, "a", answer_to({"lease_id": "x", "question": {"form": {"parts": []}}}, "s")) == 404
     assert here.desk._live.state is state
+
+
+class SlowJournal(MemoryJournal):
+    """Counts its transactions; the first one lasts until others wait."""
+
+    def __init__(self, desk_calls: Callable[[], int], others: int) -> None:
+        super().__init__()
+        self.transactions, self.failing = 0, False
+        self._waiting, self._others = desk_calls, others
+
+    @contextmanager
+    def writing(self, study_id: str) -> Iterator[MemoryWriter]:
+        with self._lock:
+            self.transactions += 1
+            writer = MemoryWriter(self.stored)
+            yield writer
+            for _ in range(2000 if self.transactions == 1 else 0):
+                if self._waiting() == self._others:
+                    break
+                time.sleep(0.005)
+            if self.failing and self.transactions == 2:
+                raise OSError("disk full")
+            self.stored = [*self.stored, *writer.added]
+
+
+def together(others: list[Callable[[Append], Any]], *, failing: bool = False) -> tuple[list[Any], SlowJournal, Live]:
+    """What calls give or raise that all came while the first one was being stored."""
+    journal = SlowJournal(lambda: len(live._calls), len(others))
+    live = Live(make_study([LABELLING], subjects=4), journal, clock=Clock())
+    journal.failing = failing
+    outcomes: list[Any] = [None] * len(others)
+
+    def call(number: int) -> None:
+        try:
+            outcomes[number] = live.write(others[number])
+        except Exception as error:
+            outcomes[number] = error
+
+    threads = [threading.Thread(target=live.write, args=(appending("first"),))]
+    threads[0].start()
+    while not journal.transactions:
+        time.sleep(0.001)
+    threads += [threading.Thread(target=call, args=(number,)) for number in range(len(others))]
+    for one in threads[1:]:
+        one.start()
+    for one in threads:
+        one.join()
+    return outcomes, journal, live
+
+
+def appending(name: str, *, error: Exception | None = None) -> Callable[[Append], str]:
+    def work(append: Append) -> str:
+        append("resume", name, {})
+        if error is not None:
+            raise error
+        return name
+
+    return work
+
+
+def refusing(append: Append) -> None:
+    raise Refused(404, "no")
+
+
+def test_calls_that_wait_for_each_other_share_a_transaction() -> None:
+    outcomes, journal, live = together([appending("a"), appending("b"), refusing, appending("c")])
+    assert [str(one) for one in outcomes] == ["a", "b", "no", "c"]
+    assert journal.transactions == 2
+    assert {event.rater_id for event in journal.stored} == {"first", "a", "b", "c"}
+    assert live.state.last_seq == 4
+
+
+def test_who_fails_after_appending_fails_alone() -> None:
+    outcomes, journal, live = together([appending("a"), appending("b", error=ValueError("broken")), appending("c")])
+    assert [str(one) for one in outcomes] == ["a", "broken", "c"]
+    assert {event.rater_id for event in journal.stored} == {"first", "a", "c"}
+    assert live.state.last_seq == 3
+
+
+def test_when_the_disk_fails_all_that_shared_the_transaction_are_told() -> None:
+    outcomes, journal, live = together([appending("a"), refusing, appending("b")], failing=True)
+    assert [str(one) for one in outcomes] == ["disk full"] * 3
+    assert {event.rater_id for event in journal.stored} == {"first"}
+    live.write(appending("again"))
+    assert [event.rater_id for event in journal.stored] == ["first", "again"]
 
 
 def at_once(study: Study, desks: list[Desk]) -> None:

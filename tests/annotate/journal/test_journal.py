@@ -140,6 +140,33 @@ def test_nothing_comes_twice_and_the_transaction_goes_on(study: Journal, field: 
         assert writer.submitted("s2") is None
 
 
+def test_events_that_are_put_are_stored_together_with_those_that_are_appended(study: Journal) -> None:
+    append(study, STUDY, "r", number=0)
+    with study.writing(STUDY) as writer:
+        put = [writer.put("answer", "r", answer("r", number=n), at=n / 3, seq=n + 1) for n in (1, 2, 3)]
+        assert writer.events(after=1) == put
+        put.append(writer.append("resume", "r", {}, at=9))
+        put.append(writer.put("resume", "ä", {"text": '"\\\n'}, at=1e9 + 0.1, seq=6))
+    assert [event.seq for event in put] == [2, 3, 4, 5, 6]
+    assert study.events(STUDY, after=1) == put
+
+
+@pytest.mark.parametrize("same", ["submission", "number"])
+def test_what_is_put_and_there_already_loses_the_transaction(study: Journal, same: str) -> None:
+    append(study, STUDY, "r", number=0)
+    before = study.events(STUDY)
+    body, seq = (before[0].body, 3) if same == "submission" else (answer("r", number=1), 1)
+
+    def put() -> None:
+        with study.writing(STUDY) as writer:
+            writer.put("answer", "r", answer("r", number=5), at=0, seq=2)
+            writer.put("answer", "r", body, at=0, seq=seq)
+
+    with pytest.raises(RuleBroken):
+        put()
+    assert study.events(STUDY) == before
+
+
 def test_an_exception_takes_everything_back(study: Journal) -> None:
     def fail() -> None:
         with study.writing(STUDY) as writer:

@@ -34,6 +34,8 @@ Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 REMEMBERED_SECONDS, MOST_REMEMBERED = 1.0, 4096
 """How long, and how many sessions are known without asking the database."""
+_AT_ONCE = 16
+"""So many raters are served at once."""
 PURPOSE_HEADER = "x-inpaintbench"
 """Pages of other sites cannot send it without asking first, which is never granted."""
 _DROPPED = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"x-original-", b"x-rewrite-", b"x-http-method", b"x-direct-url")
@@ -91,9 +93,8 @@ class Gate:
         self._buckets = {"answers": Buckets(limits.answers), "files": Buckets(limits.files)}
         self._strangers = Buckets(limits.strangers)
         self._sessions = KnownSessions()
-        # Answers are stored one at a time anyway: first come, first served, where many threads that wait for one lock would
-        # overtake each other. Two, since one may be looking at length whether a ranking is stable.
-        self._desk = ThreadPoolExecutor(2, thread_name_prefix="desk")
+        # First come, first served. As many as may wait for each other and then be stored together.
+        self._desk = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="desk")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request through or answer it."""

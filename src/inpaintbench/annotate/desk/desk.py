@@ -55,8 +55,7 @@ class Desk:
 
     def work(self, rater_id: str) -> dict[str, Any]:
         """What a rater does now and next, leased to them; asking again gives the same."""
-        with self._live.writing() as append:
-            return self._work(append, rater_id)
+        return self._live.write(lambda append: self._work(append, rater_id))
 
     def answer(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Store an answer; the reply holds the next work. Sending it again gives the first outcome, ``duplicate``.
@@ -66,13 +65,7 @@ class Desk:
                 lease; 409 answered by another submission; 423 the rater is paused.
         """
         sent = parsed(SentAnswer, fields)
-        with self._live.writing() as append:
-            if (known := self._known(rater_id, sent.submission_id, "answer")) is not None:
-                return cards.stored(self._study, known.vote, self._work(append, rater_id), duplicate=True)
-            lease = self._own_lease(rater_id, sent.lease_id)
-            append("answer", rater_id, self._answer_body(sent, lease))
-            vote = self._live.state.submissions[sent.submission_id].vote
-            return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=False)
+        return self._live.write(lambda append: self._answer(append, rater_id, sent))
 
     def skip(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Store that a rater does not answer a task; it does not come back to them.
@@ -81,15 +74,7 @@ class Desk:
             Refused: as ``answer``; 400 too where "Something else" comes without words.
         """
         sent = parsed(SentSkip, fields)
-        with self._live.writing() as append:
-            if self._known(rater_id, sent.submission_id, "skip") is not None:
-                return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
-            if sent.reason == cards.OTHER and not sent.text.strip():
-                raise Refused(400, "Please say in a few words why you skip this.")
-            lease = self._own_lease(rater_id, sent.lease_id)
-            body = {**sent.model_dump(), "text": sent.text.strip(), "task_id": lease.task_id}
-            append("skip", rater_id, body)
-            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
+        return self._live.write(lambda append: self._skip(append, rater_id, sent))
 
     def undo(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Take back the last answer or skip of a rater that stands; its task comes first, as it was shown.
@@ -99,12 +84,7 @@ class Desk:
                 423 the rater is paused.
         """
         sent = parsed(SentUndo, fields)
-        with self._live.writing() as append:
-            if self._known(rater_id, sent.submission_id, "undo") is not None:
-                return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
-            lease = self._undoable(rater_id, sent.undoes)
-            append("undo", rater_id, {**sent.model_dump(), "task_id": lease.task_id})
-            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
+        return self._live.write(lambda append: self._undo(append, rater_id, sent))
 
     def may_see(self, rater_id: str, proxy: str) -> bool:
         """Whether ``proxy`` belongs to one of the last tasks of a rater."""
@@ -121,9 +101,37 @@ class Desk:
 
     def resume(self, rater_id: str) -> None:
         """Let a paused rater go on; nothing happens to others."""
-        with self._live.writing() as append:
+
+        def let_go_on(append: Append) -> None:
             if self._paused(rater_id):
                 append("resume", rater_id, {})
+
+        self._live.write(let_go_on)
+
+    def _answer(self, append: Append, rater_id: str, sent: SentAnswer) -> dict[str, Any]:
+        if (known := self._known(rater_id, sent.submission_id, "answer")) is not None:
+            return cards.stored(self._study, known.vote, self._work(append, rater_id), duplicate=True)
+        lease = self._own_lease(rater_id, sent.lease_id)
+        append("answer", rater_id, self._answer_body(sent, lease))
+        vote = self._live.state.submissions[sent.submission_id].vote
+        return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=False)
+
+    def _skip(self, append: Append, rater_id: str, sent: SentSkip) -> dict[str, Any]:
+        if self._known(rater_id, sent.submission_id, "skip") is not None:
+            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
+        if sent.reason == cards.OTHER and not sent.text.strip():
+            raise Refused(400, "Please say in a few words why you skip this.")
+        lease = self._own_lease(rater_id, sent.lease_id)
+        body = {**sent.model_dump(), "text": sent.text.strip(), "task_id": lease.task_id}
+        append("skip", rater_id, body)
+        return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
+
+    def _undo(self, append: Append, rater_id: str, sent: SentUndo) -> dict[str, Any]:
+        if self._known(rater_id, sent.submission_id, "undo") is not None:
+            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
+        lease = self._undoable(rater_id, sent.undoes)
+        append("undo", rater_id, {**sent.model_dump(), "task_id": lease.task_id})
+        return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
 
     def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
         paused = self._paused(rater_id)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.finish import Finish
@@ -17,6 +20,8 @@ from inpaintbench.annotate.study import Study
 if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
 
+_T = TypeVar("_T")
+
 
 class Append(Protocol):
     """What a write transaction gives."""
@@ -24,6 +29,35 @@ class Append(Protocol):
     def __call__(self, kind: Kind, rater_id: str, body: Mapping[str, Any]) -> None:
         """Add an event; the state knows it at once."""
         ...
+
+
+class _Spoilt(Exception):
+    """A call that failed after it had appended."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Call(Generic[_T]):
+    """What a thread wants written, and what became of it."""
+
+    def __init__(self, work: Callable[[Append], _T]) -> None:
+        self.work = work
+        self._outcome: Future[_T] = Future()
+
+    @property
+    def done(self) -> bool:
+        return self._outcome.done()
+
+    def give(self, value: _T) -> None:
+        self._outcome.set_result(value)
+
+    def fail(self, error: Exception) -> None:
+        self._outcome.set_exception(error)
+
+    def result(self) -> _T:
+        return self._outcome.result()
 
 
 class Live:
@@ -43,6 +77,7 @@ class Live:
         self.finish = Finish(study)
         self._journal = journal
         self._lock = threading.RLock()
+        self._calls: deque[_Call[Any]] = deque()
         self._forget()
         journal.register(study.study_id, title=study.file.title)
         with self.reading():
@@ -53,25 +88,68 @@ class Live:
         """Questions whose ranking is stable."""
         return self.finish.settled
 
-    @contextmanager
-    def writing(self) -> Iterator[Append]:
-        """A transaction that begins with a state that knows everything stored; a failed one leaves no trace in the state."""
-        self._look()
+    def write(self, work: Callable[[Append], _T]) -> _T:
+        """What ``work`` returns; it sees everything stored, and what it appends is on disk when this returns.
+
+        Calls of many threads that wait for each other share a transaction: its cost, above all the wait for the disk and for
+        the database's answers, is theirs together. ``work`` may therefore run a second time, on a state without its first.
+        """
+        call = _Call(work)
+        self._calls.append(call)
         with self._lock:
-            self._unsure = False
-            try:
-                with self._journal.writing(self.study.study_id) as writer:
-                    self._catch_up(writer.events(after=self.state.last_seq))
+            leads = not call.done
+            if leads:
+                waiting = [self._calls.popleft() for _ in range(len(self._calls))]
+                try:
+                    self._settle(waiting)
+                finally:
+                    for one in waiting:  # an interrupt ended this thread: the others must not wait for it
+                        if not one.done:
+                            one.fail(RuntimeError("the server is stopping"))
+        if leads:
+            self._look()
+        return call.result()
 
-                    def append(kind: Kind, rater_id: str, body: Mapping[str, Any]) -> None:
-                        self._unsure = True
-                        self._fold([writer.append(kind, rater_id, body, at=self.now)])
+    def _settle(self, calls: Sequence[_Call[Any]]) -> None:
+        """End each call with what it gave or with why not; whoever fails after appending fails alone."""
+        try:
+            self._transact(calls)
+        except _Spoilt as spoilt:
+            for one in calls if len(calls) > 1 else ():
+                self._settle([one])
+            if len(calls) == 1:
+                calls[0].fail(spoilt.error)
+        except Exception as error:
+            for one in calls:
+                one.fail(error)
 
-                    yield append
-            except BaseException:
-                if self._unsure:
-                    self._forget()
-                raise
+    def _transact(self, calls: Sequence[_Call[Any]]) -> None:
+        """One transaction; a failed one leaves no trace in the state."""
+        appended = 0
+        given: list[Callable[[], None]] = []
+        try:
+            with self._journal.writing(self.study.study_id) as writer:
+                self._catch_up(writer.events(after=self.state.last_seq))
+
+                def append(kind: Kind, rater_id: str, body: Mapping[str, Any]) -> None:
+                    nonlocal appended
+                    appended += 1
+                    self._fold([writer.put(kind, rater_id, body, at=self.now, seq=self.state.last_seq + 1)])
+
+                for one in calls:
+                    before = appended
+                    try:
+                        given.append(partial(one.give, one.work(append)))
+                    except Exception as error:
+                        if appended > before:
+                            raise _Spoilt(error) from error
+                        given.append(partial(one.fail, error))
+        except BaseException:
+            if appended:
+                self._forget()
+            raise
+        for tell in given:  # only now is it on disk
+            tell()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -82,7 +160,7 @@ class Live:
             yield
 
     def _look(self) -> None:
-        # Slow, so the lock is let go meanwhile: only who comes first waits for it.
+        # Slow, so the lock is let go meanwhile: only who found out that it is due waits for it.
         with self._lock:
             due = self.finish.due(self.state)
         for one in due:

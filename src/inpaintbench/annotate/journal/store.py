@@ -131,7 +131,9 @@ class Journal:
             RuntimeError: this thread is in such a transaction already.
         """
         with self.database.writing(study_lock(study_id)) as transaction:
-            yield Writer(transaction, study_id)
+            writer = Writer(transaction, study_id)
+            yield writer
+            writer.send()
 
 
 class Writer:
@@ -139,13 +141,16 @@ class Writer:
 
     def __init__(self, transaction: Transaction, study_id: str) -> None:
         self._transaction, self._study_id = transaction, study_id
+        self._put: list[dict[str, Any]] = []
 
     def events(self, *, after: int = 0) -> list[Event]:
-        """As ``Journal.events``, with what this transaction appended."""
+        """As ``Journal.events``, with what this transaction added."""
+        self.send()
         return [_event(row) for row in self._transaction.rows(_AFTER, {"of_study": self._study_id, "after": after})]
 
     def submitted(self, submission_id: str) -> Event | None:
         """The event that was stored for a submission."""
+        self.send()
         found = self._transaction.rows(_SUBMITTED, {"of_study": self._study_id, "submission_id": submission_id})
         return _event(found[0]) if found else None
 
@@ -157,6 +162,7 @@ class Writer:
             InputError: an unknown kind, a missing id, a body that is no plain data, or a study that was never registered.
             JournalUnavailable: the database does not answer.
         """
+        self.send()
         row = self._row(kind, rater_id, body, at=at)
         try:
             seq = self._insert(row)
@@ -165,6 +171,34 @@ class Writer:
         if seq is None:
             raise self._conflict(row)
         return Event(seq=seq, at=row["at"], kind=kind, rater_id=rater_id, body=json.loads(row["body"]))
+
+    def put(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float, seq: int) -> Event:
+        """As ``append``, for who has read all events in this transaction: those that are put go to the database together.
+
+        Args:
+            kind: of the event.
+            rater_id: whose it is.
+            body: plain data.
+            at: seconds since 1970.
+            seq: one above the last event of the study, put ones included.
+
+        Raises:
+            InputError: as for ``append``. What is there already fails the transaction when they are sent.
+        """
+        row = self._row(kind, rater_id, body, at=at)
+        self._put.append({**row, "seq": seq})
+        return Event(seq=seq, at=row["at"], kind=kind, rater_id=rater_id, body=json.loads(row["body"]))
+
+    def send(self) -> None:
+        """Send what was put; at the end of a transaction this happens by itself.
+
+        Raises:
+            RuleBroken: something of it is there already; the transaction is lost.
+            JournalUnavailable: the database does not answer.
+        """
+        if self._put:
+            rows, self._put = self._put, []
+            self._transaction.insert_all(events, rows)
 
     def _row(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> dict[str, Any]:
         if kind not in _KINDS:

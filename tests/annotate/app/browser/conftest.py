@@ -51,7 +51,7 @@ class Tab:
         self.desk, self.address, self.name = desk, address, name
         self.expected: tuple[str, ...] = ()
         self.complaints: list[str] = []
-        self.cut, self._cuttable = False, cuttable
+        self._cuttable = cuttable
         self.requests: list[str] = []
         self.open()
 
@@ -62,7 +62,7 @@ class Tab:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         if self._cuttable:  # from the beginning: Chromium lets requests pass for a while after it was told to look at them
-            self.page.route("**/api/**", lambda route: route.abort() if self.cut else route.continue_())
+            self.page.route("**/api/**", lambda route: route.abort() if self.desk.cut else route.continue_())
         self.page.goto(f"{self.address}/join/{self.name}")
 
     def wait(self, condition: str, *, seconds: float = 10) -> None:

@@ -48,6 +48,9 @@ class Desk:
     lose_replies: int = 0
     """So many next answers are stored, but the reply is a 503."""
     signed_out: bool = False
+    cut: bool = False
+    """Nothing of the rater's arrives. A cuttable tab drops its requests; one that Chromium let through all the same, as it does
+    with those that are under way when a page is closed, gets a 503."""
     forced_status: str | None = None
     done: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Number of a card -> route and submission."""
@@ -92,6 +95,8 @@ class Desk:
 
     def take(self, route: str, fields: dict[str, Any]) -> Response:
         with self.lock:
+            if self.cut:
+                return JSONResponse({"error": "cut off"}, status_code=503)
             if self.signed_out:
                 return JSONResponse({"error": "Please sign in."}, status_code=401)
             if not fields.get("lease_id", self.name).endswith(self.name):
