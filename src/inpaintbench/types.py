@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +80,15 @@ class TextEvent:
     """Lines divided by ``\\n``; may carry ASS override tags such as ``{\\i1}``."""
     style: Plain | None = None
     """Style fields that the subtitle file states (ASS); None when it states none."""
+
+
+class Prompts(NamedTuple):
+    """What an edit is asked to do, in words."""
+
+    source: str | None
+    """What the clip shows; None where nobody said."""
+    target: str
+    """What it is to show."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from inpaintbench.errors import MissingPartError, UndeclaredNeedError
 from inpaintbench.sharing import Shared
-from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, Plain, TextEvent
+from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, Plain, Prompts, TextEvent
 
 PARTS = (
-    "truth", "luma", "input", "hole", "alpha", "first_hole", "joints", "timed_text", "undistorted", "print", "prediction",
-    "composite",
+    "truth", "luma", "input", "hole", "alpha", "first_hole", "joints", "timed_text", "undistorted", "print", "object_mask",
+    "prompts", "prediction", "composite",
 )  # fmt: skip
 
 
@@ -124,6 +124,18 @@ class ItemView:
         """The hole of the corruption that this one comes on top of."""
         hole: Hole = self._get("first_hole")
         return hole
+
+    @property
+    def object_mask(self) -> Hole:
+        """True where the object is that an edit is about."""
+        mask: Hole = self._get("object_mask")
+        return mask
+
+    @property
+    def prompts(self) -> Prompts:
+        """What the clip shows, and what an edit is to make of it."""
+        prompts: Prompts = self._get("prompts")
+        return prompts
 
     @property
     def joints(self) -> tuple[Joint, ...]:
