@@ -37,22 +37,26 @@ class Served:
     process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start and wait until it answers."""
+        """Start and wait until it answers.
+
+        It is asked seldom: questions that wait while the app is loaded are all answered then, and strangers have a limit.
+        """
         command = [sys.executable, "-m", "inpaintbench", "annotate", "serve", str(self.folder), "--port", str(self.port)]
         if self.database:
             command += ["--database", self.database]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
-        for _ in range(600):
+        for _ in range(240):
             if self.answers():
                 return
             if self.process.poll() is not None:
                 raise AssertionError(f"{' '.join(command)} ended with {self.process.returncode}")
-            time.sleep(0.1)
-        raise AssertionError("the server did not start within 60 s")
+            time.sleep(0.5)
+        self.stop()
+        raise AssertionError("the server did not start within two minutes")
 
     def answers(self) -> bool:
         """Whether the app is there: the port is taken long before."""
-        wire = http.client.HTTPConnection("127.0.0.1", self.port, timeout=1)
+        wire = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
             wire.request("GET", "/login")
             return wire.getresponse().status == 200

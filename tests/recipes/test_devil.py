@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -198,17 +199,25 @@ def test_two_clips_give_one_low_and_one_high(tmp_path: Path) -> None:
 @pytest.mark.real
 @pytest.mark.slow
 def test_real_videos_all_go_through_a_build(assets: Path, tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path / "workspace")
-    recipe = devil.DevilRecipe(width=208, height=120, per_slice=3)
-    source = SourceSpec("folder", {"folder": str(assets / "videos")})
+    """The smallest file of each folder; bench/real_videos.py takes all."""
+    videos, workspace = tmp_path / "videos", Workspace(tmp_path / "workspace")
+    folders: dict[Path, list[Path]] = {}
+    for path in sorted((assets / "videos").rglob("*.*")):
+        folders.setdefault(path.parent, []).append(path)
+    for some in folders.values():
+        smallest = min(some, key=lambda path: path.stat().st_size)
+        (videos / smallest.parent.name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(smallest, videos / smallest.parent.name)
+    recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
+    source = SourceSpec("folder", {"folder": str(videos)})
     with LocalExecutor(workspace, workers=2) as executor:
         folder, dataset = devil.build(recipe, source, executor, workspace)
-    found = {piece.uri for piece in FolderSource(folder=str(assets / "videos")).footage()}
+    found = {piece.uri for piece in FolderSource(folder=str(videos)).footage()}
     sources = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     with_clips = {sources[clip.source_id] for clip in workspace.table("clips", Clip)}
     refused = {row.name for row in workspace.table("rejected", Rejection) if row.step != "pair"}
     assert with_clips | refused == found
-    assert len(with_clips) >= 20
+    assert len(with_clips) >= 6
     probed = workspace.table("attributes", Attribute, step="probe")
     frames = {row.subject_id: row.value for row in probed if row.name == "probe.frames"}
     assert all(clip.end_frame <= frames[clip.source_id] for clip in workspace.table("clips", Clip))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -60,11 +59,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
     made = write_study(folder, QUESTIONS, subjects=SUBJECTS, methods=METHODS, proxies=2)
     secrets = invite_many(folder, 7)
     server = Served(folder, free_port())
-    server.start()
-    # The port is bound before the app is loaded; this answers once it is.
-    urllib.request.urlopen(f"http://127.0.0.1:{server.port}/login", timeout=120).close()
-    yield Whole(made, server, secrets)
-    server.stop()
+    try:
+        server.start()
+        yield Whole(made, server, secrets)
+    finally:
+        server.stop()
 
 
 @pytest.fixture
