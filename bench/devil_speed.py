@@ -1,18 +1,17 @@
-"""How much faster a whole slice is scored under DEVIL's protocol than in the released code's way, and in how much memory.
+"""How much faster a whole slice is scored under DEVIL's protocol than in the released code's way.
 
-python bench/devil_speed.py [--quick] [--memory]
+python bench/devil_speed.py [--quick]
 
 The straightforward way decodes an item anew for every metric and method, runs LPIPS frame by frame and I3D window by window with
 autograd on, truth and composite for every method, searches patches one by one, and takes the square root of a matrix for every
 Frechet distance. Features of the truth for FID, VFID and VFID-clips are made once, as there. Times are those of the processor, on
-one thread; parameters are made up, which costs as much as trained ones. ``--memory`` scores whole items of 90 frames instead.
+one thread; parameters are made up, which costs as much as trained ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -31,7 +30,6 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench import frozen, video
 from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.eval.sets import compare_sets
 from inpaintbench.executors.local import LocalExecutor
@@ -67,8 +65,8 @@ def write_items(folder: Path, *, items: int, frames: int) -> Dataset:
     return Dataset("made", {}, tuple(rows), (Slice("slice", "all", names),), {}, {}, {})
 
 
-def ours(dataset: Dataset, folder: Path, metrics: tuple[str, ...]) -> tuple[dict[str, list[float | None]], float, list[int]]:
-    """Values of each metric by method and item, processor seconds, and the peak of each item in MiB."""
+def ours(dataset: Dataset, folder: Path, metrics: tuple[str, ...]) -> tuple[dict[str, list[float | None]], float]:
+    """Values of each metric by method and item, and processor seconds."""
     workspace = Workspace(folder / "run")
     with LocalExecutor(workspace, workers=0) as executor:
         made = []
@@ -85,8 +83,7 @@ def ours(dataset: Dataset, folder: Path, metrics: tuple[str, ...]) -> tuple[dict
         for row in outcome.records:
             if row.slice == "slice":
                 values[row.metric] = [*(value for value in values[row.metric] if value is not None), row.value]
-    ledger = workspace.ledger(f"score.{PROTOCOL.replace('/', '.')}.method-0").read().values()
-    return values, seconds, [entry["peak_mebibytes"] for entry in ledger]
+    return values, seconds
 
 
 def _region(metric: str) -> str:
@@ -192,7 +189,7 @@ class Reference:
 
 def speed(folder: Path, *, items: int, frames: int) -> None:
     dataset = write_items(folder, items=items, frames=frames)
-    mine, seconds, _ = ours(dataset, folder, METRICS)
+    mine, seconds = ours(dataset, folder, METRICS)
     theirs = Reference(dataset, folder).all(METRICS)
     total = sum(spent for _, spent in theirs.values())
     print(f"{items} items of {frames} frames of 832x480 ({frames - WINDOW_FRAMES + 1} windows each), {METHODS} methods.\n")
@@ -206,30 +203,13 @@ def speed(folder: Path, *, items: int, frames: int) -> None:
     print(f"| this package, measured at once | {seconds:.1f} | {total / seconds:.1f} |")
 
 
-def memory(folder: Path, *, items: int, frames: int) -> None:
-    dataset = write_items(folder, items=items, frames=frames)
-    metrics = tuple(name for name in PROTOCOLS.get(PROTOCOL).metrics if name != "warp_error")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    _, seconds, peaks = ours(dataset, folder, metrics)
-    print(
-        f"{items} items of {frames} frames of 832x480, {METHODS} methods, all metrics but the warping error: {seconds:.0f} s.\n"
-    )
-    print(f"| item | peak of resident memory, MiB (before: {before}) |\n|---|---|")
-    for place, peak in enumerate(peaks):
-        print(f"| {place + 1} | {peak} |")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter items")
-    parser.add_argument("--memory", action="store_true", help="peak memory of long items instead")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if options.memory:
-            memory(Path(folder), items=1 if options.quick else 2, frames=30 if options.quick else 90)
-        else:
-            print("## Scoring a whole slice\n")
-            speed(Path(folder), items=2, frames=10 if options.quick else 11)
+        print("## Scoring a whole slice\n")
+        speed(Path(folder), items=2, frames=10 if options.quick else 11)
 
 
 if __name__ == "__main__":

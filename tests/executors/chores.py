@@ -42,6 +42,37 @@ def behave_together(jobs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
     return [[Attribute(payload["name"], "jobs", float(len(jobs)), None, "behave", "1")] for payload, _ in jobs]
 
 
+def read_ahead(jobs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], *, blobs: Blobs) -> str:
+    """Do what ``payload["reading"]`` says, and leave a mark."""
+    payload = jobs[0][0]
+    (Path(payload["marks"]) / f"read-{payload['name']}-{time.time_ns()}").touch()
+    time.sleep(payload.get("reading_seconds", 0))
+    ACTIONS.get(payload.get("reading", "work"), _work)({})
+    return str(payload["name"])
+
+
+def behave_ahead(
+    payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs, ahead: str | None = None
+) -> list[Attribute]:
+    """``behave``, with a mark that tells whether it was given what was read for it."""
+    assert ahead in (None, payload["name"])
+    (Path(payload["marks"]) / f"{'given' if ahead else 'alone'}-{payload['name']}-{time.time_ns()}").touch()
+    return behave(payload, parameters=parameters, blobs=blobs)
+
+
+def behave_ahead_together(
+    jobs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], *, blobs: Blobs, ahead: str | None = None
+) -> list[list[Attribute]]:
+    """``behave_ahead`` for each."""
+    return [behave_ahead(payload, parameters=parameters, blobs=blobs, ahead=ahead) for payload, parameters in jobs]
+
+
+def _killed_once(payload: Mapping[str, Any]) -> None:
+    if len(list(Path(payload["marks"]).glob(f"{payload['name']}-*"))) == 1:
+        time.sleep(0.5)  # by then the next is being read
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _greedy(_: Mapping[str, Any]) -> None:
     bytearray(3 << 30)
 
@@ -71,6 +102,10 @@ def _crash(_: Mapping[str, Any]) -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+def _segfault(_: Mapping[str, Any]) -> None:
+    ctypes.string_at(0)  # the thread that does this goes no further; after a signal from itself it might
+
+
 def _killed(_: Mapping[str, Any]) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -96,4 +131,5 @@ def _orphan(payload: Mapping[str, Any]) -> None:
 ACTIONS = {
     "greedy": _greedy, "reject": _reject, "fail": _fail, "hang": _hang, "hang_in_c": _hang_in_c, "crash": _crash,
     "killed": _killed, "unpicklable": _unpicklable, "disk_full": _disk_full, "orphan": _orphan,
+    "killed_once": _killed_once, "segfault": _segfault,
 }  # fmt: skip

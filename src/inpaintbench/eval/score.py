@@ -10,6 +10,7 @@ from typing import Any
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import NOT_RUN, digest, remember, score_step
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.score_item import UNEXPECTED
@@ -72,6 +73,9 @@ def score(
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
     _check_holes(chosen, dataset)
+    own = next((one for one in chosen.build_metrics(metrics) if hasattr(one, "command")), None)
+    if own is not None:
+        raise InputError(f"{own.name} is measured by `inpaintbench {own.command}`; use that in place of `eval score`")
     longest = max(row["frames"] for row in dataset.items)
     built = [metric for metric in chosen.build_metrics(metrics) if getattr(metric, "fewest_frames", 1) <= longest]
     if not built:
@@ -85,7 +89,7 @@ def score(
     work, earlier = [], {}
     for one in methods:
         step = _step(one.method, chosen, names, compute, time_limit_seconds)
-        tasks = _tasks(dataset, one, root=root, compute=compute, whole=bool(chosen.hole_dilations))
+        tasks = _tasks(dataset, one, root=root, compute=compute, whole=bool(chosen.hole_dilations) or not chosen.composite)
         entries = workspace.ledger(step.name).read()
         work.append((step, [_untried(step, task, entries) for task in tasks]))
         earlier[step.name] = _earlier(step, tasks, entries, workspace.blobs)
@@ -106,6 +110,7 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
         states = dict.fromkeys(needed, f"no {lacking}")
     else:
         states = {} if compute.random_weights is not None else {name: weights.state(weights.named(name)) for name in needed}
+    brought = {name: METRICS.get(name).state() for name in metrics if hasattr(METRICS.get(name), "state")}
     return Step(
         name=score_step(protocol.name, method),
         version=VERSION,
@@ -118,9 +123,11 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
             "fingerprint": protocol.fingerprint + compute.mark,
             "metrics": list(metrics),
             **({"weights": states} if states else {}),
+            **({"brought": brought} if brought else {}),
         },
         time_limit_seconds=seconds,
         together="inpaintbench.eval.score_item:score_together",
+        ahead="inpaintbench.eval.score_item:decode_ahead",
     )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import math
+import resource
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,9 +23,10 @@ from inpaintbench.eval.metrics.base import Features, Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.sizes import fitted, measured_view
+from inpaintbench.models import torch_networks
 from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Plain, Score, content_id
-from inpaintbench.view import ItemView
+from inpaintbench.view import PARTS, ItemView
 from inpaintbench.workspace import Blobs, is_disk_error
 
 FEATURES_FOLDER = "features"
@@ -30,37 +35,76 @@ UNEXPECTED = "unexpected_error"
 """In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run."""
 _HELD_BYTES = 1 << 30
 """Of decoded composites at once; more methods than fit are measured in several goes."""
+_AHEAD_BYTES, _AHEAD_BYTES_BESIDE_NETWORKS = 640 << 20, 256 << 20
+"""Of the next item, held beside the one that is measured. Networks on the processor need memory themselves, and so much time that
+little is spared by decoding meanwhile: the whole is to stay below 3 GB for four methods and 90 frames of 832x480."""
+_AHEAD_SHARE = 8
+"""Nor more than this part of what a process may have: what is measured meanwhile must never lack memory."""
 _DECODERS = 4
+_DECODING = threading.BoundedSemaphore(_DECODERS)
+"""Of the whole process: a video that is being read takes its memory twice."""
 
 Job = tuple[Plain, Plain]
+Views = Sequence[ItemView | str]
+"""Of one item, one for each method: its parts, or why they cannot be read."""
 Measurements = Mapping[str, Measurement]
 
 
-def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
-    """All metrics and regions of one item for one method."""
-    return score_together([(payload, parameters)], blobs=blobs)[0]
+def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs, ahead: Views | None = None) -> list[Score]:
+    """All metrics and regions of one item for one method; ``ahead`` is what ``decode_ahead`` gave."""
+    return score_together([(payload, parameters)], blobs=blobs, ahead=ahead)[0]
 
 
-def score_together(jobs: Sequence[Job], *, blobs: Blobs) -> list[list[Score]]:
-    """All metrics and regions of one item for several methods under one protocol: the rows of each job."""
-    row, parameters = jobs[0][0]["row"], jobs[0][1]
-    protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
+def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = None) -> list[list[Score]]:
+    """All metrics and regions of one item for several methods under one protocol: the rows of each job.
+
+    ``ahead`` is what ``decode_ahead`` gave of the same jobs.
+    """
+    protocol, parameters = _protocol(jobs), jobs[0][1]
     metrics = protocol.build_metrics(parameters["metrics"])
-    size = row["frames"] * row["height"] * row["width"] * 3
-    at_once = max(1, _HELD_BYTES // size - 1)
+    if ahead is not None:
+        return _score_held(jobs, ahead, metrics, protocol=protocol, blobs=blobs)
+    at_once = max(1, _HELD_BYTES // _clip_bytes(jobs) - 1)
     goes = [jobs[begin : begin + at_once] for begin in range(0, len(jobs), at_once)]
-    return [rows for some in goes for rows in _score_held(some, metrics, protocol=protocol, blobs=blobs)]
+    return [
+        rows
+        for some in goes
+        for rows in _score_held(some, _readable(some, protocol=protocol, blobs=blobs), metrics, protocol=protocol, blobs=blobs)
+    ]
 
 
-def _score_held(jobs: Sequence[Job], metrics: Sequence[Metric], *, protocol: Protocol, blobs: Blobs) -> list[list[Score]]:
-    """The rows of jobs whose composites are held at once, and let go when it returns."""
-    payload = jobs[0][0]
-    shared = Shared(
-        truth_id=content_id(payload["row"]["truth_rgb_sha256"], protocol.colours, *filter(None, [protocol.size])),
-        folder=blobs.beside(FEATURES_FOLDER),
-        compute=Compute(**payload["compute"]),
-    )
-    views = _readable(jobs, shared, protocol=protocol, blobs=blobs)
+def decode_ahead(jobs: Sequence[Job], *, blobs: Blobs) -> Views | None:
+    """What ``score_together`` measures; None where holding it beside another item could take too much memory."""
+    protocol = _protocol(jobs)
+    most = _AHEAD_BYTES_BESIDE_NETWORKS if _networks_on_processor(jobs, protocol) else _AHEAD_BYTES
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    if limit != resource.RLIM_INFINITY:
+        most = min(most, limit // _AHEAD_SHARE)
+    return _readable(jobs, protocol=protocol, blobs=blobs) if (len(jobs) + 1) * _clip_bytes(jobs) <= most else None
+
+
+def _networks_on_processor(jobs: Sequence[Job], protocol: Protocol) -> bool:
+    payload, parameters = jobs[0]
+    if torch_networks.lacking() or not protocol.weights_of(parameters["metrics"]):
+        return False
+    return bool(torch_networks.device_of(Compute(**payload["compute"])).type == "cpu")
+
+
+def _protocol(jobs: Sequence[Job]) -> Protocol:
+    found: Protocol = PROTOCOLS.get(jobs[0][1]["protocol"])
+    return found
+
+
+def _clip_bytes(jobs: Sequence[Job]) -> int:
+    row = jobs[0][0]["row"]
+    size: int = row["frames"] * row["height"] * row["width"] * 3
+    return size
+
+
+def _score_held(
+    jobs: Sequence[Job], views: Views, metrics: Sequence[Metric], *, protocol: Protocol, blobs: Blobs
+) -> list[list[Score]]:
+    """The rows of jobs whose composites are held at once."""
     found = {metric.name: _measured(metric, views, protocol=protocol) for metric in metrics}
     return [
         _rows(job, {name: measured[place] for name, measured in found.items()}, blobs=blobs) for place, job in enumerate(jobs)
@@ -100,15 +144,21 @@ def _kept(features: Features | None, blobs: Blobs) -> dict[str, str]:
     return dict(zip(("features", "truth_features"), names, strict=True))
 
 
-def _readable(jobs: Sequence[Job], shared: Shared, *, protocol: Protocol, blobs: Blobs) -> list[ItemView | str]:
-    """The item with each prediction in the colours of the protocol, or why there is none."""
+def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views:
+    """The item with each prediction in the colours of the protocol, decoded, or why there is none."""
     row = jobs[0][0]["row"]
+    shared = Shared(
+        truth_id=content_id(row["truth_rgb_sha256"], protocol.colours, *filter(None, [protocol.size])),
+        folder=blobs.beside(FEATURES_FOLDER),
+        compute=Compute(**jobs[0][0]["compute"]),
+    )
     failures = [payload.get("failure") for payload, _ in jobs]
     paths = [blobs.path(payload["blob"]) for payload, _ in jobs if "blob" in payload]
 
     def prediction(path: Path) -> Any:
         try:
-            frames = video.read_frames(path)
+            with _DECODING:
+                frames = video.read_frames(path)
         except MediaError as error:
             raise MediaError(f"the prediction of item {row['item_id']!r} cannot be read: {error}") from error
         return fitted(frames, row, resize=protocol.resize)
@@ -120,9 +170,20 @@ def _readable(jobs: Sequence[Job], shared: Shared, *, protocol: Protocol, blobs:
         (failure or next(views), bool(payload.get("full_frames"))) for failure, (payload, _) in zip(failures, jobs, strict=True)
     ]
     with ThreadPoolExecutor(_DECODERS) as pool:
-        return list(
+        found = list(
             pool.map(lambda one: one[0] if isinstance(one[0], str) else _decoded(one[0], protocol, full_frames=one[1]), given)
         )
+    _give_back()
+    return found
+
+
+def _give_back() -> None:
+    """Return to the system what the C library keeps of freed memory: hundreds of MiB after a decode in several threads.
+
+    Without it memory grows over the first items. Other C libraries than glibc have no such call.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _decoded(view: ItemView, protocol: Protocol, *, full_frames: bool) -> ItemView | str:
@@ -130,13 +191,24 @@ def _decoded(view: ItemView, protocol: Protocol, *, full_frames: bool) -> ItemVi
         if protocol.size or protocol.hole_dilations:
             view = measured_view(view, size=protocol.size, hole_dilations=protocol.hole_dilations, full_frames=full_frames)
         else:
+            if full_frames and not protocol.composite:
+                view = _as_given(view)
             view.composite  # noqa: B018
     except InpaintBenchError as error:
         return str(error)
     return grey_view(view) if protocol.colours == "grey" else view
 
 
-def _measured(metric: Metric, views: Sequence[ItemView | str], *, protocol: Protocol) -> list[Measurements]:
+def _as_given(view: ItemView) -> ItemView:
+    """The view with the prediction as it came in the place of the composite: what it changed outside the hole counts."""
+    parts = {name: partial(getattr, view, name) for name in PARTS if view.has(name)} | {"composite": lambda: view.prediction}
+    return ItemView(
+        item_id=view.item_id, frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=parts,
+        shared=view.shared,
+    )  # fmt: skip
+
+
+def _measured(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measurements]:
     """One entry for each view; where there is none, what the protocol says of missing predictions."""
     measured = iter(_of_views(metric, [view for view in views if not isinstance(view, str)]))
     missing = protocol.missing.get(metric.name)

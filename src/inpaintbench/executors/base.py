@@ -11,23 +11,13 @@ computed again.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import resource
-import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
-from itertools import groupby
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.types import content_id
-from inpaintbench.workspace import Blobs, Workspace, is_disk_error
-
-_STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+from inpaintbench.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -47,6 +37,11 @@ class Step:
     together: str = ""
     """``module:function`` that does one subject for several steps at once, where that spares work; ``""`` = one after the other.
     It takes ``jobs``, a sequence of (payload, parameters), and ``blobs``, and returns the rows of each job."""
+    ahead: str = ""
+    """``module:function`` that reads what a subject needs while the subject before it is worked on; ``""`` = nothing is.
+    It takes what ``together`` takes, runs in a thread, and returns anything, or None where reading ahead would take too much
+    memory. ``function`` and ``together`` then take that as ``ahead``; None = read it yourself. Rows must not depend on it, and
+    what cannot be read is to be found out again: an exception here counts as None."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +64,7 @@ class Call:
     parameters: Mapping[str, Any]
     payload: Mapping[str, Any]
     together: str = ""
+    ahead: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,91 +126,6 @@ def load(address: str) -> Callable[..., Any]:
     module, _, name = address.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
-
-
-def perform_all(calls: Sequence[Call], workspace: str) -> list[dict[str, Any]]:
-    """``perform`` for each call, those with one ``together`` at once.
-
-    Each result also tells its ``seconds`` and ``peak_mebibytes``: of calls done at once, their equal share and common peak.
-    """
-    results = []
-    for together, group in groupby(calls, lambda call: call.together):
-        some = list(group)
-        at_once = _measured(partial(_perform_together, together, some, workspace)) if together and len(some) > 1 else []
-        # Where doing them at once failed, one of them is guilty.
-        results += at_once if len(at_once) == len(some) else [_measured(partial(_alone, call, workspace))[0] for call in some]
-    return results
-
-
-def _alone(call: Call, workspace: str) -> list[dict[str, Any]]:
-    return [perform(call, workspace)]
-
-
-def _measured(work: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    _forget_peak()
-    begun = time.perf_counter()
-    results = work()
-    spent = {"seconds": round((time.perf_counter() - begun) / len(results), 4), "peak_mebibytes": _peak_mebibytes()}
-    return [{**result, **spent} for result in results]
-
-
-def _forget_peak() -> None:
-    with contextlib.suppress(OSError):  # Linux alone counts a process's peak anew
-        _CLEAR_PEAK.write_text("5")
-
-
-def _peak_mebibytes() -> int:
-    if _STATUS.exists():
-        kibibytes = next(line.split()[1] for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(kibibytes) >> 10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20  # macOS counts bytes
-
-
-def perform(call: Call, workspace: str) -> dict[str, Any]:
-    """Do one task in this process and tell the result as plain data; never raises (exceptions may not pickle).
-
-    ``status`` is ``done``, ``rejected`` (the input has no rows), ``failed`` (an unexpected error) or ``fatal`` (no item can
-    succeed: disk full, missing extra).
-    """
-    return _safely(lambda: [load(call.function)(call.payload, parameters=call.parameters, blobs=Blobs(workspace))])[0]
-
-
-def _perform_together(together: str, calls: Sequence[Call], workspace: str) -> list[dict[str, Any]]:
-    """One result for each call, or a single one that says why there are none."""
-    jobs = [(call.payload, call.parameters) for call in calls]
-    return _safely(lambda: load(together)(jobs, blobs=Blobs(workspace)))
-
-
-def _safely(work: Callable[[], Sequence[Sequence[Any]]]) -> list[dict[str, Any]]:
-    """Results of the lists of records that ``work`` gives, or a single one that says why it gave none.
-
-    A broad ``except``: a worker must survive any input.
-    """
-    try:
-        return [{"status": "done", "rows": [asdict(record) for record in records]} for records in work()]
-    except Rejected as error:
-        return [{"status": "rejected", "reason": str(error)}]
-    except NetworkError as error:  # the next run tries it again
-        return [{"status": "failed", "failure": True, "reason": str(error)}]
-    except MemoryError:
-        return [{"status": "rejected", "failure": True, "reason": _too_much_memory()}]
-    except Exception as error:
-        if is_disk_error(error) or isinstance(error, UnknownNameError):
-            return [{"status": "fatal", "reason": _sentence(error)}]
-        if isinstance(error, InpaintBenchError):
-            return [{"status": "rejected", "reason": str(error)}]
-        return [{"status": "failed", "failure": True, "reason": _sentence(error), "trace": traceback.format_exc()}]
-
-
-def _too_much_memory() -> str:
-    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    return "needs more memory than there is" + (f" (limit {limit / 2**30:.1f} GiB)" if limit != resource.RLIM_INFINITY else "")
-
-
-def _sentence(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror + (f": {error.filename}" if error.filename else "")
-    return str(error) if isinstance(error, InpaintBenchError) else f"{type(error).__name__}: {error}"
 
 
 def finish(

@@ -16,7 +16,8 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from inpaintbench.executors.base import Call, perform_all
+from inpaintbench.executors.base import Call
+from inpaintbench.executors.performing import perform_all, show_reading
 
 
 class Children:
@@ -29,21 +30,26 @@ class Children:
 
     def __init__(self, count: int, *, memory_bytes: int | None = None) -> None:
         context = multiprocessing.get_context("spawn")
+        self._reading: Any = context.RawValue("b", 0)
         # The pool's threads inherit this mask, and workers theirs: Ctrl-C on a terminal goes to all processes, also to
         # workers that are still starting and would print a traceback.
         # The tracker comes first: starting it lifts the mask of whichever thread does.
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._pool = ProcessPool(count, context=context, initializer=start_worker, initargs=[memory_bytes])
+            arguments = [memory_bytes, self._reading]
+            self._pool = ProcessPool(count, context=context, initializer=start_worker, initargs=arguments)
             _ = self._pool.active  # starts the threads
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def schedule(self, calls: Sequence[Call], *, workspace: str, time_limit_seconds: float) -> Future[Any]:
+    def schedule(
+        self, calls: Sequence[Call], *, workspace: str, time_limit_seconds: float, following: Sequence[Call] = ()
+    ) -> Future[Any]:
         """Begin ``perform_all``; its future goes to ``result``."""
+        arguments = (calls, workspace, following)
         try:
-            future: Future[Any] = self._pool.schedule(perform_all, args=(calls, workspace), timeout=time_limit_seconds)
+            future: Future[Any] = self._pool.schedule(perform_all, args=arguments, timeout=time_limit_seconds)
         except RuntimeError as error:
             future = Future()
             future.set_exception(BrokenProcessPool(str(error)))
@@ -53,6 +59,12 @@ class Children:
     def broken(self) -> bool:
         """Whether a process died before it began anything: that ends the pool, with all its tasks undone."""
         return not self._pool.active
+
+    def died_reading(self) -> bool:
+        """Whether the process that died was reading ahead; asked once for each death, and only of a single process."""
+        died = bool(self._reading.value)
+        self._reading.value = 0
+        return died
 
     def close(self, *, kill: bool = False) -> None:
         """Let the processes end, or end them now."""
@@ -84,8 +96,11 @@ def _crashed(exit_code: int) -> dict[str, Any]:
     return {"status": "failed" if outside else "rejected", "failure": True, "reason": f"crashed the worker process ({how})"}
 
 
-def start_worker(memory_bytes: int | None = None) -> None:
-    """Make this process a good worker: one thread, own process group, dies with its parent, leaves Ctrl-C to it."""
+def start_worker(memory_bytes: int | None = None, reading: Any = None) -> None:
+    """Make this process a good worker: one thread, own process group, dies with its parent, leaves Ctrl-C to it.
+
+    ``reading`` is shared with the parent, and 1 while this process reads ahead.
+    """
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # how the pool ends a worker
@@ -94,6 +109,7 @@ def start_worker(memory_bytes: int | None = None) -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
         if memory_bytes:
             resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    show_reading(reading)
     import cv2  # only workers need it here
 
     cv2.setNumThreads(1)

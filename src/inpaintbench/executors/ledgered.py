@@ -33,7 +33,14 @@ class Unit:
     @property
     def calls(self) -> list[Call]:
         """For ``perform_all``."""
-        return [Call(step.function, dict(step.parameters), dict(task.payload), step.together) for step, task in self.jobs]
+        return [
+            Call(step.function, dict(step.parameters), dict(task.payload), step.together, step.ahead) for step, task in self.jobs
+        ]
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether some of it can be read before it is done."""
+        return any(step.ahead for step, _ in self.jobs)
 
     @property
     def time_limit_seconds(self) -> float:

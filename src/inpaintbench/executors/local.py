@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
 from typing import Any
 
 from inpaintbench.errors import RunError
-from inpaintbench.executors.base import Progress, perform_all
+from inpaintbench.executors.base import Progress
 from inpaintbench.executors.children import Children, default_memory_bytes, default_workers, result
 from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor, Results, Unit, check_for_stop
+from inpaintbench.executors.performing import forget_ahead, perform_all
 from inpaintbench.workspace import Workspace
 
 __all__ = ["STOP_ASKED", "LocalExecutor", "default_workers"]
 _LOOK_SECONDS = 0.5
-_MOST_BREAKS = 5  # of the pool, with no result between them
-_AHEAD = 2  # tasks queued for each worker: keeps them busy without holding the whole run in memory
+_MOST_BREAKS = 5  # of a pool, with no result between them
+_QUEUED = 2  # units for each worker: keeps them busy without holding the whole run in memory
+
+
+@dataclass
+class _Lane:
+    """Processes that units are given to, whichever of them is free.
+
+    Where steps read ahead every process has a lane of its own, so that it can be told what comes next. That binds nobody: once
+    nothing else waits, another lane takes the unit.
+    """
+
+    children: Children
+    room: int
+    """Units at once."""
+    running: dict[Future[Any], tuple[Unit, Unit | None]] = field(default_factory=dict)
+    """Each with what is read ahead beside it."""
+    following: Unit | None = None
+    """What its process was told of, and nobody has begun."""
 
 
 class LocalExecutor(LedgeredExecutor):
@@ -25,6 +44,7 @@ class LocalExecutor(LedgeredExecutor):
         workspace: where results go.
         workers: processes; 0 runs everything in this process, for debugging (a hanging input then hangs the run).
         memory_bytes: that each worker may have (Linux only); by default an equal share of the machine's, at least 2 GiB.
+        ahead: let steps that can do so read their next item while they work on one; the results are the same without.
         max_failures: end the run after this many crashes, time-outs and unexpected errors; None = never.
         retry_rejected: do again what an earlier run refused.
         progress: told after every task.
@@ -36,54 +56,94 @@ class LocalExecutor(LedgeredExecutor):
         *,
         workers: int = 1,
         memory_bytes: int | None = None,
+        ahead: bool = True,
         max_failures: int | None = None,
         retry_rejected: bool = False,
         progress: Progress | None = None,
     ) -> None:
         super().__init__(workspace, max_failures=max_failures, retry_rejected=retry_rejected, progress=progress)
-        self.workers = workers
+        self.workers, self.ahead = workers, ahead
         self._memory_bytes = memory_bytes or default_memory_bytes(workers)
-        self._children: Children | None = None
+        self._lanes: list[_Lane] = []
+        self._suspects: set[tuple[str, int]] = set()
 
     def _close(self, *, kill: bool) -> None:
-        if self._children is not None:
-            self._children.close(kill=kill)
-            self._children = None
+        forget_ahead()
+        for lane in self._lanes:
+            lane.children.close(kill=kill)
+        self._lanes = []
 
     def _results(self, waiting: deque[Unit]) -> Results:
-        folder = str(self.workspace.path.resolve())
-        if self.workers == 0:
-            while waiting:
-                unit = waiting.popleft()
-                yield unit, perform_all(unit.calls, folder)
-            return
-        running: dict[Any, Unit] = {}
+        folder, ahead = str(self.workspace.path.resolve()), self.ahead and any(unit.reads_ahead for unit in waiting)
+        self._suspects = set()
+        return self._outside(waiting, folder, ahead=ahead) if self.workers else self._inside(waiting, folder, ahead=ahead)
+
+    def _inside(self, waiting: deque[Unit], folder: str, *, ahead: bool) -> Results:
+        while waiting:
+            unit = waiting.popleft()
+            yield unit, perform_all(unit.calls, folder, waiting[0].calls if ahead and waiting else ())
+        forget_ahead()
+
+    def _outside(self, waiting: deque[Unit], folder: str, *, ahead: bool) -> Results:
         breaks = 0
-        while waiting or running:
-            while waiting and len(running) < self.workers * _AHEAD:
-                unit = waiting.popleft()
-                limit = unit.time_limit_seconds
-                future = self._workers().schedule(unit.calls, workspace=folder, time_limit_seconds=limit)
-                running[future] = unit
+        self._open(apart=ahead)
+        while waiting or any(lane.running or lane.following for lane in self._lanes):
+            for lane in self._lanes:
+                self._fill(lane, waiting, folder, ahead=ahead)
+            running = {future: lane for lane in self._lanes for future in lane.running}
             finished, _ = wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
             check_for_stop()
             for future in finished:
-                unit = running.pop(future)
+                lane = running[future]
+                unit, told = lane.running.pop(future)
                 results = result(future, time_limit_seconds=unit.time_limit_seconds)
-                if results is None:
+                if results is None or (future.exception() and self._suspicious(lane, unit, told)):
                     waiting.appendleft(unit)
                 else:
-                    breaks = 0
                     yield unit, results
-            if self._workers().broken:
+                breaks = breaks if results is None else 0
+            for broken in [lane for lane in self._lanes if lane.children.broken]:
                 breaks += 1
-                if breaks > _MOST_BREAKS:
+                if breaks > _MOST_BREAKS * len(self._lanes):
                     raise RunError("the worker processes end before they begin any task; is there memory for them?")
-                waiting.extendleft(running.values())
-                running.clear()
-                self._close(kill=True)
+                self._mend(broken, waiting)
 
-    def _workers(self) -> Children:
-        if self._children is None:
-            self._children = Children(self.workers, memory_bytes=self._memory_bytes)
-        return self._children
+    def _fill(self, lane: _Lane, waiting: deque[Unit], folder: str, *, ahead: bool) -> None:
+        """Give the lane what it has room for, and tell it what comes next."""
+        idle = sum(not other.running for other in self._lanes if other is not lane)
+        while len(lane.running) < lane.room and (unit := self._next(lane, waiting)):
+            told = None
+            if ahead and len(waiting) > idle and self._suspects.isdisjoint({unit.subject, waiting[0].subject}):
+                told = lane.following = waiting.popleft()
+            future = lane.children.schedule(
+                unit.calls, workspace=folder, time_limit_seconds=unit.time_limit_seconds, following=told.calls if told else ()
+            )
+            lane.running[future] = unit, told
+
+    def _next(self, lane: _Lane, waiting: deque[Unit]) -> Unit | None:
+        told = next((one for one in (lane, *self._lanes) if one.following), None)
+        if told is None or (waiting and told is not lane):
+            return waiting.popleft() if waiting else None
+        unit, told.following = told.following, None
+        return unit
+
+    def _suspicious(self, lane: _Lane, unit: Unit, told: Unit | None) -> bool:
+        """Whether a worker died while it read ahead: either may be guilty, and each is then done with nothing beside it."""
+        if not lane.children.died_reading():
+            return False
+        self._suspects |= {one.subject for one in (unit, told) if one}
+        return True
+
+    def _open(self, *, apart: bool) -> None:
+        count, processes, room = (self.workers, 1, 1) if apart else (1, self.workers, self.workers * _QUEUED)
+        given_up = any(lane.running or lane.following for lane in self._lanes)  # by a run that ended with an error
+        if given_up or [lane.room for lane in self._lanes] != [room] * count:
+            self._close(kill=given_up)
+            self._lanes = [_Lane(Children(processes, memory_bytes=self._memory_bytes), room) for _ in range(count)]
+
+    def _mend(self, lane: _Lane, waiting: deque[Unit]) -> None:
+        """New processes for a lane whose pool has ended; nothing that it was given is lost."""
+        waiting.extendleft(unit for unit, _ in lane.running.values())
+        lane.running.clear()
+        lane.children.close(kill=True)
+        lane.children = Children(self.workers // len(self._lanes), memory_bytes=self._memory_bytes)

@@ -23,7 +23,7 @@ _PROCESSOR_BATCH_BYTES = 512 << 20
 _CARD_SHARE = 0.1
 _ALL_BATCHES_SHARE = 0.5
 """Of a graphics card's memory for one batch of one worker, and for those of all workers."""
-_PACKAGES = ("torch", "torchvision", "lpips")
+_PACKAGES = ("torch", "torchvision", "lpips", "open_clip")
 """What the extra "eval" brings."""
 State = Mapping[str, Any]
 """Names of parameters -> tensors."""
@@ -182,8 +182,13 @@ def pictures(frames: npt.NDArray[Any], device: Any) -> Any:
     Returns:
         ``float32[N, 3, H, W]`` in 0..1, channels last in memory.
     """
-    package = torch()
-    tensor = package.from_numpy(np.require(frames, requirements=["C", "W"]))  # PyTorch warns of frames that cannot be written
-    if device.type == "cuda":
-        tensor = tensor.pin_memory().to(device, non_blocking=True)
-    return tensor.permute(0, 3, 1, 2).to(package.float32) / 255
+    return on_device(frames, device).permute(0, 3, 1, 2).to(torch().float32) / 255
+
+
+def on_device(array: npt.NDArray[Any], device: Any) -> Any:
+    """A tensor of ``array``, of its shape and type, on ``device``.
+
+    To a graphics card it goes through pinned memory, so that the processor need not wait until it has arrived.
+    """
+    tensor = torch().from_numpy(np.require(array, requirements=["C", "W"]))  # PyTorch warns of arrays that cannot be written
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
