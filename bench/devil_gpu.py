@@ -29,6 +29,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from inpaintbench import video
+from inpaintbench.eval import precision as lower_precision
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.eval.sets import compare_sets
 from inpaintbench.executors.local import LocalExecutor
@@ -109,16 +110,6 @@ class Run:
             raise RuntimeError(f"{len(lost)} values are missing, the first since {lost[0]}")
         return scored.records
 
-    def numbers(self, compute: Compute) -> dict[str, np.ndarray[Any, Any]]:
-        """Metric -> its values, or the vectors of which sets are compared, ``[N, d]``; made in this process."""
-        rows = [row for row in self.scores(compute, workers=0) if row.region == "frame"]
-        made = {}
-        for metric in METRICS:
-            mine = [row for row in rows if row.metric == metric]
-            values = [[row.value] if row.features is None else np.load(self.workspace.blobs.path(row.features)) for row in mine]
-            made[metric] = np.concatenate([np.atleast_2d(np.asarray(value, np.float64)) for value in values])
-        return made
-
 
 def _copy(path: Path, target: Path) -> None:
     target.write_bytes(path.read_bytes())
@@ -189,18 +180,23 @@ def _timed(x: torch.Tensor, weight: torch.Tensor, device: str, count: int) -> fl
 def errors(folder: Path, data: Path, made: tuple[Dataset, list[Path]], device: str) -> tuple[dict[str, list[float]], float]:
     """Precision -> largest relative error of each metric against float32, on the first clip; and its operations."""
     dataset, predictions = made
-    one = Dataset("made", {}, dataset.items[:1], (Slice("slice", "all", (str(dataset.items[0]["item_id"]),)),), {}, {}, {})
-    numbers = {}
+    one = Dataset("made", {}, dataset.items[:1], (), {}, {}, {})
+    given = [({**dataset.items[0], "full_frames": False}, predictions[0])]
+
+    def numbers(precision: str) -> dict[str, list[lower_precision.Numbers]]:
+        return lower_precision.numbers(
+            folder / f"one-{precision}", one, root=data, predictions=given, protocol=PROTOCOL, metrics=METRICS,
+            compute=_compute(device, precision),
+        )  # fmt: skip
+
     with FlopCounterMode(display=False) as counted:
-        numbers["fp32"] = Run(folder / "fp32", data, one, predictions[:1]).numbers(_compute(device, "fp32"))
-    for precision in PRECISIONS:
-        numbers[precision] = Run(folder / f"one-{precision}", data, one, predictions[:1]).numbers(_compute(device, precision))
-    exact = numbers.pop("fp32")
-    lengths = {metric: np.linalg.norm(exact[metric], axis=1) for metric in METRICS}
-    return {
-        precision: [float((np.linalg.norm(near[name] - exact[name], axis=1) / lengths[name]).max()) for name in METRICS]
-        for precision, near in numbers.items()
-    }, float(counted.get_total_flops())
+        exact = numbers("fp32")
+    found = {
+        precision: [one.relative for one in lower_precision.differences(numbers(precision), exact)] for precision in PRECISIONS
+    }
+    if lost := [precision for precision, row in found.items() if len(row) < len(METRICS) or None in row]:
+        raise RuntimeError(f"values are missing in {lost[0]} or in float32")
+    return {precision: [float(value or 0) for value in row] for precision, row in found.items()}, float(counted.get_total_flops())
 
 
 def _compute(device: str, precision: Any) -> Compute:
@@ -249,7 +245,7 @@ def print_speed(lines: list[str]) -> None:
 
 
 def print_errors(lines: list[str]) -> None:
-    print("\nLargest relative error against float32 on one clip; for VFID and FID of a vector, by its length.\n")
+    print("\nLargest relative error against float32 on one clip, in any region; for VFID and FID of a vector, by its length.\n")
     print("| precision | " + " | ".join(METRICS) + " |\n|---|" + "---|" * len(METRICS))
     print("\n".join(lines))
 

@@ -9,8 +9,8 @@ import scipy.linalg
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval import frechet
-from inpaintbench.eval.frechet import Moments
 from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.moments import Moments
 
 
 def of(*parts: np.ndarray) -> Moments:
@@ -98,7 +98,7 @@ def test_two_vectors_in_each_set_are_rank_one() -> None:
 def test_shifts_scales_rotations_and_exchange(n: int, d: int) -> None:
     one, other = drawn(n, d), 1.3 * drawn(n, d, seed=1)
     scale = np.trace(np.cov(one, rowvar=False))
-    assert 0 <= fd(one, one) < 1e-12 * scale
+    assert 0 <= fd(one, one[::-1]) < 1e-12 * scale
     shift = np.linspace(-1, 2, d)
     assert fd(one, one + shift) == pytest.approx(shift @ shift, rel=1e-10)
     assert fd(7 * one, 7 * other) == pytest.approx(49 * fd(one, other), rel=1e-10)
@@ -107,6 +107,23 @@ def test_shifts_scales_rotations_and_exchange(n: int, d: int) -> None:
     assert fd(one, other) == pytest.approx(fd(other, one), rel=1e-10)
     mean = one.mean(axis=0)
     assert fd(one, 0.4 * one) == pytest.approx(0.6**2 * (mean @ mean + scale), rel=1e-10)
+
+
+# Also of dead features and of fewer vectors than dimensions, where the roots of rounding errors would be far from 0.
+@pytest.mark.parametrize(("n", "d"), [(20, 60), (200, 12), (60, 60), (7, 1)])
+def test_a_set_has_no_distance_from_itself(n: int, d: int) -> None:
+    rows = drawn(n, d)
+    rows[:, : d // 3] = 2.0
+    assert fd(rows, rows.copy()) == 0.0
+    found = frechet.compare(sets_of(rows, rows.copy(), items=5), list("abcab"), ddof=1)
+    assert (found.value, found.standard_error, found.interval_low, found.interval_high) == (0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 60), (200, 12)])
+def test_small_distances_are_not_taken_for_nothing(n: int, d: int) -> None:
+    rows = drawn(n, d)
+    shift = np.full(d, 1e-5)
+    assert fd(rows, rows + shift) == pytest.approx(shift @ shift, rel=1e-3)
 
 
 # Identity 5.
@@ -253,9 +270,26 @@ def test_many_vectors_have_an_interval_by_merging_the_other_groups(sources: int,
     assert found.standard_error == pytest.approx(error, rel=1e-5)
 
 
-@pytest.mark.parametrize(("d", "sources", "groups"), [(500, 90, 20), (600, 90, 10), (900, 3, 3), (1024, 90, 0), (9, 2, 0)])
+@pytest.mark.parametrize(
+    ("d", "sources", "groups"),
+    [(9, 2, 0), (9, 90, 90), (500, 90, 20), (1024, 90, 20), (1600, 150, 20), (2048, 150, 10), (2048, 5, 5), (2100, 150, 0)],
+)
 def test_an_interval_is_made_only_while_it_takes_some_seconds(d: int, sources: int, groups: int) -> None:
     assert frechet._affordable([str(index) for index in range(sources)], products=frechet._ROOTS * float(d) ** 3) == groups
+
+
+def test_sums_about_one_centre_merge_to_what_all_vectors_give() -> None:
+    rows = drawn(90, 8, offset=30.0)
+    merged = Moments()
+    for part in np.split(rows, [3, 40]):
+        moments = Moments(centre=rows[0])
+        moments.add(part)
+        moments.fold()
+        assert moments.rows is None
+        merged.merge(moments)
+    assert merged.n == 90
+    np.testing.assert_allclose(merged.mean(), rows.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(merged.covariance(ddof=1), np.cov(rows, rowvar=False), rtol=1e-10, atol=1e-12)
 
 
 def test_single_vectors_of_sources_have_an_interval() -> None:

@@ -18,7 +18,8 @@ Matrix = npt.NDArray[np.float64]
 Vectors = npt.NDArray[Any]
 
 BLOCK_ROWS = 1024
-_FEWEST_SOURCES = 3
+FEWEST_SOURCES = 3
+"""With fewer there is no jackknife."""
 _FEW = 5
 """Below this many vectors a dimension a Frechet distance still moves by percents of the variance with their number."""
 
@@ -117,7 +118,7 @@ def jackknife(value: float, without_each: Sequence[float]) -> Spread:
     ``se^2 = (k - 1) / k sum (v_i - mean)^2``, the interval ``value +- t se`` with k - 1 degrees of freedom.
     """
     count = len(without_each)
-    if count < _FEWEST_SOURCES:
+    if count < FEWEST_SOURCES:
         return Spread()
     mean = math.fsum(without_each) / count
     error = math.sqrt((count - 1) / count * math.fsum((one - mean) ** 2 for one in without_each))

@@ -7,7 +7,7 @@ factors. Everything is float64.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,124 +15,24 @@ import scipy.linalg
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval import feature_sets
-from inpaintbench.eval.feature_sets import Matrix, Spread, Vectors
+from inpaintbench.eval.feature_sets import Extent, Matrix, Spread
 from inpaintbench.eval.metrics.base import Comparison, Features
+from inpaintbench.eval.moments import Moments
 
-_JACKKNIFE_PRODUCTS = 2e10
-"""Most products that leaving out each source or group of sources in turn may take: some seconds."""
+_SOURCE_PRODUCTS = 2e10
+"""Most products that leaving out each source in turn may take where there are many: about a second of one core."""
+_GROUP_PRODUCTS = 7e11
+"""Most that leaving out each of a few sources or groups may take: 10 groups of 2048 dimensions, about twenty seconds."""
 _ROOTS = 8
 """Products of a distance by roots, in cubes of the dimension: two decompositions and two products of matrices."""
+_SINGULAR = 14
+"""What singular values cost, in products for each cell of a square matrix and each of its rows, beside well-blocked products."""
 _GROUPS = (20, 10)
 """Groups of sources that are left out in turn where single sources would take too long."""
 
 
-class Moments:
-    """Mean and covariance of vectors that come in parts, in any order.
-
-    Up to d vectors are kept as they are; beyond, they are folded into sums of vectors and of outer products (d x d), both taken
-    about the mean of the vectors folded first, so that a large common offset costs no digits.
-    """
-
-    def __init__(self) -> None:
-        self._rows: list[Matrix] = []
-        self._waiting = self._folded = 0
-        self._centre = self._sum = self._outer = np.zeros(0)
-
-    @property
-    def n(self) -> int:
-        """How many vectors."""
-        return self._waiting + self._folded
-
-    @property
-    def d(self) -> int:
-        """Their length; 0 before the first."""
-        return self._rows[0].shape[1] if self._rows else len(self._centre)
-
-    @property
-    def rows(self) -> Matrix | None:
-        """The vectors themselves, ``float64[n, d]``, unless they have been folded."""
-        if self._folded:
-            return None
-        return np.concatenate(self._rows) if self._rows else np.zeros((0, 0))
-
-    def add(self, features: Vectors) -> None:
-        """Take ``float[n, d]`` into account.
-
-        Raises:
-            NotMeasurable: not two-dimensional, not finite, or of another length than before.
-        """
-        feature_sets.check(features)
-        self._check_length(features.shape[1])
-        for begin in range(0, len(features), features.shape[1]):
-            part = np.array(features[begin : begin + features.shape[1]], np.float64)
-            self._rows.append(part)
-            self._waiting += len(part)
-            if self._waiting > self.d or (self._folded and self._waiting > feature_sets.BLOCK_ROWS):
-                self._fold()
-
-    def merge(self, other: Moments) -> None:
-        """Take the vectors of ``other`` into account too; ``other`` stays as it is.
-
-        Chan, Golub and LeVeque, COMPSTAT 1982, for the sums that were folded.
-
-        Raises:
-            NotMeasurable: they have another length.
-        """
-        if not other.n:
-            return
-        self._check_length(other.d)
-        if other._folded:
-            self._fold()
-            if not self._folded:
-                self._start(other._centre)
-            gap = other._centre - self._centre
-            cross = np.outer(other._sum, gap)
-            self._outer += other._outer + cross + cross.T + other._folded * np.outer(gap, gap)
-            self._sum += other._sum + other._folded * gap
-            self._folded += other._folded
-        for part in other._rows:
-            self.add(part)
-
-    def mean(self) -> Matrix:
-        """``float64[d]``."""
-        rows = self.rows
-        if rows is not None:
-            return np.asarray(rows.mean(axis=0))
-        self._fold()
-        return self._centre + self._sum / self._folded
-
-    def centred(self) -> Matrix | None:
-        """The vectors less their mean, ``float64[n, d]``, unless they have been folded."""
-        rows = self.rows
-        return None if rows is None else rows - rows.mean(axis=0)
-
-    def covariance(self, *, ddof: int) -> Matrix:
-        """``float64[d, d]``, sums of products over ``n - ddof``."""
-        centred = self.centred()
-        if centred is not None:
-            return np.asarray(centred.T @ centred / (self.n - ddof))
-        self._fold()
-        products = self._outer - np.outer(self._sum, self._sum) / self._folded
-        return np.asarray(products / (self._folded - ddof))
-
-    def _fold(self) -> None:
-        if not self._waiting:
-            return
-        rows = np.concatenate(self._rows)
-        if not self._folded:
-            self._start(rows.mean(axis=0))
-        shifted = rows - self._centre
-        self._sum += shifted.sum(axis=0)
-        self._outer += shifted.T @ shifted
-        self._folded += len(rows)
-        self._rows, self._waiting = [], 0
-
-    def _start(self, centre: Matrix) -> None:
-        self._centre, self._sum, self._outer = centre.copy(), np.zeros(len(centre)), np.zeros((len(centre), len(centre)))
-
-    def _check_length(self, length: int) -> None:
-        if self.n and length != self.d:
-            raise NotMeasurable(f"features have several lengths: {self.d} and {length}")
+Pair = tuple[Moments, Moments]
+"""Of the predictions and of the truths."""
 
 
 def check_ddof(ddof: int) -> int:
@@ -143,7 +43,10 @@ def check_ddof(ddof: int) -> int:
 
 
 def distance(one: Moments, other: Moments, *, ddof: int) -> float:
-    """The squared Frechet distance, at least 0.
+    """The squared Frechet distance, at least 0, and exactly 0 between equal sets that came in the same order.
+
+    Other small values are left as they are, though rounding alone can make some 1e-13 of the traces: a bound that is sure to
+    cover it would take small distances of sets that do differ for nothing.
 
     Args:
         one: of one set.
@@ -157,6 +60,8 @@ def distance(one: Moments, other: Moments, *, ddof: int) -> float:
         raise NotMeasurable(f"needs at least 2 vectors in each set, and there are {min(one.n, other.n)}")
     if one.d != other.d:
         raise NotMeasurable(f"features have several lengths: {one.d} and {other.d}")
+    if one.equals(other):
+        return 0.0
     gap = one.mean() - other.mean()
     spread, root = _spread_by_factors(one, other, ddof) if min(one.n, other.n) < one.d else _spread_by_roots(one, other, ddof)
     # Rounding alone can make the difference of the traces negative.
@@ -201,67 +106,75 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, ddof: int) -> 
     Args:
         sets: one for each item; arrays may be mapped from disk, each is read up to three times.
         clusters: the source of each item. With three sources or more, leaving out each source in turn, or each of 20 or 10 groups
-            of sources, gives a standard error and a 95 % interval where that takes no more than some seconds: ``groups n^2 d``
-            (fewer vectors than dimensions) or ``8 groups d^3`` is at most 2e10, so with many vectors d is at most 629.
+            of sources, gives a standard error and a 95 % interval where that takes no more than some twenty seconds: with as many
+            vectors as dimensions or more, d is then at most 2060.
         ddof: of the covariance, 0 or 1.
     """
     try:
         size = feature_sets.extent(sets, clusters)
     except NotMeasurable as error:
         return Comparison(None, str(error))
-    one, other = Moments(), Moments()
-    for prediction, truth in sets:
-        one.add(prediction)
-        other.add(truth)
-    value = distance(one, other, ddof=ddof)
-    few = one.rows is not None and other.rows is not None
-    spread = (_by_rows if few else _by_merging)(value, (one, other), sets, clusters, ddof=ddof)
+    few = max(size.n, size.n_truth) <= size.d
+    value, spread = (_by_rows if few else _by_merging)(sets, clusters, size, ddof=ddof)
     return Comparison(value, None, *spread, {**size.details, **feature_sets.frechet_warning(size)})
 
 
 def _affordable(clusters: Sequence[str], *, products: float) -> int:
     """How many sources or groups of them can be left out in turn when one distance takes ``products``; 0 for none."""
     sources = len(set(clusters))
-    counts = [sources, *(most for most in _GROUPS if most < sources)]
-    return next((count for count in counts if count * products <= _JACKKNIFE_PRODUCTS), 0) if sources >= 3 else 0
+    if sources < feature_sets.FEWEST_SOURCES:
+        return 0
+    if sources * products <= _SOURCE_PRODUCTS:
+        return sources
+    counts = [min(sources, most) for most in _GROUPS]
+    return next((count for count in counts if count * products <= _GROUP_PRODUCTS), 0)
 
 
-def _by_rows(
-    value: float, moments: tuple[Moments, Moments], sets: Sequence[Features], clusters: Sequence[str], *, ddof: int
-) -> Spread:
-    """From the vectors themselves, for fewer than dimensions in both sets."""
-    most = _affordable(clusters, products=float(moments[0].n) * moments[1].n * moments[0].d)
-    if not most:
-        return Spread()
-    labels, count = feature_sets.groups(clusters, most=most)
-    of_row = [feature_sets.row_labels(arrays, labels) for arrays in zip(*sets, strict=True)]
-    pairs = [
-        tuple(_moments_of(every.rows, label != group) for every, label in zip(moments, of_row, strict=True))
+def _by_rows(sets: Sequence[Features], clusters: Sequence[str], size: Extent, *, ddof: int) -> tuple[float, Spread]:
+    """From the vectors themselves, of which either set has no more than dimensions."""
+    whole = Moments(), Moments()
+    for features in sets:
+        for moments, vectors in zip(whole, features, strict=True):
+            moments.add(vectors)
+    value = distance(*whole, ddof=ddof)
+    most = _affordable(clusters, products=float(size.n) * size.n_truth * (size.d + _SINGULAR * min(size.n, size.n_truth)))
+    labels, count = feature_sets.groups(clusters, most=most) if most else ([], 0)
+    of_row = [feature_sets.row_labels(arrays, labels) for arrays in zip(*sets, strict=True)] if most else []
+    pairs = (
+        tuple(_moments_of(every.rows, label != group) for every, label in zip(whole, of_row, strict=True))
         for group in range(count)
-    ]
-    return _jackknife(value, pairs, ddof=ddof)
+    )
+    return value, _jackknife(value, pairs, ddof=ddof)
 
 
-def _by_merging(
-    value: float, moments: tuple[Moments, Moments], sets: Sequence[Features], clusters: Sequence[str], *, ddof: int
-) -> Spread:
-    """From sums of each group, merged without one in turn, for as many vectors as dimensions or more."""
+def _by_merging(sets: Sequence[Features], clusters: Sequence[str], size: Extent, *, ddof: int) -> tuple[float, Spread]:
+    """From sums of each group, merged without one in turn, for more vectors than dimensions."""
     # Sums of every source would need d x d numbers each.
-    most = min(_affordable(clusters, products=_ROOTS * float(moments[0].d) ** 3), max(_GROUPS))
-    if not most:
-        return Spread()
-    labels, count = feature_sets.groups(clusters, most=most)
-    parts = [(Moments(), Moments()) for _ in range(count)]
+    most = min(_affordable(clusters, products=_ROOTS * float(size.d) ** 3), max(_GROUPS))
+    labels, count = feature_sets.groups(clusters, most=max(most, 1))
+    centre = next(np.asarray(one.truth, np.float64).mean(axis=0) for one in sets if len(one.truth))
+    parts = [(Moments(centre=centre), Moments(centre=centre)) for _ in range(count)]
     for features, label in zip(sets, labels, strict=True):
         for part, vectors in zip(parts[label], features, strict=True):
             part.add(vectors)
     for part in (one for pair in parts for one in pair):
-        part._fold()
-    pairs = (_merged([pair for index, pair in enumerate(parts) if index != left]) for left in range(count))
-    return _jackknife(value, pairs, ddof=ddof)
+        part.fold()
+    value = distance(*_merged(parts), ddof=ddof)
+    return value, _jackknife(value, _without_each(parts) if most else (), ddof=ddof)
 
 
-def _merged(parts: Sequence[tuple[Moments, Moments]]) -> tuple[Moments, Moments]:
+def _without_each(parts: Sequence[Pair], rest: Pair | None = None) -> Iterator[Pair]:
+    """``rest`` merged with all ``parts`` but one, for each in turn; by halves, so that most merging is done once for many."""
+    if len(parts) == 1:
+        if rest is not None:
+            yield rest
+        return
+    middle, before = len(parts) // 2, [rest] if rest else []
+    yield from _without_each(parts[:middle], _merged([*before, *parts[middle:]]))
+    yield from _without_each(parts[middle:], _merged([*before, *parts[:middle]]))
+
+
+def _merged(parts: Sequence[Pair]) -> Pair:
     merged = Moments(), Moments()
     for pair in parts:
         for whole, part in zip(merged, pair, strict=True):
@@ -276,7 +189,7 @@ def _jackknife(value: float, pairs: Iterable[tuple[Moments, ...]], *, ddof: int)
             return Spread()
         without.append(distance(one, other, ddof=ddof))
     error, low, high = feature_sets.jackknife(value, without)
-    return Spread(error, max(low or 0.0, 0.0), high)
+    return Spread() if error is None else Spread(error, max(low or 0.0, 0.0), high)
 
 
 def _moments_of(rows: Matrix | None, kept: npt.NDArray[np.bool_]) -> Moments:

@@ -1,0 +1,16 @@
+"""Arguments and options that several `eval` commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench.eval.protocols import PROTOCOLS
+
+InDataset = Annotated[Path, typer.Argument(help="A frozen dataset: the folder with dataset.json.")]
+Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
+ProtocolName = Annotated[
+    str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+]

@@ -1,0 +1,163 @@
+"""`eval score`: measure the predictions of a run folder, and how far a lower precision is off."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import console
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
+from inpaintbench.cli.run_folder import bind, predicted
+from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
+from inpaintbench.eval import poses
+from inpaintbench.eval.freshness import score_step
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.precision import Difference, from_float32
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.score import SCORING_SECONDS, Predicted
+from inpaintbench.eval.score import score as score_methods
+from inpaintbench.eval.sets import compare_sets
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.ledgered import LedgeredExecutor
+from inpaintbench.sharing import RANDOM_WEIGHTS, Compute, Device, Precision
+from inpaintbench.types import Dataset, Prediction, Score
+from inpaintbench.workspace import Workspace
+
+
+def score_all(
+    executor: LedgeredExecutor,
+    dataset: Dataset,
+    root: Path,
+    methods: Sequence[str],
+    protocol: str,
+    metrics: Sequence[str] | None,
+    compute: Compute,
+    *,
+    seconds: float = SCORING_SECONDS,
+) -> None:
+    """Score methods and compare their sets; ``seconds`` is the limit for one item of one method.
+
+    Raises:
+        InputError: the run folder holds scores under the protocol that these would replace: trained parameters and made-up ones
+            never share one.
+    """
+    workspace = executor.workspace
+    _check_parameters(workspace, protocol, compute)
+    given = []
+    for method in methods:
+        step = f"predict.{method}"
+        failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
+        given.append(Predicted(method, workspace.table("predictions", Prediction, step=step), failures))
+    score_methods(
+        executor, dataset, root=root, methods=given, protocol=protocol, metrics=metrics, compute=compute,
+        time_limit_seconds=seconds,
+    )  # fmt: skip
+    compare_sets(executor, dataset, protocol=protocol, methods=methods)
+
+
+def _check_parameters(workspace: Workspace, protocol: str, compute: Compute) -> None:
+    prefix, made_up = score_step(protocol, ""), set()
+    for step in workspace.steps("scores"):
+        if step.startswith(prefix):
+            with contextlib.suppress(WorkspaceError):  # a damaged table is written anew
+                made_up |= {RANDOM_WEIGHTS in row.fingerprint for row in workspace.table("scores", Score, step=step)}
+    run = str(workspace.path)
+    if compute.random_weights is not None and False in made_up:
+        raise InputError(
+            f"run folder {run!r} holds real scores under {protocol!r}, which those of made-up parameters would replace; leave "
+            "--random-weights out, or try it on a copy of the folder"
+        )
+    if compute.random_weights is None and True in made_up:
+        raise InputError(
+            f"run folder {run!r} holds scores of made-up parameters under {protocol!r}, which real ones would replace; delete "
+            f"{str(workspace.path / 'tables' / 'scores' / prefix)!r}* first, or give --random-weights again"
+        )
+
+
+def score(
+    dataset: InDataset,
+    run: Run,
+    protocol: ProtocolName = None,
+    metric: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(METRICS)}. May be given again.")] = None,
+    device: Annotated[str, typer.Option(help=f"Where networks run: {', '.join(get_args(Device))}.")] = "auto",
+    precision: Annotated[str, typer.Option(help=f"Of networks: {', '.join(get_args(Precision))}.")] = "fp32",
+    random_weights: Annotated[
+        int | None,
+        typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out; no report takes such scores."),
+    ] = None,
+    pose: Annotated[
+        str | None,
+        typer.Option(metavar="ESTIMATOR", help="For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM."),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one item of one method.")] = SCORING_SECONDS,
+    workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
+    retry_rejected: RetryRejected = False,
+) -> None:
+    """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone."""
+    loaded = frozen.load(dataset)
+    protocol = protocol or usual(loaded)
+    PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
+    compute = _compute(device, precision, random_weights)
+    if pose is not None:
+        compute = replace(compute, pose=pose, pose_identity=poses.identity(pose))
+    workspace = Workspace(run, create=False)
+    bind(workspace, dataset)
+    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+        score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
+    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
+    missing = sum(row.value is None and row.features is None for row in rows)
+    console.out.print(f"{len(rows)} scores under {protocol}, {missing} without a value", markup=False)
+    for reason, names in _unmeasured(rows).items():
+        console.out.print(f"not measured: {', '.join(names)}: {reason}", markup=False)
+    if compute.precision != "fp32":
+        for one in _differences(workspace, loaded, dataset, protocol, metric, compute):
+            console.out.print(_in_words(one), markup=False)
+
+
+def _differences(
+    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, metrics: Sequence[str] | None, compute: Compute
+) -> list[Difference]:
+    """From float32, of the first method with predictions."""
+    steps = (workspace.table("predictions", Prediction, step=f"predict.{method}") for method in predicted(workspace))
+    with tempfile.TemporaryDirectory() as folder:
+        return from_float32(
+            dataset, root=root, predictions=next(filter(None, steps), []), blobs=workspace.blobs, protocol=protocol,
+            metrics=metrics, compute=compute, folder=Path(folder),
+        )  # fmt: skip
+
+
+def _in_words(one: Difference) -> str:
+    share = "" if one.relative is None else f" ({100 * one.relative:.2g} %)"
+    what = " of a vector" if one.of_vectors else ""
+    items = "1 item" if one.items == 1 else f"{one.items} items"
+    return f"{one.metric}: largest difference from fp32 {one.largest:.2g}{share}{what}, {items}"
+
+
+def _unmeasured(rows: Sequence[Score]) -> dict[str, list[str]]:
+    """Metrics that have no number of any item, by the first reason of each."""
+    reasons: dict[str, str] = {}
+    for row in rows:
+        reasons.setdefault(row.metric, row.reason or "")
+    measured = {row.metric for row in rows if row.value is not None or row.features is not None}
+    found: dict[str, list[str]] = {}
+    for metric, reason in reasons.items():
+        if metric not in measured:
+            found.setdefault(reason, []).append(metric)
+    return found
+
+
+def _compute(device: str, precision: str, seed: int | None) -> Compute:
+    for kind, name, known in (("device", device, get_args(Device)), ("precision", precision, get_args(Precision))):
+        if name not in known:
+            raise UnknownNameError(unknown_name(kind, name, list(known)))
+    return Compute(device=device, precision=precision, random_weights=seed)  # type: ignore[arg-type]

@@ -1,0 +1,112 @@
+"""`eval score`: precisions and made-up parameters, and what an interrupt leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from program import run_here
+from scoring_probes import predictions, write_items
+
+from inpaintbench.frozen import MANIFEST
+from inpaintbench.types import Prediction, Score
+from inpaintbench.workspace import Workspace
+
+METHODS = {"bright": 200, "dark": 10}
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> tuple[str, ...]:
+    """The command, for two predictions of two methods."""
+    dataset = write_items(tmp_path / "data")
+    (tmp_path / "data" / MANIFEST).write_text(json.dumps(asdict(dataset)))
+    workspace = Workspace(tmp_path / "run")
+    for name, level in METHODS.items():
+        made = predictions(workspace.blobs, dataset, name, level=level)
+        workspace.write_table("predictions", f"predict.{name}", made, Prediction)
+    place = (str(tmp_path / "data"), "--run", str(tmp_path / "run"), "--workers", "0", "--device", "cpu")
+    return ("eval", "score", *place, "--protocol", "devil/corrected")
+
+
+def digests(run: Path) -> dict[str, str]:
+    """Of all tables."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (run / "tables").rglob("*.*")}
+
+
+def fingerprints(run: Path) -> set[str]:
+    return {row.fingerprint for row in Workspace(run).table("scores", Score)}
+
+
+def test_a_lower_precision_says_how_far_it_is_off(words: tuple[str, ...], tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    options = ("--metric", "psnr", "--metric", "lpips", "--metric", "vfid", "--random-weights", "3")
+    done = run_here(*words, *options)
+    assert "fp32" not in done.stdout
+    [exact] = fingerprints(tmp_path / "run")
+    done = run_here(*words, *options, "--precision", "bf16")
+    assert done.returncode == 0, done.stderr
+    counts, *lines = done.stdout.splitlines()
+    assert counts == "28 scores under devil/corrected, 0 without a value"
+    number = r"[\d.e-]+"
+    assert len(lines) == 2
+    assert re.fullmatch(rf"lpips: largest difference from fp32 {number} \({number} %\), 2 items", lines[0])
+    assert re.fullmatch(rf"vfid: largest difference from fp32 {number} \({number} %\) of a vector, 2 items", lines[1])
+    assert fingerprints(tmp_path / "run") == {exact.replace("+", "+bf16+")}  # and nothing of float32 in the tables
+    assert "fp32" not in run_here(*words, "--metric", "psnr", "--random-weights", "3", "--precision", "bf16").stdout
+
+
+def test_made_up_and_real_scores_never_replace_each_other(words: tuple[str, ...], tmp_path: Path) -> None:
+    run, options = tmp_path / "run", ("--metric", "psnr")
+    assert run_here(*words, *options).returncode == 0
+    real = digests(run)
+    refused = run_here(*words, *options, "--random-weights", "3")
+    assert refused.returncode == 1
+    assert refused.stderr.strip().endswith(
+        f"run folder {str(run)!r} holds real scores under 'devil/corrected', which those of made-up parameters would replace; "
+        "leave --random-weights out, or try it on a copy of the folder"
+    )
+    assert digests(run) == real
+    assert run_here(*words, *options).returncode == 0
+    other = (*words[:-1], "devil/as-published", *options)  # another protocol is another table
+    assert run_here(*other, "--random-weights", "3").returncode == 0
+    refused = run_here(*other)
+    assert refused.returncode == 1
+    [pattern] = re.findall(r"holds scores of made-up .* delete '(.*)'\* first", refused.stderr)
+    assert fingerprints(run) > {max(fingerprints(run), key=len)}
+    for path in run.glob(f"{Path(pattern).relative_to(run)}*"):
+        path.unlink()
+    assert run_here(*other).returncode == 0
+    assert not any("random" in fingerprint for fingerprint in fingerprints(run))
+    assert {name: digest for name, digest in digests(run).items() if name in real} == real
+
+
+def test_ctrl_c_is_one_line_and_the_next_run_makes_the_same_tables(words: tuple[str, ...], tmp_path: Path) -> None:
+    run, options = tmp_path / "run", ("--metric", "psnr", "--workers", "1")
+    shutil.copytree(run, tmp_path / "untouched")
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "inpaintbench", *words, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    while not (run / "dataset.sha256").exists():  # its worker has not even begun then
+        assert begun.poll() is None
+        time.sleep(0.01)
+    begun.send_signal(signal.SIGINT)
+    printed, errors = begun.communicate(timeout=60)
+    assert begun.returncode == 130
+    assert errors == "inpaintbench: stopped; the same command goes on where it was\n"
+    assert printed == ""
+    assert digests(run) == digests(tmp_path / "untouched")
+    assert not list(run.rglob("*.tmp"))
+    assert run_here(*words, *options, "--workers", "0").returncode == 0
+    whole = tuple(word.replace(str(run), str(tmp_path / "untouched")) for word in words)
+    assert run_here(*whole, *options, "--workers", "0").returncode == 0
+    assert digests(run) == digests(tmp_path / "untouched")
+    assert len(digests(run)) == 2 * len(METHODS) + len(METHODS)  # predictions, and scores with what they are of
