@@ -13,7 +13,7 @@ import numpy as np
 from inpaintbench import video
 from inpaintbench.errors import InputError, MaskShapeError, VerifyError
 from inpaintbench.sharing import Shared
-from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice
+from inpaintbench.types import Dataset, Frames, Hole, Joint, Plain, Prompts, Slice
 from inpaintbench.view import ItemView, composite, composite_in_place
 
 MANIFEST = "dataset.json"
@@ -48,10 +48,15 @@ def has_hole(row: Plain) -> bool:
     return bool(row.get("hole_file_name"))
 
 
-def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:
-    """What a method may see of an item: the corrupted input, and the hole where the benchmark gives it.
+def is_edit(row: Plain) -> bool:
+    """Whether the item asks for an edit: its input is the truth, and prompts say what to make of it."""
+    return row.get("target_prompt") is not None
 
-    The truth is not there to be asked for.
+
+def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:
+    """What a method may see of an item: the input, the hole where the benchmark gives it, an edit's prompts and object mask.
+
+    The truth is not there to be asked for; of an edit the input is the truth.
 
     Args:
         root: folder of the dataset.
@@ -62,7 +67,7 @@ def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> It
     parts: dict[str, Callable[[], Any]] = {"input": lambda: corrupted(root, row, hole)}
     if has_hole(row) and (row["hole_is_given"] or oracle_mask):
         parts["hole"] = hole
-    return _view(row, parts)
+    return _view(row, parts | _asked_parts(root, row))
 
 
 def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole]) -> Frames:
@@ -75,15 +80,19 @@ def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole]) -> Frames:
 def scoring_views(
     root: Path | str, row: Plain, *, predictions: Sequence[Callable[[], Frames]], shared: Shared | None = None
 ) -> list[ItemView]:
-    """What a metric may see of an item: truth, hole, composite and prediction, one view for each prediction.
+    """What a metric may see of an item: truth, hole, composite and prediction, one view for each prediction; joints of people;
+    prompts and object mask of an edit.
 
-    Truth and hole are decoded once for all of them. The composite takes the place of the decoded prediction in memory; a
+    Truth and masks are decoded once for all of them. The composite takes the place of the decoded prediction in memory; a
     metric that wants what lies outside the hole makes it be decoded again.
     """
     hole = _once(lambda: _hole(root, row))
     truth = _once(lambda: video.read_frames(_path(root, row, "truth")))
     shared = shared or Shared()
-    return [_view(row, _scored_parts(truth, hole, one), shared=shared) for one in predictions]
+    asked = _asked_parts(root, row)
+    if joints := row.get("attributes", {}).get("joints"):
+        asked["joints"] = lambda: tuple(Joint(**one) for one in joints)
+    return [_view(row, _scored_parts(truth, hole, one) | asked, shared=shared) for one in predictions]
 
 
 def _scored_parts(
@@ -93,6 +102,17 @@ def _scored_parts(
         "truth": truth, "hole": hole, "prediction": prediction,
         "composite": lambda: composite_in_place(truth(), hole(), prediction()),
     }  # fmt: skip
+
+
+def _asked_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
+    """What is there of an edit besides its frames."""
+    parts: dict[str, Callable[[], Any]] = {}
+    if is_edit(row):
+        prompts = Prompts(row["source_prompt"], row["target_prompt"])
+        parts["prompts"] = lambda: prompts
+    if row.get("object_mask_file_name"):
+        parts["object_mask"] = _once(lambda: _mask(root, row, "object_mask"))
+    return parts
 
 
 def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
@@ -120,11 +140,14 @@ def _hole(root: Path | str, row: Plain) -> Hole:
     """The stored hole; all of it where the input is degraded everywhere, so that there is none to store."""
     if not has_hole(row):
         return np.ones((row["frames"], row["height"], row["width"]), dtype=np.bool_)
-    hole = video.read_hole(_path(root, row, "hole"))
-    if hole.shape != (row["frames"], row["height"], row["width"]):
-        clip = (row["frames"], row["height"], row["width"])
-        raise MaskShapeError(f"hole {hole.shape} of item {row['item_id']} != clip {clip}")
-    return hole
+    return _mask(root, row, "hole")
+
+
+def _mask(root: Path | str, row: Plain, part: str) -> Hole:
+    mask = video.read_hole(_path(root, row, part))
+    if mask.shape != (clip := (row["frames"], row["height"], row["width"])):
+        raise MaskShapeError(f"{part.replace('_', ' ')} {mask.shape} of item {row['item_id']} != clip {clip}")
+    return mask
 
 
 def _once(make: Callable[[], Any]) -> Callable[[], Any]:

@@ -31,6 +31,12 @@ Hole = npt.NDArray[np.bool_]
 Alpha = npt.NDArray[np.uint8]
 """``uint8[T, H, W]``, opacity of an overlay: 0 = nothing, 255 = opaque."""
 
+EDIT = "edit_prompt"
+"""``Corruption.generator`` of edits: nothing is missing, the clip itself is the input, and a prompt says what to make of it."""
+EDIT_TASKS = ("SOSA", "SE", "SOMA", "MOA")
+"""Single object and single attribute; style; single object and several attributes; several objects and attributes. Source:
+EditBoard, AAAI 2025."""
+
 Plain = Mapping[str, Any]
 """JSON-able data: strings, finite numbers, booleans, None, lists and string-keyed mappings."""
 
@@ -237,6 +243,10 @@ class Corruption:
     """Blob name of the corrupted frames, where they are more than the truth with its hole filled."""
     input_sha256: str | None = None
     """Hash of the input's decoded RGB frames."""
+    object_mask: str | None = None
+    """Blob name of the lossless track of the object that an edit is about."""
+    object_mask_sha256: str | None = None
+    """Hash of the object mask as ``bool[T, H, W]`` bytes."""
     facts: Plain = field(default_factory=dict)
     """What the generator says of what it drew; measuring turns it into attributes."""
 

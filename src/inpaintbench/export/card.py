@@ -43,7 +43,7 @@ def card(
     header = {
         "pretty_name": name,
         "task_categories": ["image-to-image" if stills else "video-to-video"],
-        "tags": [*_tags(stills=stills, holes=holes), "diagnostic-benchmark"],
+        "tags": [*_tags(stills=stills, holes=holes, edits=_are_edits(rows)), "diagnostic-benchmark"],
         "size_categories": [_size_category(len(rows))],
         "configs": [_config(part, split_of, patterns, content) for part in slices],
     }
@@ -80,8 +80,15 @@ def _have_holes(rows: Sequence[Plain]) -> bool:
     return layout.file_column("hole") in rows[0]
 
 
-def _tags(*, stills: bool, holes: bool) -> list[str]:
+def _are_edits(rows: Sequence[Plain]) -> bool:
+    """Whether prompts ask for something else than the truth."""
+    return "target_prompt" in rows[0]
+
+
+def _tags(*, stills: bool, holes: bool, edits: bool) -> list[str]:
     kind = "image" if stills else "video"
+    if edits:
+        return [f"{kind}-editing", f"text-guided-{kind}-editing"]
     return ["inpainting", f"{kind}-inpainting"] if holes else ["denoising", f"{kind}-restoration"]
 
 
@@ -112,6 +119,7 @@ def _counts(rows: Sequence[Plain], slices: Sequence[Slice], split_of: Mapping[st
     told = "" if set(splits) == {"test"} else f" Splits: {', '.join(f'{name} {len(ids)}' for name, ids in splits.items())}."
     hidden = "" if rows[0]["hole_is_given"] or not _have_holes(rows) else " Methods are not told where the hole is."
     task = "each with a hole to fill" if _have_holes(rows) else "each degraded as a whole"
+    task = "each to be edited as its prompts ask" if _are_edits(rows) else task
     return [
         f"{len(rows)} items in {len(slices)} slices: {clips} {kind} ({sizes}) of {sources} sources, {task}.{told}{hidden}",
         "Every slice holds one attribute fixed and lets the others vary, so a method's scores show what it fails on.",
@@ -140,6 +148,7 @@ def _how_to_load(slices: Sequence[Slice], split_of: Mapping[str, str], rows: Seq
     needs = "" if kind == "Image" else '  # decoding needs torchcodec: pip install "inpaintbench[export]"'
     fill, stored = rows[0]["fill"], "input_file_name" in rows[0]
     given = "`input` is what methods see." if stored else f"Methods see the truth, its hole at level {fill}."
+    given = "Methods see it, both prompts and, where they say that they use it, the object mask." if _are_edits(rows) else given
     white = "; in `hole`, 255 means missing" if _have_holes(rows) else ""
     second = "hole" if _have_holes(rows) else "input"
     return [
@@ -164,11 +173,22 @@ _MEDIA_MEANING = {
     "input": "`input`: the corrupted frames",
     "alpha": "`alpha`: opacity of what was painted, 0..255",
     "second_hole": "`second_hole`: list of the second holes for this item, each disjoint from `hole`",
+    "object_mask": "`object_mask`: 255 on the object that the edit is about (null = none)",
 }
+_EDIT_MEANING = {
+    "truth": "`truth`: the clip that is to be edited",
+    "input": "`input`: the same file",
+}
+_EDIT_COLUMNS = (
+    "- `task`: SOSA (single object and attribute), SE (style), SOMA (single object, several attributes) or MOA (several of both)",
+    "- `source_prompt`: what the clip shows (null = nobody said); `target_prompt`: what it is to show",
+    "- `object_mask_sha256`: of the decoded object mask",
+)
 
 
 def _columns(rows: Sequence[Plain]) -> list[str]:
-    media = [meaning for part, meaning in _MEDIA_MEANING.items() if layout.file_column(part) in rows[0]]
+    meanings = _MEDIA_MEANING | (_EDIT_MEANING if _are_edits(rows) else {})
+    media = [meaning for part, meaning in meanings.items() if layout.file_column(part) in rows[0]]
     return [
         "## Columns",
         "",
@@ -179,6 +199,7 @@ def _columns(rows: Sequence[Plain]) -> list[str]:
         "- `generator`, `generator_parameters`: how the corruption was made. `attributes`: measurements and data, as JSON",
         "- `fill`: level of hole pixels in the input where none is stored; `hole_is_given`: whether methods are told the hole",
         "- `truth_yuv_sha256`, `truth_rgb_sha256`, `hole_sha256`, `input_sha256`: of decoded planes, RGB frames, hole, input",
+        *(_EDIT_COLUMNS if _are_edits(rows) else ()),
         "",
     ]
 

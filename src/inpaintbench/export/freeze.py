@@ -8,6 +8,7 @@
       holes/<hole>.mp4      lossless grey, 255 = hole
       inputs/<input>.mp4    where the input is more than the truth with its hole filled, such as subtitles painted on it
       alphas/<alpha>.mp4    lossless grey, opacity of what was painted
+      object_masks/<mask>.mp4   lossless grey, 255 = the object that an edit is about; the input of an edit is its truth
       dataset.json          the manifest: items, slices, recipe, versions, SHA-256 of every other file
 
 ``datasets`` caches local folders by name, so every config carries the hash of its content in its description: another
@@ -29,9 +30,10 @@ from typing import Any
 import inpaintbench
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.export.card import card
-from inpaintbench.export.layout import MEDIA, by_split, file_column, media_names, metadata_name, row_schema, splits
+from inpaintbench.export.layout import EDIT_COLUMNS, MEDIA, by_split, file_column, media_names, metadata_name, row_schema, splits
 from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
 from inpaintbench.types import (
+    EDIT,
     Attribute,
     Clip,
     Corruption,
@@ -157,9 +159,12 @@ def _rows(
         if second:
             own |= {"second_holes": [_second(row, facts.get(row.corruption_id, {})) for row in second]}
         media = _media_columns(clip, corruption, second)
-        made.append(media | _plain_columns(item, clip, corruption, source_of[clip.source_id]) | {"attributes": own})
+        plain = _plain_columns(item, clip, corruption, source_of[clip.source_id]) | _edit_columns(corruption)
+        made.append(media | plain | {"attributes": own})
     optional = {name for row in made for name, value in row.items() if name in map(file_column, MEDIA) and value}
     unused = {file_column(part) for part in MEDIA} - optional
+    if not any(row["task"] for row in made):
+        unused |= set(EDIT_COLUMNS)
     return [{name: value for name, value in row.items() if name not in unused} for row in made]
 
 
@@ -181,10 +186,17 @@ def _media_columns(clip: Clip, corruption: Corruption, second: Sequence[Corrupti
     return {
         "truth_file_name": _truth_name(clip),
         "hole_file_name": _file_name("hole", corruption.hole),
-        "input_file_name": _file_name("input", corruption.input),
+        "input_file_name": _truth_name(clip) if corruption.generator == EDIT else _file_name("input", corruption.input),
         "alpha_file_name": _file_name("alpha", corruption.alpha),
         "second_hole_file_names": [_file_name("second_hole", row.hole) for row in second],
+        "object_mask_file_name": _file_name("object_mask", corruption.object_mask),
     }
+
+
+def _edit_columns(corruption: Corruption) -> dict[str, Any]:
+    asked = corruption.parameters if corruption.generator == EDIT else {}
+    told = {name: asked.get(name) for name in EDIT_COLUMNS}
+    return told | {"object_mask_sha256": corruption.object_mask_sha256}
 
 
 def _plain_columns(item: Item, clip: Clip, corruption: Corruption, source: Source) -> dict[str, Any]:
@@ -231,7 +243,11 @@ def _copy_media(
 ) -> None:
     blob_of = {_truth_name(clip): clip.blob for clip in clips}
     for row in corruptions:
-        blob_of |= {str(_file_name(part, blob)): blob for part in ("hole", "input", "alpha") if (blob := getattr(row, part))}
+        blob_of |= {
+            str(_file_name(part, blob)): blob
+            for part in ("hole", "input", "alpha", "object_mask")
+            if (blob := getattr(row, part))
+        }
     names = sorted({name for row in rows for name in media_names(row)})
     for kind in {name.partition("/")[0] for name in names}:
         (folder / kind).mkdir()

@@ -8,8 +8,18 @@ import pyarrow as pa
 
 from inpaintbench.types import Plain
 
-MEDIA = {"truth": "truth", "hole": "holes", "input": "inputs", "alpha": "alphas", "second_hole": "holes"}
-"""Media column -> folder of its files."""
+MEDIA = {
+    "truth": "truth", "hole": "holes", "input": "inputs", "alpha": "alphas", "second_hole": "holes",
+    "object_mask": "object_masks",
+}  # fmt: skip
+"""Media column -> folder of its files. The input of an edit is its truth, and lies with it."""
+EDIT_COLUMNS: dict[str, pa.DataType] = {
+    "task": pa.string(),
+    "source_prompt": pa.string(),
+    "target_prompt": pa.string(),
+    "object_mask_sha256": pa.string(),
+}
+"""Of datasets of edits alone."""
 _LISTS = ("second_hole",)
 _PLAIN_COLUMNS: dict[str, pa.DataType] = {
     "item_id": pa.string(),
@@ -43,11 +53,12 @@ _PLAIN_COLUMNS: dict[str, pa.DataType] = {
 def row_schema(rows: Sequence[Plain]) -> pa.Schema:
     """Columns of every slice's metadata. ``X_file_name`` becomes a media column ``X``, ``X_file_names`` a column of lists.
 
-    The truth is always there; other media only when the dataset has them.
+    The truth is always there; other media, and the columns of edits, only when the dataset has them.
     """
     names = [file_column(part) for part in MEDIA]
     media = [(name, pa.list_(pa.string()) if name.endswith("s") else pa.string()) for name in names if name in rows[0]]
-    return pa.schema([*media, *_PLAIN_COLUMNS.items()])
+    edits = [(name, kind) for name, kind in EDIT_COLUMNS.items() if name in rows[0]]
+    return pa.schema([*media, *_PLAIN_COLUMNS.items(), *edits])
 
 
 def file_column(part: str) -> str:

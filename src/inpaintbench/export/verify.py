@@ -175,7 +175,9 @@ def _checks(row: Plain) -> dict[str, Callable[[Path], str | None]]:
         checks[row["hole_file_name"]] = partial(_check_hole, row["hole_sha256"])
     for name, fact in zip(row.get("second_hole_file_names") or (), row["attributes"].get("second_holes", ()), strict=True):
         checks[name] = partial(_check_hole, fact["hole_sha256"])
-    if row.get("input_file_name"):
+    if row.get("object_mask_file_name"):
+        checks[row["object_mask_file_name"]] = partial(_check_hole, row["object_mask_sha256"], what="object mask")
+    if row.get("input_file_name") not in (None, row["truth_file_name"]):  # of an edit, the truth is the input
         checks[row["input_file_name"]] = partial(_check_frames, None, row["input_sha256"])
     return checks
 
@@ -187,9 +189,9 @@ def _check_frames(yuv_sha256: str | None, rgb_sha256: str, path: Path) -> str | 
     return "decoded RGB differs from the manifest, though the planes are equal" if rgb != rgb_sha256 else None
 
 
-def _check_hole(sha256: str, path: Path) -> str | None:
+def _check_hole(sha256: str, path: Path, *, what: str = "hole") -> str | None:
     equal = hashlib.sha256(video.read_hole(path).tobytes()).hexdigest() == sha256
-    return None if equal else "decoded hole differs from the manifest"
+    return None if equal else f"decoded {what} differs from the manifest"
 
 
 def _check_levels(path: Path) -> str | None:

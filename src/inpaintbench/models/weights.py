@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import NotMeasurable, UnknownNameError
@@ -28,24 +29,29 @@ class Weights:
     file: str
     sha256: str
     bytes: int
+    """Of the whole file; where ``bytes_are_known`` is False, the most that it can have."""
     licence: str
     """SPDX id."""
     origin: str | None
     """Public address of these very bytes; None where the file has to be imported."""
     used_by: tuple[str, ...]
     """Names of the attributes and metrics."""
+    bytes_are_known: bool = True
+    """Whether the size was published; the hash decides either way."""
 
 
 @lru_cache(maxsize=1)
 def known() -> dict[str, Weights]:
     """The table, by name."""
     table = tomllib.loads(files("inpaintbench.models").joinpath("weights.toml").read_text())
-    return {
-        name: Weights(
-            name, row["file"], row["sha256"], row["bytes"], row["licence"], row.get("origin"), tuple(row["used_by"])
-        )
-        for name, row in table.items()
-    }  # fmt: skip
+    return {name: _entry(name, row) for name, row in table.items()}
+
+
+def _entry(name: str, row: Mapping[str, Any]) -> Weights:
+    size = row["bytes"] if "bytes" in row else row["bytes_at_most"]
+    return Weights(
+        name, row["file"], row["sha256"], size, row["licence"], row.get("origin"), tuple(row["used_by"]), "bytes" in row
+    )  # fmt: skip
 
 
 def named(name: str) -> Weights:
@@ -99,7 +105,8 @@ def is_whole(path: Path, weights: Weights) -> bool:
         found = path.stat()
     except OSError:
         return False
-    return found.st_size == weights.bytes and _sha256(str(path), found.st_size, found.st_mtime_ns) == weights.sha256
+    fits = found.st_size == weights.bytes if weights.bytes_are_known else found.st_size <= weights.bytes
+    return fits and _sha256(str(path), found.st_size, found.st_mtime_ns) == weights.sha256
 
 
 @lru_cache(maxsize=16)
@@ -119,7 +126,8 @@ def _places(weights: Weights) -> Iterator[Path]:
 def damage(path: Path, weights: Weights) -> str:
     """What is wrong with a file that is not whole, in words; without its folder, since the words go into tables."""
     size = path.stat().st_size
-    wrong = f"has {size} bytes instead of {weights.bytes}" if size != weights.bytes else "has other bytes than its SHA-256 says"
+    other = weights.bytes_are_known and size != weights.bytes
+    wrong = f"has {size} bytes instead of {weights.bytes}" if other else "has other bytes than its SHA-256 says"
     return f"the {path.name} that was found {wrong}"
 
 

@@ -12,5 +12,6 @@ RECIPES = Catalogue(
         "humans": "inpaintbench.recipes.humans:HumansRecipe",
         "fingerprint": "inpaintbench.recipes.fingerprint:FingerprintRecipe",
         "decaption": "inpaintbench.recipes.decaption:DecaptionRecipe",
+        "editing": "inpaintbench.recipes.editing:EditingRecipe",
     },
 )

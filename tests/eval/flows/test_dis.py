@@ -48,7 +48,7 @@ def test_every_flow_states_its_facts(name: str) -> None:
     leaf = FLOWS.get(name)()
     assert leaf.name == name
     assert leaf.version
-    assert (leaf.weights is None) == (name == "dis")
+    assert (leaf.weights is None) == (name in ("dis", "farneback"))
 
 
 def test_an_unknown_flow_is_refused_with_a_suggestion() -> None:

@@ -46,6 +46,7 @@ def test_a_metric_it_does_not_hold_is_an_error_with_a_suggestion() -> None:
         {"regions": ("frame",)},
         {"band_radius_pixels": 9},
         {"interval": Interval(seed=1)},
+        {"composite": False},
         {"colours": "grey"},
         {"resize": "nearest"},
         {"missing": {"psnr": 0.0}},
@@ -70,14 +71,21 @@ def test_the_fingerprint_is_12_hex_digits_and_no_matter_of_name_or_spelling_orde
 
 
 def test_a_constant_that_the_code_does_not_honour_is_refused() -> None:
-    with pytest.raises(ValidationError, match="composite"):
-        protocol(composite=False)
+    with pytest.raises(ValidationError, match="polarity"):
+        protocol(polarity="true_is_known")
     with pytest.raises(ValidationError, match="resize"):
         protocol(resize="432x240")
     with pytest.raises(ValidationError, match="colour_space"):
         protocol(colour_space="lab")
     with pytest.raises(UnknownNameError, match="unknown region 'bands', did you mean 'band'"):
         protocol(regions=("bands",))
+
+
+@pytest.mark.parametrize("changes", [{"size": (432, 240)}, {"hole_dilations": 4}])
+def test_predictions_that_are_measured_whole_are_measured_as_they_are(changes: dict[str, object]) -> None:
+    assert not protocol(composite=False).composite
+    with pytest.raises(ValidationError, match="size and hole_dilations are of composites"):
+        protocol(composite=False, **changes)
 
 
 def test_it_cannot_be_changed_after_it_is_made() -> None:

@@ -11,6 +11,7 @@ app = group(
         "humans": "inpaintbench.cli.build.humans:build_humans",
         "decaption": "inpaintbench.cli.build.decaption:build_decaption",
         "fingerprint": "inpaintbench.cli.build.fingerprint:build_fingerprint",
+        "editing": "inpaintbench.cli.build.editing:build_editing",
     },
     help="Build a whole benchmark: sources to frozen dataset.",
 )

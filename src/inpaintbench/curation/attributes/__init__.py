@@ -23,5 +23,6 @@ ATTRIBUTES = Catalogue(
         "noise": "inpaintbench.curation.attributes.noise:Noise",
         "flicker": "inpaintbench.curation.attributes.flicker:Flicker",
         "perceptual_hash": "inpaintbench.curation.attributes.perceptual_hash:PerceptualHash",
+        "warp_valid_share": "inpaintbench.curation.attributes.warp_valid_share:WarpValidShare",
     },
 )

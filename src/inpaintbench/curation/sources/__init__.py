@@ -11,6 +11,8 @@ SOURCES = Catalogue(
         "fingerprints": "inpaintbench.curation.sources.fingerprints:FingerprintSource",
         "people": "inpaintbench.curation.sources.people:PeopleSource",
         "fetched": "inpaintbench.curation.sources.fetched:FetchedSource",
+        "edit_clips": "inpaintbench.curation.sources.edit_clips:EditClips",
+        "embedded_edits": "inpaintbench.curation.sources.embedded_edits:EmbeddedEdits",
         "folder": "inpaintbench.curation.sources.folder:FolderSource",
     },
 )

@@ -22,7 +22,7 @@ class Method(Protocol):
     version: str
     """Changes whenever the same input could give other pixels."""
     needs: tuple[str, ...]
-    """Parts of the view: at most ``input`` and ``hole``, never the truth.
+    """Parts of the view: at most ``input``, ``hole``, ``prompts`` and ``object_mask``, never the truth.
 
     A method that can do without the hole, where a benchmark hides it, names it in the optional attribute ``uses`` instead.
     One that passes on what others made, whose frames may be of another size where whole frames are judged, says so by the

@@ -57,6 +57,7 @@ class Metric(Protocol):
       item at once, where they can share what is found out about the truth.
     * ``weights_of(constants) -> tuple[str, ...]``, a static method: the names in ``weights.toml`` that it needs when built with
       these constants. Their hashes are part of the protocol's fingerprint.
+    * ``state() -> str``, a static method: which of the user's own files it runs, so that another file means other scores.
     * ``compare(sets, clusters) -> Comparison``: it compares sets of items, so ``measure`` gives features instead of values, and
       ``reduce`` is not asked.
     """

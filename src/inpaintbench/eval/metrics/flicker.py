@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
-from inpaintbench.eval.statistics import mean_of
+from inpaintbench.eval.frame_pairs import FramePairs, mean_level, missing_pair, shared_pixels
+from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
-LEVELS = 255
 Change = npt.NDArray[np.int16]
 """Difference of two frames in grey levels, ``int16[H, W, 3]``."""
-Pixels = npt.NDArray[np.bool_]
 
 
-class Flicker:
+class Flicker(FramePairs):
     """Mean absolute change of the error from each frame to the next, averaged over pairs of frames.
 
     The error of frame t is E(t) = composite(t) - truth(t), in intensities of 0..1; a pair's value is the mean of
@@ -38,16 +34,7 @@ class Flicker:
     """
 
     name = "flicker"
-    fewest_frames = 2
     version = "1"
-    unit = ""
-    higher_is_better = False
-    decimals = 5
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
-
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """Values in 0..2 for each region; None where no pair of frames shares a pixel of it.
@@ -63,41 +50,8 @@ class Flicker:
                 values[region].append(mean_level(difference, pixels))
         return {region: mean_over_clip(found, parts="pairs", missing=missing_pair(region)) for region, found in values.items()}
 
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
-
 
 def changes(frames: Frames) -> Iterator[Change]:
     """Each frame less the one before it, from the second on."""
     for before, after in pairwise(frames):
         yield cv2.subtract(after, before, dtype=cv2.CV_16S).astype(np.int16, copy=False)
-
-
-def mean_level(levels: npt.NDArray[Any], pixels: Pixels) -> float:
-    """The mean of grey levels, ``[H, W, 3]``, over ``pixels``, ``bool[H, W]``, and channels, in intensities of 0..1."""
-    channels = cv2.mean(levels, pixels.view(np.uint8))[:3]
-    return sum(channels) / (3 * LEVELS)
-
-
-def shared_pixels(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels: int) -> Iterator[dict[str, Pixels]]:
-    """For each pair of consecutive frames the pixels of each region in both, without the regions that have none.
-
-    Raises:
-        NotMeasurable: there is one frame only.
-    """
-    if view.frames < 2:
-        raise NotMeasurable("one frame has no next frame")
-    found = (
-        {region: region_pixels(hole, region, band_radius_pixels=band_radius_pixels) for region in regions} for hole in view.hole
-    )
-    before = next(found)
-    for after in found:
-        both = {region: before[region] & after[region] for region in regions}
-        yield {region: pixels for region, pixels in both.items() if pixels.any()}
-        before = after
-
-
-def missing_pair(region: str) -> str:
-    """Why there is no value when ``shared_pixels`` gave none."""
-    return f"no two consecutive frames share a pixel of the region {region!r}"

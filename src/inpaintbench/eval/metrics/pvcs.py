@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.i3d_metrics import I3dMetric
+from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.passes import i3d_windows
-from inpaintbench.models.i3d import WEIGHTS, BatchNorm
+from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView
 
 
-class Pvcs:
+class Pvcs(I3dMetric):
     """Distance of I3D features between the composite and the truth, averaged over overlapping windows of frames; 0..8.
 
     DEVIL, CVPR 2022, section 5.2. At each position of four layers the features are divided by their length over channels + 1e-10;
@@ -35,11 +35,6 @@ class Pvcs:
 
     name = "pvcs"
     version = "1"
-    unit = ""
-    higher_is_better = False
-    decimals = 4
-    needs: tuple[str, ...] = ("truth", "composite")
-    fewest_frames = 2
 
     def __init__(
         self,
@@ -52,34 +47,15 @@ class Pvcs:
         input_high: float,
         batch_norm: BatchNorm,
     ) -> None:
-        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
-        self.band_radius_pixels = band_radius_pixels
+        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels)
         self.constants = i3d_windows.Constants(
             window_frames=window_frames, stride_frames=stride_frames, input_low=input_low, input_high=input_high,
             batch_norm=batch_norm,
         )  # fmt: skip
 
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG004 - the same for all
-        """Of the network."""
-        return (WEIGHTS,)
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """The value of the frame; the details count the windows and have the mean of each layer.
-
-        Raises:
-            NotMeasurable: there is a single frame, or as ``models.i3d.i3d``.
-            MissingExtraError: PyTorch is not installed.
-        """
-        return self.measure_together([view])[0]
-
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
-        """``measure`` for several methods."""
-        if not self.regions:
-            return [{} for _ in views]
-        if views[0].frames < self.fewest_frames:
-            raise NotMeasurable("one frame has no next frame")
-        return [{"frame": _measurement(one)} for one in i3d_windows.i3d_distances(views, self.constants)]
+    def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
+        """The details count the windows and have the mean of each layer."""
+        return [_measurement(one) for one in i3d_windows.i3d_distances(views, self.constants)]
 
     def reduce(self, measurements: Sequence[float]) -> float | None:
         """The mean, each item with equal weight."""

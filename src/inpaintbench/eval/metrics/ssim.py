@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
+from inpaintbench.eval.passes.changed_windows import changed_box
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
 
@@ -114,10 +115,12 @@ class Ssim:
         margin = self.window_pixels - 1
         similarity = np.ones((truth.shape[0] - margin, truth.shape[1] - margin))
         # Windows that hold no changed pixel are exactly 1, so only those around the changed ones are computed.
-        top, bottom, left, right = _changed_box(truth, composite)
-        if top < bottom:
-            rows = slice(max(top - margin, 0), min(bottom + margin, truth.shape[0]))
-            columns = slice(max(left - margin, 0), min(right + margin, truth.shape[1]))
+        box = changed_box(truth, composite)
+        if box is not None:
+            rows, columns = (
+                slice(max(span.start - margin, 0), min(span.stop + margin, length))
+                for span, length in zip(box, truth.shape, strict=False)
+            )
             changed = (slice(rows.start, rows.stop - margin), slice(columns.start, columns.stop - margin))
             similarity[changed] = self._similarity(truth[rows, columns], composite[rows, columns])
         return similarity
@@ -171,11 +174,3 @@ def _gaussian(pixels: int, *, sigma: float) -> npt.NDArray[np.float64]:
     weights = np.exp(-0.5 * (distances / sigma) ** 2)
     taps: npt.NDArray[np.float64] = weights / weights.sum()
     return taps
-
-
-def _changed_box(truth: Picture, composite: Picture) -> tuple[int, int, int, int]:
-    """First row, row after the last, and columns alike, of the smallest box around all pixels that differ; empty if none does."""
-    # Channels side by side in one plane: the box is then three times too wide, but no pass over the channels is needed.
-    difference = cv2.absdiff(truth, composite).reshape(len(truth), -1)
-    left, top, width, height = cv2.boundingRect(difference)
-    return top, top + height, left // 3, -(-(left + width) // 3)

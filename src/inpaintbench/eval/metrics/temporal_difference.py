@@ -11,9 +11,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
-from inpaintbench.eval.metrics.flicker import mean_level, missing_pair, shared_pixels
-from inpaintbench.eval.statistics import mean_of
+from inpaintbench.eval.frame_pairs import FramePairs, mean_level, missing_pair, shared_pixels
+from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -25,7 +24,7 @@ class Pair(NamedTuple):
     composite: float
 
 
-class TemporalDifference:
+class TemporalDifference(FramePairs):
     """How far the amount of change from each frame to the next is from the truth's, averaged over pairs of frames.
 
     With D(t, X) the mean of |X(t + 1) - X(t)| over channels and the pixels that are in the region in both frames, intensities
@@ -42,16 +41,7 @@ class TemporalDifference:
     """
 
     name = "temporal_difference"
-    fewest_frames = 2
     version = "1"
-    unit = ""
-    higher_is_better = False
-    decimals = 5
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
-
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """Values in 0..1 for each region; None where no pair of frames shares a pixel of it.
@@ -66,10 +56,6 @@ class TemporalDifference:
             for region, pixels in masks.items():
                 pairs[region].append(Pair(*(mean_level(change, pixels) for change in changes)))
         return {region: _over_clip(found, region) for region, found in pairs.items()}
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
 
 def _change(frames: Frames, index: int) -> npt.NDArray[np.uint8]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval import frechet
-from inpaintbench.eval.metrics.base import Comparison, Features, Measurement, check_regions
+from inpaintbench.eval.i3d_metrics import I3dSets, stored_key
+from inpaintbench.eval.metrics.base import Features, Measurement
 from inpaintbench.eval.passes import i3d_windows
-from inpaintbench.models import weights
-from inpaintbench.models.i3d import WEIGHTS, BatchNorm
+from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView
 
 
-class VfidClips:
+class VfidClips(I3dSets):
     """``Vfid`` of overlapping windows: each is one vector of I3D, its last layer averaged over the window.
 
     Not in the DEVIL paper, but in its released code. Windows and short clips as for ``Pvcs``; vectors of one clip are far from
@@ -33,11 +30,6 @@ class VfidClips:
 
     name = "vfid_clips"
     version = "1"
-    unit = ""
-    higher_is_better = False
-    decimals = 4
-    needs: tuple[str, ...] = ("truth", "composite")
-    fewest_frames = 2
 
     def __init__(
         self,
@@ -51,42 +43,14 @@ class VfidClips:
         batch_norm: BatchNorm,
         ddof: int,
     ) -> None:
-        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
-        self.band_radius_pixels = band_radius_pixels
+        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, ddof=ddof)
         self.constants = i3d_windows.Constants(
             window_frames=window_frames, stride_frames=stride_frames, input_low=input_low, input_high=input_high,
             batch_norm=batch_norm,
         )  # fmt: skip
-        self.ddof = ddof
 
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG004 - the same for all
-        """Of the network."""
-        return (WEIGHTS,)
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """No value, but one vector a window, ``float32[windows, 1024]``.
-
-        Raises:
-            NotMeasurable: there is a single frame, or as ``models.i3d.i3d``.
-            MissingExtraError: PyTorch is not installed.
-        """
-        return self.measure_together([view])[0]
-
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
-        """``measure`` for several methods."""
-        if not self.regions:
-            return [{} for _ in views]
-        if views[0].frames < self.fewest_frames:
-            raise NotMeasurable("one frame has no next frame")
-        key = f"i3d windows {i3d_windows.VERSION} {weights.named(WEIGHTS).sha256} {self.constants}"
+    def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
+        """No values, but one vector a window, ``float32[windows, 1024]``."""
+        key = stored_key("i3d windows", i3d_windows.VERSION, self.constants)
         found, truth = i3d_windows.i3d_vectors(views, self.constants, key=key)
-        return [{"frame": Measurement(None, details={"vectors": len(truth)}, features=Features(one, truth))} for one in found]
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:  # noqa: ARG002 - it has no values
-        """Nothing: sets are compared instead."""
-        return None
-
-    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
-        """The distance between all windows of composites and of true clips."""
-        return frechet.compare(sets, clusters, ddof=self.ddof)
+        return [Measurement(None, details={"vectors": len(truth)}, features=Features(one, truth)) for one in found]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.types import Frames
 
@@ -145,10 +146,14 @@ def changed_window(truth: Frames, composite: Frames) -> Window | None:
     """
     found: Window | None = None
     for one, other in zip(truth, composite, strict=True):
-        # Channels side by side in one plane: the box is then three times too wide, but no pass over the channels is needed.
-        difference = cv2.absdiff(np.ascontiguousarray(one), np.ascontiguousarray(other)).reshape(len(one), -1)
-        left, top, width, height = cv2.boundingRect(difference)
-        if width:
-            box = Window(Span(top, top + height), Span(left // 3, -(-(left + width) // 3)))
+        if box := changed_box(one, other):
             found = found.around(box) if found else box
     return found
+
+
+def changed_box(truth: npt.NDArray[np.uint8], composite: npt.NDArray[np.uint8]) -> Window | None:
+    """The smallest box around all pixels that differ between two pictures, ``uint8[H, W, 3]``; None where none does."""
+    # Channels side by side in one plane: the box is then three times too wide, but no pass over the channels is needed.
+    difference = cv2.absdiff(np.ascontiguousarray(truth), np.ascontiguousarray(composite)).reshape(len(truth), -1)
+    left, top, width, height = cv2.boundingRect(difference)
+    return Window(Span(top, top + height), Span(left // 3, -(-(left + width) // 3))) if width else None

@@ -12,11 +12,25 @@ PROTOCOLS = Catalogue(
         "e2fgvi-legacy": "inpaintbench.eval.protocols.e2fgvi:LEGACY",
         "lama": "inpaintbench.eval.protocols.lama:LAMA",
         "comodgan": "inpaintbench.eval.protocols.comodgan:COMODGAN",
+        "reinpaint/as-published": "inpaintbench.eval.protocols.reinpaint:AS_PUBLISHED",
+        "reinpaint/corrected": "inpaintbench.eval.protocols.reinpaint:CORRECTED",
+        "editboard/as-published": "inpaintbench.eval.protocols.editboard:AS_PUBLISHED",
+        "editboard/paper": "inpaintbench.eval.protocols.editboard:PAPER",
+        "editboard/corrected": "inpaintbench.eval.protocols.editboard:CORRECTED",
+        "humans/as-published": "inpaintbench.eval.protocols.humans:AS_PUBLISHED",
+        "humans/corrected": "inpaintbench.eval.protocols.humans:CORRECTED",
+        "decaption/as-published": "inpaintbench.eval.protocols.decaption:AS_PUBLISHED",
+        "decaption/corrected": "inpaintbench.eval.protocols.decaption:CORRECTED",
         "fingerprint/as-published": "inpaintbench.eval.protocols.fingerprint:AS_PUBLISHED",
         "fingerprint/corrected": "inpaintbench.eval.protocols.fingerprint:CORRECTED",
     },
 )
-_USUAL = {"fingerprint": "fingerprint/corrected"}
+_USUAL = {
+    "humans": "humans/corrected",
+    "decaption": "decaption/corrected",
+    "editing": "editboard/corrected",
+    "fingerprint": "fingerprint/corrected",
+}
 
 
 def usual(dataset: Dataset) -> str:

@@ -36,8 +36,8 @@ class Protocol(BaseModel):
     regions: tuple[str, ...]
     band_radius_pixels: PositiveInt
     """Reach of the boundary band on both sides of the hole's border."""
-    composite: Literal[True] = True
-    """Known pixels come from the truth before anything is measured."""
+    composite: bool = True
+    """Known pixels come from the truth before anything is measured; False: predictions are measured as they were given."""
     polarity: Literal["true_is_hole"] = "true_is_hole"
     colours: Literal["rgb_full_range", "grey"] = "rgb_full_range"
     """Three channels of 0..255, or their ITU-R 601 luma in whole levels (Pillow's mode L); measured as 0..1."""
@@ -67,6 +67,12 @@ class Protocol(BaseModel):
                 raise UnknownNameError(unknown_name(f"metric of protocol {self.name!r}:", name, self.metrics))
             if math.isnan(value):
                 raise ValueError(f"a missing prediction cannot score NaN in {name!r}; leave {name!r} out for no value")
+        return self
+
+    @model_validator(mode="after")
+    def _whole_predictions_as_they_are(self) -> Protocol:
+        if not self.composite and (self.size is not None or self.hole_dilations):
+            raise ValueError("size and hole_dilations are of composites: leave them out, or composite=False")
         return self
 
     @field_serializer("missing", when_used="json")

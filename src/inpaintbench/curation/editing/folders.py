@@ -1,0 +1,217 @@
+"""Where the frames and object masks of clips lie, in folders as EditBoard, DAVIS and TGVE keep them, and what is wrong there.
+
+    EditBoard   ROOT/bear/00000.jpg, ROOT/bear_mask/00000.png
+    DAVIS       ROOT/JPEGImages/480p/bear/00000.jpg, ROOT/Annotations/480p/bear/00000.png
+    TGVE        ROOT/DAVIS_480p/480p_videos/bear.mp4, or folders of frames; it has no masks
+
+Nothing is ever written here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench import video
+from inpaintbench.errors import InputError, MediaError
+
+DEPTH = 3
+"""Folders below the root in which clips are looked for."""
+_MASK = "_mask"
+_FRAMES, _ANNOTATIONS = "JPEGImages", "Annotations"
+
+
+@dataclass(frozen=True)
+class Found:
+    """One clip on disk."""
+
+    name: str
+    path: Path
+    """A folder of frames, or a video."""
+    frames: tuple[Path, ...]
+    """In numeric order; empty for a video, whose frames are not counted before it is opened."""
+    masks: tuple[Path, ...]
+    """In numeric order; empty without masks."""
+
+
+def index(root: Path) -> dict[str, list[Path]]:
+    """Every name that a clip can be asked for by (``bear``, ``480p/bear`` ...) -> the folders of frames and videos it may mean.
+
+    Raises:
+        InputError: no such folder, or one that cannot be listed.
+    """
+    if not root.is_dir():
+        raise InputError(f"folder of clips {str(root)!r} does not exist or is not a folder")
+    found: dict[str, list[Path]] = {}
+    for path in _clips(root, DEPTH):
+        parts = [*path.relative_to(root).parent.parts, path.stem if path.is_file() else path.name]
+        for begin in range(len(parts)):
+            found.setdefault("/".join(parts[begin:]), []).append(path)
+        if path.is_file():
+            found.setdefault(path.relative_to(root).as_posix(), []).append(path)
+    return found
+
+
+def _clips(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        paths = sorted(folder.iterdir(), key=lambda path: os.fsencode(path.name))
+    except OSError as error:
+        raise InputError(f"folder of clips {str(folder)!r} cannot be listed: {error.strerror}") from error
+    for path in paths:
+        if path.name.startswith(".") or path.name == _ANNOTATIONS or path.stem.endswith(_MASK):
+            continue
+        if path.is_dir():
+            if images(path):
+                yield path
+            if depth:
+                yield from _clips(path, depth - 1)
+        elif path.suffix.lower() in video.VIDEO_SUFFIXES:
+            yield path
+
+
+def images(folder: Path) -> tuple[Path, ...]:
+    """The images of a folder, ``frame_2`` before ``frame_10``."""
+    found = [path for path in folder.iterdir() if video.is_image(path) and not path.name.startswith(".") and path.is_file()]
+    return tuple(sorted(found, key=_numeric))
+
+
+def _numeric(path: Path) -> tuple[tuple[tuple[str, int], ...], str]:
+    parts = re.findall(r"(\D*)(\d*)", path.stem)
+    return tuple((text, int(digits or -1)) for text, digits in parts), path.name
+
+
+def mask_files(path: Path, *, given: Path | None) -> tuple[Path, ...]:
+    """The masks of the clip at ``path``: below ``given`` under its name, else where DAVIS or EditBoard have them."""
+    name = path.stem if path.is_file() else path.name
+    places = [path.with_name(f"{name}{_MASK}")] if given is None else [given / name, given / f"{name}{_MASK}"]
+    if given is None and _FRAMES in path.parts:
+        last = len(path.parts) - 1 - path.parts[::-1].index(_FRAMES)
+        places.append(Path(*path.parts[:last], _ANNOTATIONS, *path.parts[last + 1 :]))
+    return next((found for place in places if place.is_dir() and (found := images(place))), ())
+
+
+def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[list[Found], list[str]]:
+    """The clips ``names``, and one sentence for each that is not there, not clear, or there under another name already.
+
+    Raises:
+        InputError: no such folder.
+    """
+    if masks is not None and not masks.is_dir():
+        raise InputError(f"folder of masks {str(masks)!r} does not exist or is not a folder")
+    known, found, faults = index(root), list[Found](), list[str]()
+    taken: dict[str, str] = {}
+    for name in names:
+        paths = list(dict.fromkeys(known.get(name, ())))
+        if len(paths) != 1:
+            faults.append(_unclear(name, paths, root))
+            continue
+        real = os.path.realpath(paths[0])
+        if real in taken:
+            faults.append(f"clip {name!r} is the same folder as clip {taken[real]!r}: call it by one name")
+            continue
+        taken[real] = name
+        frames = images(paths[0]) if paths[0].is_dir() else ()
+        found.append(Found(name, paths[0], frames, mask_files(paths[0], given=masks)))
+    return found, faults
+
+
+def _unclear(name: str, paths: Sequence[Path], root: Path) -> str:
+    if not paths:
+        return f"clip {name!r}: {str(root)!r} has no folder of frames and no video of that name"
+    both = " and ".join(path.relative_to(root).as_posix() for path in paths[:2])
+    return f"clip {name!r} may be {both}: name the folder too"
+
+
+def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
+    """What is wrong with the frames and masks of a clip, a sentence each.
+
+    Args:
+        clip: where it lies.
+        objects: the objects whose masks are needed, None for whatever is not 0; empty where none is.
+    """
+    told = f"clip {clip.name!r}"
+    if len(clip.frames) == 1:
+        return [f"{told} has 1 frame, at least 2 are needed"]
+    if not objects:
+        return []
+    if not clip.masks:
+        return [f"{told} has no masks, which its task needs; put them into {clip.path.stem + _MASK!r} beside it"]
+    if clip.frames and len(clip.frames) != len(clip.masks):
+        return [f"{told} has {len(clip.frames)} frames but {len(clip.masks)} masks"]
+    try:
+        size = video.read_image(clip.frames[0]).shape[:2] if clip.frames else None
+        looked = _looked_at(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in clip.masks))
+    except (MediaError, OSError) as error:
+        return [f"{told}: a mask cannot be read: {error}"]
+    wrong = [found for found, _ in looked if found != (size or looked[0][0])]
+    if wrong:
+        height, width = size or looked[0][0]
+        return [f"{told} has masks of {wrong[0][1]}x{wrong[0][0]}, its frames are {width}x{height}"]
+    counts = sum(np.array(values) for _, values in looked)
+    return [fault for one in objects if (fault := _object_fault(told, np.asarray(counts), one))]
+
+
+def _object_fault(told: str, counts: npt.NDArray[np.int64], wanted: int | None) -> str:
+    """``counts``: ``int64[256]``, pixels of each value over all masks."""
+    inside = int(counts[1:].sum() if wanted is None else counts[wanted])
+    if not inside:
+        present = ", ".join(map(str, np.flatnonzero(counts)[:12]))
+        return f"{told} has empty masks" if wanted is None else f"{told}: its masks have no object {wanted}, they hold {present}"
+    return f"{told} has full masks, which leave nothing that is to stay" if inside == counts.sum() else ""
+
+
+def read_mask(path: Path) -> npt.NDArray[np.uint8]:
+    """A mask as ``uint8[H, W]``, 0 = no object: numbers of objects by a palette, or grey levels.
+
+    A picture in colours gives its ITU-R 601 grey, as EditBoard reads masks; those of its sample have coloured edges.
+
+    Raises:
+        MediaError: no image.
+    """
+    try:
+        values = video.read_index_image(path)
+    except MediaError:
+        return _grey(path)
+    # What is black all over counts as its opacity there; here it is a frame without the object.
+    return _grey(path) if values.min() > 0 and values.min() == values.max() and not _grey(path).any() else values
+
+
+def _grey(path: Path) -> npt.NDArray[np.uint8]:
+    return np.asarray(cv2.cvtColor(video.read_image(path), cv2.COLOR_RGB2GRAY), np.uint8)
+
+
+Look = tuple[tuple[int, int], tuple[int, ...]]
+"""(height, width), and how many pixels have each of 256 values."""
+
+
+@lru_cache(maxsize=4096)
+def _look(path: Path, size: int, changed: int) -> Look:  # noqa: ARG001 - another file under the same name is looked at again
+    values = read_mask(path)
+    return (values.shape[0], values.shape[1]), tuple(np.bincount(values.ravel(), minlength=256).tolist())
+
+
+def _looked_at(files: Sequence[tuple[Path, int, int]]) -> list[Look]:
+    return [_look(*file) for file in files]
+
+
+def order_notes(clips: Sequence[Found]) -> Mapping[str, str]:
+    """Clip -> what other programs would make of the names of its frames or masks, where these sort otherwise as text."""
+    notes = {}
+    for clip in clips:
+        for paths in (clip.frames, clip.masks):
+            as_text = sorted(paths, key=lambda path: os.fsencode(path.name))
+            if as_text != list(paths):
+                place = next(at for at, pair in enumerate(zip(as_text, paths, strict=True)) if pair[0] != pair[1])
+                notes[clip.name] = (
+                    f"frames are taken in numeric order; programs that sort names as text, as EditBoard's does, take "
+                    f"{as_text[place].name} for {paths[place].name}"
+                )
+    return notes

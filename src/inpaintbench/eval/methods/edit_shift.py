@@ -1,0 +1,43 @@
+"""An edit without a network that spoils what should stay: the object beside its place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.methods.base import where_judged
+from inpaintbench.eval.padding import Divisor
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+
+class EditShift:
+    """Lays a copy of the object some pixels to the right over the frame; without a mask the whole frame moves, its left column
+    repeated.
+
+    Args:
+        pixels: how far, 0 or more; 0 leaves everything as it is.
+
+    Raises:
+        InputError: a distance below 0.
+    """
+
+    name = "edit_shift"
+    version = "1"
+    needs: tuple[str, ...] = ("input",)
+    uses: tuple[str, ...] = ("hole", "object_mask")
+    divisor: Divisor = 1
+
+    def __init__(self, *, pixels: int = 12) -> None:
+        if pixels < 0:
+            raise InputError(f"pixels is {pixels}, choose how far the object moves, 0 or more")
+        self.pixels = pixels
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]``."""
+        source = np.maximum(np.arange(view.width) - self.pixels, 0)
+        frames = view.input[:, :, source]
+        if view.has("object_mask"):
+            inside = view.object_mask[:, :, source] & (np.arange(view.width) >= self.pixels)
+            frames = np.where(inside[..., None], frames, view.input)
+        return where_judged(view, frames)

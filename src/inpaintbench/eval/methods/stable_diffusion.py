@@ -1,0 +1,152 @@
+"""Stable Diffusion through the package diffusers."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.padding import Divisor
+from inpaintbench.models import torch_networks
+from inpaintbench.sharing import Compute, Device
+from inpaintbench.types import Frames, content_id
+from inpaintbench.view import ItemView
+from inpaintbench.workspace import file_sha256
+
+Numbers = Literal["float32", "float16", "bfloat16"]
+_PACKAGES = ("diffusers", "transformers")
+_INDEX = "model_index.json"
+_CONFIGURATIONS = (".json", ".txt")
+
+
+class StableDiffusion:
+    """Fills each frame by itself with a diffusion model for inpainting, in the folder layout of the package diffusers.
+
+    Nothing is downloaded, and of parameters only safetensors files are read, which cannot run code. The noise is drawn on the
+    processor from ``seed``, anew for each frame, so that it depends neither on the device nor on the other frames. The versions
+    of the packages and an identity of the folder are part of this method's version. The checker that blackens pictures is left
+    out: a black picture would be scored as what the model made.
+
+    Args:
+        model: folder with ``model_index.json``.
+        prompt: what to fill with; empty = what suits.
+        negative_prompt: what not to fill with; only with ``guidance`` above 1.
+        steps: of denoising.
+        guidance: scale of classifier-free guidance.
+        strength: share of the noise that the hole starts from, above 0 up to 1.
+        seed: of the noise.
+        numbers: "float32", "float16" or "bfloat16".
+        device: "auto", "cpu" or "cuda".
+
+    Raises:
+        InputError: a constant out of its range, no such folder, or the packages diffusers and transformers are not installed.
+        MissingExtraError: PyTorch is not installed.
+    """
+
+    name = "stable_diffusion"
+    version = "1"
+    needs: tuple[str, ...] = ("input", "hole")
+    divisor: Divisor = 8
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        prompt: str = "",
+        negative_prompt: str = "",
+        steps: int = 50,
+        guidance: float = 7.5,
+        strength: float = 1.0,
+        seed: int = 0,
+        numbers: Numbers = "float32",
+        device: Device = "auto",
+    ) -> None:
+        _check_packages()
+        if not Path(model, _INDEX).is_file():
+            raise InputError(f"no folder {model!r} with a {_INDEX}; save a model in the layout of diffusers and give its folder")
+        if steps < 1 or not 0 < strength <= 1:
+            raise InputError(f"steps is {steps} and strength {strength}, choose steps from 1 up and a strength above 0 up to 1")
+        if numbers not in get_args(Numbers):
+            raise InputError(f"there are no numbers {numbers!r} here: choose one of {', '.join(get_args(Numbers))}")
+        self._folder, self._numbers, self._compute, self._seed = str(Path(model).resolve()), numbers, Compute(device=device), seed
+        torch_networks.device_of(self._compute)
+        self._asked = {
+            "prompt": prompt,
+            "negative_prompt": negative_prompt or None,
+            "num_inference_steps": steps,
+            "guidance_scale": guidance,
+            "strength": strength,
+        }
+        installed = "+".join(f"{name}-{importlib.metadata.version(name)}" for name in _PACKAGES)
+        self.version = f"{StableDiffusion.version}+{installed}+{_identity(self._folder)}"
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]``; a frame that is all hole is filled, too.
+
+        Raises:
+            InputError: the folder cannot be loaded. NotMeasurable: what the model gives is no picture of that size.
+        """
+        from PIL import Image
+
+        filled, hole = view.input.copy(), view.hole
+        with torch_networks.running(self._compute) as device:
+            pipeline = _pipeline(self._folder, self._numbers, str(device))
+            for index in np.flatnonzero(hole.any(axis=(1, 2))):
+                missing = hole[index]
+                given = pipeline(
+                    image=Image.fromarray(np.where(missing[..., None], np.uint8(0), view.input[index])),
+                    mask_image=Image.fromarray(missing.astype(np.uint8) * 255),
+                    height=view.height,
+                    width=view.width,
+                    generator=torch_networks.torch().Generator("cpu").manual_seed(self._seed),
+                    output_type="np",
+                    **self._asked,
+                ).images[0]
+                if given.shape != view.input.shape[1:] or not np.isfinite(given).all():
+                    raise NotMeasurable(f"the model gave {given.shape}, wanted {view.input.shape[1:]} and finite numbers")
+                filled[index][missing] = np.rint(255 * np.clip(given[missing], 0, 1)).astype(np.uint8)
+        return filled
+
+
+def _check_packages() -> None:
+    lacking = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise InputError(f'filling with "stable_diffusion" needs {" and ".join(lacking)}: pip install {" ".join(_PACKAGES)}')
+
+
+@lru_cache(maxsize=4)
+def _identity(folder: str) -> str:
+    """16 hex digits of every file's name and size, and of the bytes of those that configure the model."""
+    files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    facts = [
+        [
+            path.relative_to(folder).as_posix(),
+            path.stat().st_size,
+            file_sha256(path) if path.suffix in _CONFIGURATIONS else "",
+        ]
+        for path in files
+    ]
+    return content_id("diffusers", facts)
+
+
+@lru_cache(maxsize=1)
+def _pipeline(folder: str, numbers: Numbers, device: str) -> Any:
+    package = torch_networks.torch()
+    parts = json.loads(Path(folder, _INDEX).read_text())
+    without = {"safety_checker": None, "requires_safety_checker": False} if "safety_checker" in parts else {}
+    try:
+        pipeline = importlib.import_module("diffusers").AutoPipelineForInpainting.from_pretrained(
+            folder, torch_dtype=getattr(package, numbers), local_files_only=True, use_safetensors=True, **without
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{Path(folder).name} cannot be loaded as a model for inpainting: {reason}") from error
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline.to(device)

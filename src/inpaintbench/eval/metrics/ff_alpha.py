@@ -1,0 +1,117 @@
+"""FF-alpha: does an edit change along the motion of its source no more than the source itself does?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import cv2
+import numpy as np
+
+from inpaintbench.eval.flows import FLOWS
+from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
+from inpaintbench.eval.passes.source_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.view import ItemView
+
+
+class FfAlpha:
+    """Mean difference between each edited frame and the one before it, carried along the optical flow of the source.
+
+    EditBoard, AAAI 2025: with F the flow from frame i of the source to the next, a frame X is carried to p by reading it,
+    bilinearly, at p - F(p), black outside. Where the carried source looks like its next frame the pixel is valid; there the
+    largest absolute difference over the channels between the edit's next frame and its carried frame counts. A pair's value
+    is the mean over its valid pixels, in grey levels 0..255, the clip's the mean over pairs. Lower is better; a copy of the
+    source does not get 0 but what the flow fails to explain of the source.
+
+    Clips with too few valid pixels have no value here: FF-beta applies to them. The released code scores them 0, which would be
+    the best there is. It divides counts by 512 x 512 whatever the size of the frames, here it is their own size. The valid share
+    belongs to the source, so it is the same for all its edits. The details hold it with that of each pair, the value of each
+    pair, and which of both metrics applies.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``; only ``frame`` has an answer.
+        band_radius_pixels: not used.
+        flow: one of ``inpaintbench.eval.flows.FLOWS``. Values of different flows do not compare.
+        mask: ``"luma_at_most"`` or ``"channels_below"``, see ``passes.source_pairs.SourceRule``.
+        mask_level: grey levels of the mask. The paper does not say it; 5 in the released code.
+        least_valid_share: of a clip that has a value. The paper does not say it; 0.70 in the released code.
+        empty: ``"no_value"``: a pair without a valid pixel leaves the clip without a value, where the released code gives NaN;
+            ``"leave_out"``: such a pair is left out of the mean.
+    """
+
+    name = "ff_alpha"
+    fewest_frames = 2
+    version = "1"
+    unit = "grey levels"
+    higher_is_better = False
+    decimals = 3
+    needs: tuple[str, ...] = ("truth", "prediction")
+
+    def __init__(
+        self,
+        *,
+        regions: tuple[str, ...],
+        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
+        flow: str,
+        mask: Mask,
+        mask_level: int,
+        least_valid_share: float,
+        empty: Empty,
+    ) -> None:
+        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+        self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
+        self.empty = check_empty(empty)
+
+    @staticmethod
+    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The parameters of the flow; none for one without a network."""
+        weights: str | None = FLOWS.get(constants["flow"]).weights
+        return () if weights is None else (weights,)
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """A value in 0..255; None where the edit does not fit its source, or too few pixels are valid.
+
+        Raises:
+            NotMeasurable: there is one frame only, or the flow of the source cannot be estimated.
+        """
+        return self.measure_together([view])[0]
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for several edits of one source; its flow is estimated once."""
+        if not views:
+            return []
+        misfits = [misfit(view) for view in views]
+        edits = [view.prediction for view, fault in zip(views, misfits, strict=True) if fault is None]
+        values: list[list[float | None]] = [[] for _ in edits]
+        counts = []
+        for pair in self.rule.pairs(views[0]):
+            counts.append(int(np.count_nonzero(pair.valid)))
+            places = sources(pair.motion)
+            for edit, found in zip(edits, values, strict=True):
+                pictures = edit[pair.first], edit[pair.first + 1]
+                found.append(_change(*pictures, pair, places) / counts[-1] if counts[-1] else None)
+        facts = self.rule.facts(counts, views[0])
+        measured = (self._over_clip(found, facts) for found in values)
+        of_views = [next(measured) if fault is None else Measurement(None, fault) for fault in misfits]
+        return [dict.fromkeys(self.regions, one) for one in of_views]
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+    def _over_clip(self, values: Sequence[float | None], facts: Mapping[str, Any]) -> Measurement:
+        found = mean_over_edit(values, parts="pairs", lacking="a valid pixel", empty=self.empty, details=facts)
+        if facts["applies"] == "ff_alpha":
+            return found
+        shares = f"{100 * facts['valid_share']:.2f} % of the source's pixels follow its flow"
+        reason = f"{shares}, fewer than the {100 * self.rule.least_valid_share:g} % of FF-alpha: FF-beta applies"
+        return replace(found, value=None, reason=reason)
+
+
+def _change(frame: Picture, next_frame: Picture, pair: SourcePair, places: Field) -> float:
+    """Sum over valid pixels of the largest difference, an integer."""
+    levels = largest(cv2.absdiff(next_frame, carried(frame, places)))
+    return float(cv2.sumElems(cv2.multiply(levels, pair.valid.view(np.uint8)))[0])

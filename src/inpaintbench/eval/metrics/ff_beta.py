@@ -1,0 +1,163 @@
+"""FF-beta: does an edit move in the directions of its source?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.eval.flows import FLOWS
+from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.passes.edits import mean_over_edit, misfit
+from inpaintbench.eval.passes.source_pairs import Field, Mask, SourceRule
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.view import ItemView
+
+Plane = npt.NDArray[Any]
+"""Of one frame, ``float32[H, W]``."""
+_LENGTH_OFFSET_PIXELS = 1e-7
+"""Added to both lengths, so that vectors of no length have a cosine of 0."""
+
+
+class FfBeta:
+    """Mean over pixels of 1 - cosine between the optical flow of the source and that of its edit, averaged over pairs of frames.
+
+    EditBoard, AAAI 2025: with a and b the two flows at a pixel, 1 - a.b / ((|a| + 1e-7) (|b| + 1e-7)). From 0, the same
+    directions everywhere, over 1 for perpendicular ones to 2 for opposite ones; lower is better. Lengths do not count. A pixel
+    where either does not move costs 1, so that a still clip does not get 0 against itself: ``least_motion_pixels`` leaves out
+    what moves neither in the source nor in the edit.
+
+    It is meant for clips to which FF-alpha does not apply, and computed for all. The details tell which of both applies, with
+    the valid share of the source behind it; the share of pixels that count; and the value of each pair.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``; only ``frame`` has an answer.
+        band_radius_pixels: not used.
+        flow: one of ``inpaintbench.eval.flows.FLOWS``, for both clips. Values of different flows do not compare.
+        mask: as in FF-alpha, for the valid share.
+        mask_level: as in FF-alpha.
+        least_valid_share: as in FF-alpha.
+        least_motion_pixels: a pixel counts where one of both vectors is at least so long; 0 counts all, as published.
+    """
+
+    name = "ff_beta"
+    fewest_frames = 2
+    version = "1"
+    unit = ""
+    higher_is_better = False
+    decimals = 4
+    needs: tuple[str, ...] = ("truth", "prediction")
+
+    def __init__(
+        self,
+        *,
+        regions: tuple[str, ...],
+        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
+        flow: str,
+        mask: Mask,
+        mask_level: int,
+        least_valid_share: float,
+        least_motion_pixels: float,
+    ) -> None:
+        if not least_motion_pixels >= 0:
+            raise ValueError(f"least_motion_pixels is {least_motion_pixels}, it must be 0 or more")
+        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+        self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
+        self.least_motion_pixels = least_motion_pixels
+
+    @staticmethod
+    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The parameters of the flow; none for one without a network."""
+        weights: str | None = FLOWS.get(constants["flow"]).weights
+        return () if weights is None else (weights,)
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """A value in 0..2; None where the edit does not fit its source, or nothing moves.
+
+        Raises:
+            NotMeasurable: there is one frame only, or the flow of the source cannot be estimated.
+        """
+        return self.measure_together([view])[0]
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for several edits of one source; its flow is estimated once."""
+        if not views:
+            return []
+        misfits = [misfit(view) for view in views]
+        edits = [view.prediction for view, fault in zip(views, misfits, strict=True) if fault is None]
+        angles: list[list[_Angle]] = [[] for _ in edits]
+        counts: list[int] = []
+        leaf = self.rule.leaf
+        for batch in self.rule.batches(views[0]):
+            counts += [int(np.count_nonzero(pair.valid)) for pair in batch]
+            directions = [_directions(pair.motion) for pair in batch]
+            for edit, found in zip(edits, angles, strict=True):
+                frames = edit[batch[0].first : batch[-1].first + 2]
+                motions = leaf.flow(frames[:-1], frames[1:], views[0].shared.compute)
+                found += [
+                    _angle(*one, other, least=self.least_motion_pixels) for one, other in zip(directions, motions, strict=True)
+                ]
+        facts = self.rule.facts(counts, views[0])
+        measured = (self._over_clip(found, facts) for found in angles)
+        of_views = [next(measured) if fault is None else Measurement(None, fault) for fault in misfits]
+        return [dict.fromkeys(self.regions, one) for one in of_views]
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+    def _over_clip(self, angles: Sequence[_Angle], facts: Mapping[str, Any]) -> Measurement:
+        share = sum(angle.share for angle in angles) / len(angles)
+        lacking = f"a pixel that moves by {self.least_motion_pixels:g} px or more in the source or in the edit"
+        return mean_over_edit(
+            [angle.value for angle in angles], parts="pairs", lacking=lacking, empty="leave_out",
+            details={**facts, "counted_share": share},
+        )  # fmt: skip
+
+
+class _Angle(NamedTuple):
+    value: float | None
+    """Mean of 1 - cosine over the pixels that count; None without one, NaN where the flow of the edit is not finite."""
+    share: float
+    """Of pixels that count."""
+
+
+def _directions(motion: Field) -> tuple[Plane, Plane, Plane]:
+    """Both parts of vectors of length 1 (0 where nothing moves), and the lengths that they had."""
+    right, down = cv2.split(motion)
+    lengths = _lengths(right, down)
+    offset = lengths + _LENGTH_OFFSET_PIXELS
+    return right / offset, down / offset, lengths
+
+
+def _lengths(right: Plane, down: Plane) -> Plane:
+    # Not OpenCV's, whose last digit depends on where in memory the numbers lie.
+    squares = right * right
+    squares += down * down
+    np.sqrt(squares, out=squares)
+    return squares
+
+
+def _angle(right: Plane, down: Plane, lengths: Plane, other: Field, *, least: float) -> _Angle:
+    other_right, other_down = cv2.split(other)
+    other_lengths = _lengths(other_right, other_down)
+    if not math.isfinite(np.sum(other_lengths)):
+        return _Angle(math.nan, 0.0)
+    # Written over what was split: new memory would take as long as the sums.
+    cosines = np.multiply(other_right, right, out=other_right)
+    cosines += np.multiply(other_down, down, out=other_down)
+    cosines /= other_lengths + _LENGTH_OFFSET_PIXELS
+    if least == 0:
+        return _Angle(_one_less(cosines, cosines.size), 1.0)
+    moving = np.maximum(lengths, other_lengths) >= least
+    count = int(np.count_nonzero(moving))
+    cosines *= moving
+    return _Angle(_one_less(cosines, count) if count else None, count / moving.size)
+
+
+def _one_less(cosines: Plane, count: int) -> float:
+    return max(0.0, 1 - float(np.sum(cosines, dtype=np.float64)) / count)  # rounded cosines can be above 1

@@ -1,0 +1,119 @@
+"""How much of a fill people would see as an artefact, by a network that the user brings."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.passes.frame_vectors import normalised
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.models import torch_networks
+from inpaintbench.view import ItemView
+from inpaintbench.workspace import file_sha256
+
+VARIABLE = "INPAINTBENCH_PAR_NETWORK"
+"""Of the environment: the path of the network's file."""
+MEAN, DEVIATION = (123.675 / 255, 116.28 / 255, 103.53 / 255), (58.395 / 255, 57.12 / 255, 57.375 / 255)
+"""Of the channels in 0..1, that pictures are brought to."""
+
+
+class Par:
+    """Perceived artefact ratio: the share of hole pixels that a network marks as an artefact, averaged over frames; 0..1.
+
+    Zhang et al., "Perceptual Artifacts Localization for Inpainting", ECCV 2022. Its network may be neither used commercially nor
+    passed on, so nothing of it comes with this package: ``INPAINTBENCH_PAR_NETWORK`` names a file of TorchScript that takes
+    ``float32[N, 3, H, W]`` (RGB of 0..255 less 123.675, 116.28, 103.53, over 58.395, 57.12, 57.375) and gives
+    ``[N, 2, H, W]``, the second channel larger where there is an artefact. Its code is run, so it has to come from people one
+    trusts. The SHA-256 of the file is in the details. Frames without a hole are left out.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``; of them only ``hole`` is answered.
+        band_radius_pixels: of no consequence here.
+    """
+
+    name = "par"
+    version = "1"
+    unit = ""
+    higher_is_better = False
+    decimals = 4
+    needs: tuple[str, ...] = ("composite", "hole")
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
+        self.regions = tuple(name for name in check_regions(regions) if name == "hole")
+        self.band_radius_pixels = band_radius_pixels
+
+    @staticmethod
+    def state() -> str:
+        """The SHA-256 of the file that the user brought, or ``missing``: what a score depends on besides the item."""
+        try:
+            return file_sha256(network_path())
+        except NotMeasurable:
+            return "missing"
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """The share; None where no frame has a hole.
+
+        Raises:
+            NotMeasurable: no network was given, or what was given cannot be used.
+        """
+        if not self.regions:
+            return {}
+        path = network_path()
+        with torch_networks.running(view.shared.compute) as device:
+            module = _network(str(path), path.stat().st_mtime_ns, str(device))
+            pairs = zip(view.composite, view.hole, strict=True)
+            values = [float(_artefacts(module, frame, device)[hole].mean()) for frame, hole in pairs if hole.any()]
+        found = mean_over_clip(values, parts="frames", missing="no frame has a hole")
+        return {"hole": replace(found, details={**found.details, "network_sha256": file_sha256(path)})}
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+
+def network_path() -> Path:
+    """The file that the user named.
+
+    Raises:
+        NotMeasurable: none was named, or it is not there.
+    """
+    given = os.environ.get(VARIABLE)
+    if not given:
+        raise NotMeasurable(f"the network of PAR may not be shipped: get it from its authors and set {VARIABLE} to its file")
+    path = Path(given)
+    if not path.is_file():
+        raise NotMeasurable(f"{VARIABLE} names no file: {path.name!r}; set it to the TorchScript file of the network of PAR")
+    return path
+
+
+@lru_cache(maxsize=1)
+def _network(path: str, changed: int, device: str) -> Any:  # noqa: ARG001 - the time is part of what is remembered
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return torch_networks.torch().jit.load(path, map_location=device).eval()
+    except RuntimeError as error:
+        raise NotMeasurable(f"{VARIABLE} names {Path(path).name!r}, which is no file of TorchScript") from error
+
+
+def _artefacts(module: Any, frame: npt.NDArray[np.uint8], device: Any) -> npt.NDArray[np.bool_]:
+    """Where the network sees an artefact, ``bool[H, W]``."""
+    try:
+        answer = module(normalised(torch_networks.pictures(frame[None], device), MEAN, DEVIATION))
+    except RuntimeError as error:
+        raise NotMeasurable(f"the network of PAR failed on a frame of {frame.shape[1]}x{frame.shape[0]}") from error
+    expected, found = (1, 2, *frame.shape[:2]), tuple(getattr(answer, "shape", ()))
+    if found != expected:
+        raise NotMeasurable(f"the network of PAR gave {found or type(answer).__name__} for a frame, not {expected}")
+    marked: npt.NDArray[np.bool_] = answer.argmax(dim=1)[0].bool().cpu().numpy()
+    return marked

@@ -1,0 +1,83 @@
+"""Semantic score: does an edit of one object leave everything else as it was?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
+from inpaintbench.eval.passes.source_pairs import largest
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.view import ItemView
+
+
+class SemanticScore:
+    """Mean over the pixels outside the object's mask of the largest absolute difference over channels, edit against source.
+
+    EditBoard, AAAI 2025, in grey levels 0..255, each frame with equal weight; lower is better, 0 where nothing but the object was
+    touched. It is defined for edits of a single object: items without a mask have no value, and neither have those whose
+    mask is empty in every frame, where the released code would measure the whole frame. A frame without the object counts whole.
+    The details hold the value of each frame and the share of pixels that count.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``; only ``frame`` has an answer.
+        band_radius_pixels: not used.
+        empty: ``"no_value"``: a frame that the mask covers whole leaves the clip without a value, where the released code gives
+            NaN; ``"leave_out"``: such a frame is left out of the mean.
+    """
+
+    name = "semantic_score"
+    version = "1"
+    unit = "grey levels"
+    higher_is_better = False
+    decimals = 3
+    needs: tuple[str, ...] = ("truth", "prediction", "object_mask")
+
+    def __init__(
+        self,
+        *,
+        regions: tuple[str, ...],
+        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
+        empty: Empty,
+    ) -> None:
+        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+        self.empty = check_empty(empty)
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """A value in 0..255; None where there is no mask, or it or the edit does not fit the source."""
+        return dict.fromkeys(self.regions, self._measured(view))
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+    def _measured(self, view: ItemView) -> Measurement:
+        fault = _mask_fault(view) or misfit(view)
+        if fault is not None:
+            return Measurement(None, fault)
+        values: list[float | None] = []
+        counted = 0
+        for edit, source, masked in zip(view.prediction, view.truth, view.object_mask, strict=True):
+            outside = (~masked).view(np.uint8)
+            pixels = cv2.countNonZero(outside)
+            levels = largest(cv2.absdiff(edit, source))
+            # Sums of whole numbers are exact; OpenCV's mean under a mask is not.
+            values.append(cv2.sumElems(cv2.multiply(levels, outside))[0] / pixels if pixels else None)
+            counted += pixels
+        share = counted / view.object_mask.size
+        lacking = "a pixel outside the object's mask"
+        return mean_over_edit(values, parts="frames", lacking=lacking, empty=self.empty, details={"counted_share": share})
+
+
+def _mask_fault(view: ItemView) -> str | None:
+    if not view.has("object_mask"):
+        return "the item has no mask of an object"
+    mask = view.object_mask
+    wanted = view.truth.shape[:3]
+    if mask.shape != wanted:
+        found, asked = ("x".join(map(str, shape)) for shape in (mask.shape, wanted))
+        return f"the object's mask has the shape {found} (frames, height, width), its source {asked}"
+    return None if mask.any() else "the mask of the object is empty in every frame"

@@ -1,0 +1,130 @@
+"""Weakly normalised joint distance: does a repaired picture still show the pose?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import NotMeasurable, UnknownNameError
+from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.poses import estimator
+from inpaintbench.eval.poses.base import Of
+from inpaintbench.eval.poses.matching import Pair, label, match
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.types import Joint
+from inpaintbench.view import ItemView
+
+Reference = Literal["annotation", "estimate"]
+
+
+class Wnjd:
+    """Mean distance between the joints that a pose estimator finds in a repaired picture and where they are, divided by the
+    picture's diagonal.
+
+    ChaLearn LAP 2018, track 1: ``(1/N) sum ||O_i - P_i|| / ||(w, h)||`` over the N labelled joints (the printed sum begins at 0,
+    which would be one joint too many). 0 where nothing moved. The details have the number of joints and the value of each, with
+    its side (``by_joint``).
+
+    What is not found is never given a number. A labelled joint that the estimator does not know (``unknown``) or does not find
+    (``missing``) is left out of the mean and counted; where no joint is left, as where nobody is found, the item has no value.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``; a pose belongs to the whole frame, so only that has an answer.
+        band_radius_pixels: has no meaning here.
+        pose: the estimator, as ``inpaintbench.eval.poses.estimator`` takes it; the run may name another.
+        reference: ``"annotation"``: the labelled joints. ``"estimate"``: what the same estimator finds in the original, of the
+            labelled joints where there are any, of all where there are none; its own errors then count less.
+
+    Raises:
+        UnknownNameError: no such reference.
+    """
+
+    name = "wnjd"
+    version = "1"
+    unit = ""
+    higher_is_better = False
+    decimals = 4
+    needs: tuple[str, ...] = ("truth", "composite", "joints")
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, pose: str, reference: Reference) -> None:  # noqa: ARG002
+        if reference not in get_args(Reference):
+            raise UnknownNameError(unknown_name("reference of WNJD", reference, list(get_args(Reference))))
+        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+        self.pose, self.reference = pose, reference
+
+    @staticmethod
+    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """Those of the estimator that the protocol names."""
+        return ("keypoint-rcnn",) if constants["pose"] == "keypoint_rcnn" else ()
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """A value from 0 for the frame.
+
+        Raises:
+            NotMeasurable: a clip, no labelled joints to compare with, or no answer of the estimator.
+        """
+        if view.frames != 1:
+            raise NotMeasurable(f"joints are labelled for single pictures, this item has {view.frames} frames")
+        reference = self._reference_joints(view)
+        found = match(reference, self._estimated(view, "prediction"))
+        known = estimator(self._pose(view)).joint_names
+        diagonal = math.hypot(view.width, view.height)
+        return dict.fromkeys(self.regions, _measurement(found, known, diagonal=diagonal))
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+    def _reference_joints(self, view: ItemView) -> tuple[Joint, ...]:
+        labelled = view.joints if view.has("joints") else ()
+        if self.reference == "annotation":
+            if not labelled:
+                raise NotMeasurable("the item has no labelled joints")
+            return labelled
+        found = self._estimated(view, "truth")
+        if not found:
+            raise NotMeasurable("the estimator finds nobody in the original")
+        if not labelled:
+            return found
+        pairs = [pair for pair in match(labelled, found) if pair.estimate is not None]
+        if not pairs:
+            raise NotMeasurable("the estimator finds none of the labelled joints in the original")
+        return tuple(pair.estimate for pair in pairs if pair.estimate is not None)
+
+    def _estimated(self, view: ItemView, of: Of) -> tuple[Joint, ...]:
+        pose, compute = self._pose(view), view.shared.compute
+        picture = np.asarray((view.truth if of == "truth" else view.composite)[0])
+
+        def estimate() -> tuple[Joint, ...]:
+            found: tuple[Joint, ...] = estimator(pose).estimate(picture, item_id=view.item_id, of=of, compute=compute)
+            return found
+
+        joints: tuple[Joint, ...] = view.shared.once(("pose", pose), estimate) if of == "truth" else estimate()
+        return joints
+
+    def _pose(self, view: ItemView) -> str:
+        return view.shared.compute.pose or self.pose
+
+
+def _measurement(pairs: Sequence[Pair], known: Sequence[str], *, diagonal: float) -> Measurement:
+    comparable = [pair for pair in pairs if pair.reference.name in known]
+    compared = [pair for pair in comparable if pair.estimate is not None]
+    counts = {
+        "joints": len(compared),
+        "missing": len(comparable) - len(compared),
+        "unknown": len(pairs) - len(comparable),
+    }
+    if not comparable:
+        return Measurement(None, "the estimator knows none of the labelled joints", counts)
+    if not compared:
+        return Measurement(None, "the estimator finds none of the joints in the repaired picture", counts)
+    by_joint: dict[str, list[float]] = {}
+    for pair in compared:
+        by_joint.setdefault(label(pair.reference), []).append(pair.distance_pixels / diagonal)
+    value = math.fsum(pair.distance_pixels for pair in compared) / (len(compared) * diagonal)
+    means = {joint: math.fsum(distances) / len(distances) for joint, distances in sorted(by_joint.items())}
+    return Measurement(value, details={**counts, "by_joint": means})

@@ -1,0 +1,53 @@
+"""What metrics that lay an edited clip over its source have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
+from inpaintbench.eval.sizes import sizes_in_words
+from inpaintbench.view import ItemView
+
+Empty = Literal["no_value", "leave_out"]
+
+
+def check_empty(rule: Empty) -> Empty:
+    """``rule`` when it is one of the two."""
+    if rule not in get_args(Empty):
+        raise ValueError(f"empty is {rule!r}, choose {' or '.join(map(repr, get_args(Empty)))}")
+    return rule
+
+
+def misfit(view: ItemView) -> str | None:
+    """Why the edited frames cannot be laid over those of the source; None where they can."""
+    if view.prediction.shape == view.truth.shape:
+        return None
+    found, asked = sizes_in_words(view.prediction.shape, view.truth.shape)
+    return f"the edit is {found}, its source is {asked}"
+
+
+def mean_over_edit(
+    values: Sequence[float | None], *, parts: str, lacking: str, empty: Empty, details: Mapping[str, Any]
+) -> Measurement:
+    """The mean over the frames or pairs of an edit, with the value of each in the details.
+
+    Args:
+        values: of each part; None where no pixel is left to measure, NaN where it could not be measured.
+        parts: "frames" or "pairs".
+        lacking: what such a part lacks, to complete "no pair has ...".
+        empty: whether one such part leaves the clip without a value, or is left out of the mean.
+        details: further ones.
+    """
+    found = [value for value in values if value is not None]
+    mean = mean_over_clip(found, parts=parts, missing=f"no {parts.removesuffix('s')} has {lacking}")
+    numbers = [None if value is None or math.isnan(value) else value for value in values]
+    told = {**mean.details, f"{parts.removesuffix('s')}_values": numbers, **details}
+    missing = len(values) - len(found)
+    if not missing:
+        return Measurement(mean.value, mean.reason, told)
+    told[f"empty_{parts}"] = missing
+    if not found or empty == "leave_out":
+        return Measurement(mean.value, mean.reason, told)
+    return Measurement(None, f"{missing} of {len(values)} {parts} lack {lacking}", told)

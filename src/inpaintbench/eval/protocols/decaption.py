@@ -1,0 +1,32 @@
+"""The two protocols of video decaptioning, ChaLearn LAP track 2, ECCV 2018: as the released code scores, and corrected."""
+
+from __future__ import annotations
+
+from inpaintbench.eval.protocols.base import Constant, Protocol
+
+_WANG: dict[str, Constant] = {"data_range": 1.0, "sigma": 1.5, "window_pixels": 11, "k1": 0.01, "k2": 0.03}
+DSSIM_PUBLISHED: dict[str, Constant] = {**_WANG, "taps": 13, "ddof": 1}
+"""Of scikit-image in 2018, whose Gaussian reached four standard deviations whatever the window was."""
+DSSIM_TODAY: dict[str, Constant] = {**_WANG, "taps": 11, "ddof": 0}
+"""Of Wang et al., 2004."""
+
+AS_PUBLISHED = Protocol(
+    name="decaption/as-published",
+    regions=("frame",),
+    band_radius_pixels=8,
+    composite=False,
+    metrics={"mse": {}, "psnr": {"data_range": 1.0, "infinite": "keep"}, "dssim": DSSIM_PUBLISHED},
+)
+"""Reproduces the numbers of the released code: whole frames in colour, the mean over frames, then over clips. A clip with another
+number of frames than the truth, like one that is not there, is skipped, so a method loses nothing by leaving it out; the paper's
+tables print this DSSIM as "SSIM" and rank it the wrong way round."""
+
+CORRECTED = Protocol(
+    name="decaption/corrected",
+    regions=("frame", "hole"),
+    band_radius_pixels=8,
+    composite=False,
+    metrics={"mse": {}, "psnr": {"data_range": 1.0, "infinite": "count"}, "dssim": DSSIM_TODAY},
+)
+"""Beside whole frames the pixels under the text, DSSIM with the window that its constants are made for, and infinite values
+counted apart. Frames are still judged whole: nobody is told where the text is, so what is spoilt elsewhere counts."""

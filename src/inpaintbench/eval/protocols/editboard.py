@@ -1,0 +1,66 @@
+"""The protocols of EditBoard, AAAI 2025: as the released code scores, as its paper tells, and corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inpaintbench.eval.protocols.base import Constant, Protocol
+
+_BAND_RADIUS_PIXELS = 8
+"""Nothing is measured there: edited clips are measured whole."""
+_RELEASED: dict[str, Constant] = {"flow": "farneback", "mask": "luma_at_most", "mask_level": 5, "least_valid_share": 0.7}
+_PAPER: dict[str, Constant] = {"flow": "raft_large", "mask": "channels_below", "mask_level": 5, "least_valid_share": 0.7}
+
+_B32, _L14 = {"network": "ViT-B/32"}, {"network": "ViT-L/14"}
+_RELEASED_NETWORKS: dict[str, Mapping[str, Constant]] = {
+    "success_rate": {**_B32, "preprocess": "pillow", "portrait": "bottom", "tie": 1.0},
+    "clip_similarity": {**_B32, "preprocess": "pillow", "portrait": "bottom"},
+    "subject_consistency": {"side_pixels": 224},
+    "background_consistency": {**_B32, "preprocess": "tensor", "portrait": "centre"},
+    "aesthetic_quality": {**_L14, "preprocess": "tensor", "portrait": "centre", "divisor": 10.0},
+    "imaging_quality": {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0},
+}
+_CORRECTED_NETWORKS: dict[str, Mapping[str, Constant]] = {
+    **_RELEASED_NETWORKS,
+    "success_rate": {**_B32, "preprocess": "pillow", "portrait": "centre", "tie": 0.5},
+    "clip_similarity": {**_B32, "preprocess": "pillow", "portrait": "centre"},
+    "background_consistency": {**_B32, "preprocess": "pillow", "portrait": "centre"},
+    "aesthetic_quality": {**_L14, "preprocess": "pillow", "portrait": "centre", "divisor": 10.0},
+}
+"""One way to shrink a frame for all four, so they share what the network sees; a tie is half a success, and of tall frames the
+middle is kept, not the bottom."""
+
+
+def _protocol(
+    name: str,
+    source: Mapping[str, Constant],
+    *,
+    empty: str,
+    least_motion_pixels: float,
+    others: Mapping[str, Mapping[str, Constant]],
+) -> Protocol:
+    return Protocol(
+        name=f"editboard/{name}",
+        regions=("frame",),
+        band_radius_pixels=_BAND_RADIUS_PIXELS,
+        composite=False,
+        metrics={
+            "ff_alpha": {**source, "empty": empty},
+            "ff_beta": {**source, "least_motion_pixels": least_motion_pixels},
+            "semantic_score": {"empty": empty},
+            **others,
+        },
+    )
+
+
+AS_PUBLISHED = _protocol("as-published", _RELEASED, empty="no_value", least_motion_pixels=0.0, others=_RELEASED_NETWORKS)
+"""Reproduces the numbers of the released code for frames of 512x512: Farneback's flow, a mask by luma, every pixel in FF-beta.
+Where that code scores a clip 0 because FF-alpha does not apply to it, or NaN because a mask leaves nothing, there is no value."""
+
+PAPER = _protocol("paper", _PAPER, empty="no_value", least_motion_pixels=0.0, others=_RELEASED_NETWORKS)
+"""What the paper describes: a learned flow, and a mask by the largest of the three channels. It names PWC-Net and FlowNet, this
+follows RAFT; it states no thresholds, these are the released code's."""
+
+CORRECTED = _protocol("corrected", _RELEASED, empty="leave_out", least_motion_pixels=0.5, others=_CORRECTED_NETWORKS)
+"""As the released code, but frames and pairs in which a mask leaves nothing are left out, and FF-beta counts only what moves
+by half a pixel or more in the source or in the edit: what is still in both costs nothing."""

@@ -1,0 +1,29 @@
+"""The two protocols of inpainting people, ChaLearn LAP track 1, WCCI 2018: as published, and corrected."""
+
+from __future__ import annotations
+
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.protocols.decaption import DSSIM_PUBLISHED, DSSIM_TODAY
+
+_POSE = "keypoint_rcnn"
+"""The challenge ran a stacked hourglass on what participants sent in; `--pose` names another estimator than this one."""
+
+AS_PUBLISHED = Protocol(
+    name="humans/as-published",
+    regions=("frame",),
+    band_radius_pixels=8,
+    composite=False,
+    metrics={"mse": {}, "dssim": DSSIM_PUBLISHED, "wnjd": {"pose": _POSE, "reference": "annotation"}},
+)
+"""Pictures are measured whole, as they were sent in, also where nothing was missing. The scorer was not published: that DSSIM is
+made as in track 2, and that distances are those to the annotation (the text speaks of "original joints" and of a method run
+"before and after"), is our reading."""
+
+CORRECTED = Protocol(
+    name="humans/corrected",
+    regions=("frame", "hole"),
+    band_radius_pixels=8,
+    metrics={"mse": {}, "dssim": DSSIM_TODAY, "wnjd": {"pose": _POSE, "reference": "estimate"}},
+)
+"""Known pixels are those of the original, DSSIM has the window that its constants are made for, and joints are compared with
+those that the same estimator finds in the original: a perfect copy scores 0."""

@@ -1,0 +1,116 @@
+"""The layers of DINO's vision transformer under the names of its published state dict; see ``dino``.
+
+Imported only where PyTorch is needed.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+EPSILON = 1e-6
+"""Of the layer norms."""
+OFFSET = 0.1
+"""Added to the number of patches along a side before positions are scaled to it, as published, against a grid that comes out one
+too short. It shifts the sampling a little, so it is part of the numbers."""
+
+
+class Attention(nn.Module):
+    """Every patch looks at every other, in several heads."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.proj = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        count, length, width = x.shape
+        query, key, value = self.qkv(x).reshape(count, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        seen = functional.scaled_dot_product_attention(query, key, value)
+        projected: Tensor = self.proj(seen.transpose(1, 2).reshape(count, length, width))
+        return projected
+
+
+class Mlp(nn.Module):
+    """Two layers with a GELU between them."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.fc1 = nn.Linear(width, hidden)
+        self.fc2 = nn.Linear(hidden, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        out: Tensor = self.fc2(functional.gelu(self.fc1(x)))
+        return out
+
+
+class Block(nn.Module):
+    """Attention and two layers, each added to what came in, with norms before them."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width, eps=EPSILON)
+        self.attn = Attention(width, heads)
+        self.norm2 = nn.LayerNorm(width, eps=EPSILON)
+        self.mlp = Mlp(width, 4 * width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        x = x + self.attn(self.norm1(x))
+        out: Tensor = x + self.mlp(self.norm2(x))
+        return out
+
+
+class Patches(nn.Module):
+    """A vector for each square of a picture."""
+
+    def __init__(self, width: int, patch_pixels: int) -> None:
+        super().__init__()
+        self.proj = nn.Conv2d(3, width, patch_pixels, patch_pixels)
+
+
+class Dino(nn.Module):
+    """The network.
+
+    Args:
+        width: of the vectors, also of the one that comes out.
+        layers: blocks.
+        heads: of each block's attention.
+        patch_pixels: side of a patch.
+        grid: patches along a side of the pictures of the training, 224 pixels.
+    """
+
+    def __init__(self, *, width: int = 768, layers: int = 12, heads: int = 12, patch_pixels: int = 16, grid: int = 14) -> None:
+        super().__init__()
+        self.grid = grid
+        self.cls_token = nn.Parameter(torch.empty(1, 1, width))
+        self.pos_embed = nn.Parameter(torch.empty(1, 1 + grid**2, width))
+        self.patch_embed = Patches(width, patch_pixels)
+        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
+        self.norm = nn.LayerNorm(width, eps=EPSILON)
+        for made_up in (self.cls_token, self.pos_embed):
+            nn.init.trunc_normal_(made_up, std=0.02)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Normalised ``float32[N, 3, H, W]`` -> ``float32[N, width]``, the class token behind the last norm."""
+        patches: Tensor = self.patch_embed.proj(pictures)
+        rows, columns = patches.shape[-2:]
+        tokens = torch.cat([self.cls_token.expand(len(patches), -1, -1), patches.flatten(2).transpose(1, 2)], dim=1)
+        tokens = tokens + self.positions(rows, columns)
+        for block in self.blocks:
+            tokens = block(tokens)
+        out: Tensor = self.norm(tokens)[:, 0]
+        return out
+
+    def positions(self, rows: int, columns: int) -> Tensor:
+        """What is added to the tokens for a grid of patches, ``float32[1, 1 + rows * columns, width]``."""
+        if rows == columns == self.grid:
+            return self.pos_embed
+        learned = self.pos_embed[:, 1:].reshape(1, self.grid, self.grid, -1).permute(0, 3, 1, 2)
+        scales = ((rows + OFFSET) / self.grid, (columns + OFFSET) / self.grid)
+        scaled = functional.interpolate(learned.float(), scale_factor=scales, mode="bicubic")
+        return torch.cat([self.pos_embed[:, :1], scaled.permute(0, 2, 3, 1).flatten(1, 2)], dim=1)

@@ -1,0 +1,223 @@
+"""The layers of MUSIQ under the names of its published state dict; see ``musiq``. Imported only where PyTorch is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from inpaintbench.models.boxes import same_padding
+
+PATCH_PIXELS = 32
+LONGER_SIDES = (224, 384)
+"""Pixels of the two smaller sizes of a picture; the third is its own."""
+GRID = 10
+"""Rows and columns of the learned positions, which those of every picture are mapped to."""
+TOKEN_CHANNELS, GROUPS = 64, 32
+EPSILON = 1e-6
+BLOCK_EPSILON = 1e-4
+"""Of the group norms in the block."""
+WEIGHT_EPSILON = 1e-5
+"""Added to the deviation of the weights of a filter before it divides them."""
+
+
+def same(x: Tensor, *, kernel: int, stride: int) -> Tensor:
+    """``float32[N, C, H, W]`` with zeros around it as TensorFlow's "SAME" has them: the odd one right and at the bottom."""
+    top, bottom = same_padding(x.shape[-2], kernel=kernel, stride=stride)
+    left, right = same_padding(x.shape[-1], kernel=kernel, stride=stride)
+    return functional.pad(x, (left, right, top, bottom))
+
+
+class StandardisedConvolution(nn.Conv2d):
+    """A convolution whose filters are brought to mean 0 and deviation 1 before they are used."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int = 1) -> None:
+        super().__init__(inputs, outputs, kernel, stride, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, C, H, W]`` -> ``float32[N, outputs, ceil(H / stride), ceil(W / stride)]``."""
+        deviations, means = torch.std_mean(self.weight, dim=(1, 2, 3), keepdim=True)
+        weight = (self.weight - means) / (deviations + WEIGHT_EPSILON)
+        kernel, stride = self.kernel_size[0], self.stride[0]
+        return functional.conv2d(same(x, kernel=kernel, stride=stride), weight, stride=stride)
+
+
+class Bottleneck(nn.Module):
+    """Three convolutions, added to a fourth of the input."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.conv1 = StandardisedConvolution(inputs, inputs, 1)
+        self.gn1 = nn.GroupNorm(GROUPS, inputs, eps=BLOCK_EPSILON)
+        self.conv2 = StandardisedConvolution(inputs, inputs, 3)
+        self.gn2 = nn.GroupNorm(GROUPS, inputs, eps=BLOCK_EPSILON)
+        self.conv3 = StandardisedConvolution(inputs, outputs, 1)
+        self.gn3 = nn.GroupNorm(GROUPS, outputs, eps=BLOCK_EPSILON)
+        self.conv_proj = StandardisedConvolution(inputs, outputs, 1)
+        self.gn_proj = nn.GroupNorm(GROUPS, outputs, eps=BLOCK_EPSILON)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, inputs, H, W]`` -> ``float32[N, outputs, H, W]``."""
+        short = self.gn_proj(self.conv_proj(x))
+        x = functional.relu(self.gn1(self.conv1(x)))
+        x = functional.relu(self.gn2(self.conv2(x)))
+        return functional.relu(self.gn3(self.conv3(x)) + short)
+
+
+class Attention(nn.Module):
+    """Every token looks at every other, in several heads."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        split = (*x.shape[:2], self.heads, -1)
+        parts = (layer(x).reshape(split).transpose(1, 2) for layer in (self.query, self.key, self.value))
+        seen = functional.scaled_dot_product_attention(*parts)
+        out: Tensor = self.out(seen.transpose(1, 2).flatten(2))
+        return out
+
+
+class Mlp(nn.Module):
+    """Two layers with a GELU between them."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.fc1 = nn.Linear(width, hidden)
+        self.fc2 = nn.Linear(hidden, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        out: Tensor = self.fc2(functional.gelu(self.fc1(x)))
+        return out
+
+
+class Block(nn.Module):
+    """Attention and two layers, each added to what came in, with norms before them."""
+
+    def __init__(self, width: int, hidden: int, heads: int) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width, eps=EPSILON)
+        self.attention = Attention(width, heads)
+        self.norm2 = nn.LayerNorm(width, eps=EPSILON)
+        self.mlp = Mlp(width, hidden)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        x = x + self.attention(self.norm1(x))
+        out: Tensor = x + self.mlp(self.norm2(x))
+        return out
+
+
+def _made_up(*shape: int) -> nn.Parameter:
+    return nn.Parameter(nn.init.normal_(torch.empty(shape), std=0.02))
+
+
+class Positions(nn.Module):
+    """A learned vector for each place of the grid."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.position_emb = _made_up(1, GRID**2, width)
+
+
+class Scales(nn.Module):
+    """A learned vector for each size of the picture."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.scale_emb = _made_up(1 + len(LONGER_SIDES), width)
+
+
+class Encoder(nn.Module):
+    """The transformer."""
+
+    def __init__(self, width: int, hidden: int, heads: int, layers: int) -> None:
+        super().__init__()
+        self.posembed_input = Positions(width)
+        self.scaleembed_input = Scales(width)
+        self.cls = _made_up(1, 1, width)
+        self.transformer = nn.ModuleDict({f"encoderblock_{index}": Block(width, hidden, heads) for index in range(layers)})
+        self.encoder_norm = nn.LayerNorm(width, eps=EPSILON)
+
+    def forward(self, x: Tensor, places: Tensor, scales: Tensor) -> Tensor:
+        """Patches ``float32[N, L, width]``, their places in the grid and sizes, ``int64[L]`` -> ``float32[N, width]``."""
+        x = x + self.posembed_input.position_emb[0, places] + self.scaleembed_input.scale_emb[scales]
+        x = torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
+        for block in self.transformer.values():
+            x = block(x)
+        out: Tensor = self.encoder_norm(x[:, 0])
+        return out
+
+
+class Musiq(nn.Module):
+    """The network.
+
+    The published one fills up the patches of the smaller sizes to 49 and 144 and hides the empty ones from its attention (their
+    share is exp(-1000) = 0 in float32); here there are none.
+
+    Args:
+        width: of the tokens.
+        hidden: of the layers between them.
+        heads: of each block's attention.
+        layers: blocks.
+    """
+
+    def __init__(self, *, width: int = 384, hidden: int = 1152, heads: int = 6, layers: int = 14) -> None:
+        super().__init__()
+        channels = 4 * TOKEN_CHANNELS
+        self.conv_root = StandardisedConvolution(3, TOKEN_CHANNELS, 7, 2)
+        self.gn_root = nn.GroupNorm(GROUPS, TOKEN_CHANNELS, eps=EPSILON)
+        self.block1 = Bottleneck(TOKEN_CHANNELS, channels)
+        self.embedding = nn.Linear(channels * (PATCH_PIXELS // 4) ** 2, width)
+        self.transformer_encoder = Encoder(width, hidden, heads, layers)
+        self.head = nn.Linear(width, 1)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """``float32[N, 3, H, W]`` RGB in 0..1 -> ``float32[N]``."""
+        x = (pictures - 0.5) * 2
+        patches, places, scales = [], [], []
+        for scale, sized in enumerate([*(resized(x, side) for side in LONGER_SIDES), x]):
+            found, rows, columns = patches_of(sized)
+            patches.append(found)
+            places.append(grid_places(rows, columns).to(x.device))
+            scales.append(torch.full((rows * columns,), scale, device=x.device))
+        tokens = self._tokens(patches)
+        answer: Tensor = self.head(self.transformer_encoder(tokens, torch.cat(places), torch.cat(scales)))
+        return answer[:, 0]
+
+    def _tokens(self, patches: Sequence[Tensor]) -> Tensor:
+        together = torch.cat(list(patches), dim=1)
+        x = functional.relu(self.gn_root(self.conv_root(together.flatten(0, 1))))
+        x = self.block1(functional.max_pool2d(same(x, kernel=3, stride=2), 3, 2))
+        flat = x.permute(0, 2, 3, 1).flatten(1)  # channels last: the order of the converted parameters
+        tokens: Tensor = self.embedding(flat.reshape(*together.shape[:2], -1))
+        return tokens
+
+
+def resized(pictures: Tensor, longer_side: int) -> Tensor:
+    """``float32[N, 3, H, W]`` scaled, bicubic without anti-aliasing, so that the longer side has so many pixels."""
+    height, width = pictures.shape[-2:]
+    ratio = longer_side / max(height, width)
+    size = (max(1, round(height * ratio)), max(1, round(width * ratio)))
+    return functional.interpolate(pictures, size=size, mode="bicubic", align_corners=False)
+
+
+def patches_of(pictures: Tensor) -> tuple[Tensor, int, int]:
+    """``float32[N, rows * columns, 3, 32, 32]``, row by row, of pictures with zeros around them, with rows and columns."""
+    padded = same(pictures, kernel=PATCH_PIXELS, stride=PATCH_PIXELS)
+    rows, columns = padded.shape[2] // PATCH_PIXELS, padded.shape[3] // PATCH_PIXELS
+    cut = padded.reshape(-1, 3, rows, PATCH_PIXELS, columns, PATCH_PIXELS)
+    return cut.permute(0, 2, 4, 1, 3, 5).flatten(1, 2), rows, columns
+
+
+def grid_places(rows: int, columns: int) -> Tensor:
+    """The place in the grid of learned positions of each patch of a picture, row by row, ``int64[rows * columns]``."""
+    grid = torch.arange(GRID, dtype=torch.float32).reshape(1, 1, GRID)
+    down, across = (functional.interpolate(grid, size=count, mode="nearest").reshape(-1).long() for count in (rows, columns))
+    return (GRID * down[:, None] + across).flatten()

@@ -1,0 +1,234 @@
+"""EditBoard, AAAI 2025: clips, prompts that ask for edits in four tasks, and masks of the objects that these are about.
+
+Nothing is missing: a method sees the clip itself, and whole frames are judged. The video list and the prompts of the paper were
+never released, so footage and prompts are the builder's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from inpaintbench import video
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.curation import measuring
+from inpaintbench.curation.attributes.warp_valid_share import ENOUGH, WarpValidShare
+from inpaintbench.curation.editing import object_masks
+from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK
+from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.export import slices
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.types import EDIT, EDIT_TASKS, Answer, Attribute, Clip, Corruption, Dataset, Item, Plain, Source, content_id
+from inpaintbench.workspace import Workspace
+
+VERSION = "1"
+QUESTION = "source_prompt"
+"""The question whose answers say what clips show, where the file of prompts does not."""
+FEWEST_CLIPS = 10
+"""In a task. Source: EditBoard, AAAI 2025."""
+_WHOLE = 1_000_000
+"""Frames; longer than any clip."""
+
+
+class EditingRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "editing"
+
+    name: str = "Video editing"
+    behaviour: Literal["corrected", "as-published"] = "corrected"
+    """``as-published`` squashes frames to the square, as EditBoard's script does; ``corrected`` cuts out the centre."""
+    side: int = Field(512, ge=16)
+    """Of the square frames."""
+    frames: int | None = Field(None, ge=2)
+    """At most so many of a clip, the first; None = all."""
+    mask_tasks: tuple[str, ...] = MASK_TASKS
+    """Tasks whose items carry an object mask; without one they are refused."""
+    captioner: str | None = None
+    """Attribute leaf, perhaps of another package, whose text says what a clip shows where neither file nor rater does."""
+
+    @field_validator("mask_tasks")
+    @classmethod
+    def _known_tasks(cls, tasks: tuple[str, ...]) -> tuple[str, ...]:
+        for task in tasks:
+            if task not in EDIT_TASKS:
+                raise ValueError(unknown_name("task", task, list(EDIT_TASKS)))
+        return tasks
+
+    @property
+    def normalizer(self) -> dict[str, Any]:
+        """What brings frames, and masks with them, to the square."""
+        name = "stretch" if self.behaviour == "as-published" else "cover"
+        most = {"most_enlargement": 1e6} if name == "stretch" else {}  # the script enlarges whatever it takes
+        return {"name": name, "width": self.side, "height": self.side, **most}
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """One edit of one clip."""
+
+    clip: Clip
+    task: str
+    source_prompt: str | None
+    target_prompt: str
+    object: int | None
+
+
+def curate(recipe: EditingRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+    """Square clips, exact to the normalised frames: whole frames are judged, and edits may come from the same originals."""
+    splitter = {"name": "windows", "length": recipe.frames or _WHOLE, "shortest": 2}
+    stages.curate(stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless"), sources, executor, workspace)
+
+
+def check(recipe: EditingRecipe) -> None:
+    """Raise ``InputError`` when the captioner is no attribute."""
+    if recipe.captioner:
+        from inpaintbench.curation.attributes import ATTRIBUTES
+
+        ATTRIBUTES.get(recipe.captioner)
+
+
+def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> None:
+    """How well flow explains each clip, object masks at its size, and what it shows if a captioner is to say so."""
+    clips = _clips(workspace)
+    measuring.measure(executor, clips, leaf=WarpValidShare.name)
+    if recipe.captioner:
+        measuring.measure(executor, clips, leaf=recipe.captioner)
+    parts = {row.source_id: row for row in workspace.table("sources", Source)}
+    wanted = {
+        (edit.clip.clip_id, edit.object): object_masks.Wanted(edit.clip, str(source.parts[OBJECT_MASK]), edit.object, source.uri)
+        for edit in _edits(workspace, clips)
+        if edit.task in recipe.mask_tasks and OBJECT_MASK in (source := parts[edit.clip.source_id]).parts
+    }
+    object_masks.fit(executor, list(wanted.values()), normalizer=recipe.normalizer)
+
+
+def _clips(workspace: Workspace) -> list[Clip]:
+    """The first clip of every source."""
+    return [clip for clip in stages.by_name(workspace, workspace.table("clips", Clip)) if clip.start_frame == 0]
+
+
+def _edits(workspace: Workspace, clips: Sequence[Clip]) -> Iterator[_Edit]:
+    known = stages.facts_of(workspace, ["known"])
+    for clip in clips:
+        row = known.get((clip.source_id, EDITS))
+        if row is None or row.blob is None:
+            raise InputError("the clips come without prompts; build from a source that has some, such as edit_clips")
+        for edit in json.loads(workspace.blobs.path(row.blob).read_bytes()):
+            yield _Edit(clip, **edit)
+
+
+def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> None:  # noqa: ARG001 - stage signature
+    """An item for every prompt. What a clip shows is taken from the file, else from raters, else from the captioner."""
+    clips = _clips(workspace)
+    require(clips, "clips", "build editing")
+    masks = _masks(workspace)
+    told, names = _told(recipe, workspace), stages.clip_names(workspace, clips)
+    made, refused = [], []
+    for edit in _edits(workspace, clips):
+        mask = masks.get((edit.clip.clip_id, object_masks.attribute_name(edit.object)))
+        if edit.task not in recipe.mask_tasks:
+            mask = None
+        elif mask is None:
+            reason = f"has no object mask, which {edit.task} needs"
+            refused.append(Rejection(edit.clip.clip_id, EDITS, names[edit.clip.clip_id], reason))
+            continue
+        made.append(_corruption(edit, edit.source_prompt or told.get(edit.clip.clip_id), mask))
+    workspace.write_table("rejected", EDITS, list(dict.fromkeys(refused)), Rejection)
+    workspace.write_table("corruptions", EDITS, sorted(made, key=lambda row: row.corruption_id), Corruption)
+    items = {row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id) for row in made}
+    tasks = {items[row.corruption_id].item_id: (str(row.parameters["task"]),) for row in made}
+    found, left_out = slices.by_value(tasks, "task", name="task", wanted=EDIT_TASKS)
+    stages.write_items(
+        workspace, list(items.values()), [slices.everything(list(tasks)), *found], left_out,
+        empty="not one edit can be asked for; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def _masks(workspace: Workspace) -> dict[tuple[str, str], tuple[str, str]]:
+    """(clip, attribute) -> the mask's blob and the hash of what it decodes to."""
+    found = {}
+    for row in workspace.table("attributes", Attribute, step="object_masks"):
+        hole = video.read_hole(workspace.blobs.path(str(row.blob)))
+        found[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
+    return found
+
+
+def _told(recipe: EditingRecipe, workspace: Workspace) -> dict[str, str]:
+    """Clip -> what it shows, by the captioner or, before it, by raters."""
+    told: dict[str, str] = {}
+    if recipe.captioner:
+        rows = workspace.table("attributes", Attribute, step=measuring.step_of(recipe.captioner))
+        told = {row.subject_id: row.value for row in rows if isinstance(row.value, str)}
+    answers = (row for row in workspace.table("answers", Answer) if row.question == QUESTION)
+    return told | {row.subject_id: row.answer for row in answers if row.answer}
+
+
+def _corruption(edit: _Edit, source_prompt: str | None, mask: tuple[str, str] | None) -> Corruption:
+    clip, (blob, digest) = edit.clip, mask or (None, None)
+    asked: dict[str, Any] = {"task": edit.task, "source_prompt": source_prompt, "target_prompt": edit.target_prompt}
+    if blob and edit.object is not None:
+        asked["object"] = edit.object
+    return Corruption(
+        corruption_id=content_id(clip.clip_id, EDIT, VERSION, asked, digest), clip_id=clip.clip_id, generator=EDIT,
+        parameters=asked, seed=0, parent_id=None, hole=None, hole_sha256=None, input=clip.blob, input_sha256=clip.rgb_sha256,
+        object_mask=blob, object_mask_sha256=digest,
+    )  # fmt: skip
+
+
+def export(recipe: EditingRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/editing``."""
+    captions = [recipe.captioner] if recipe.captioner else []
+    measured = [WarpValidShare.name, *captions]
+    publication = stages.Publication(
+        recipe,
+        attribute_steps=("object_masks", *map(measuring.step_of, measured)),
+        leaves={"splitter": ["windows"], "normalizer": [recipe.normalizer["name"]], "attribute": measured},
+        about=_ABOUT,
+        hole_is_given=False,
+    )
+    return stages.export(publication, workspace, target=target)
+
+
+_ABOUT = (
+    "Edits by prompt: `truth` shows what `source_prompt` says and is to show what `target_prompt` says, in four tasks: one"
+    " attribute of one object (SOSA), style (SE), several attributes of one object (SOMA), several objects and attributes (MOA)."
+    " Nothing is missing; whole frames are judged. In `attributes`, `warp_valid_share` is the share of pixels that optical flow"
+    f" explains: from {ENOUGH:.2f} FF-alpha applies, below it FF-beta; `object_fraction` is the mean share of the object."
+)
+
+
+def warnings(rows: Sequence[Plain]) -> list[str]:
+    """What a reader of scores should know of a dataset, from its rows, a sentence each."""
+    told = []
+    for task in dict.fromkeys(row["task"] for row in rows):
+        clips = len({row["clip_id"] for row in rows if row["task"] == task})
+        if clips < FEWEST_CLIPS:
+            told.append(
+                f"{task} has {_counted(clips, 'clip')}, fewer than the {FEWEST_CLIPS} of the paper: its means will be unsure"
+            )
+    shares = {row["clip_id"]: row["attributes"].get(WarpValidShare.name) for row in rows}
+    known: list[float] = [share for share in shares.values() if share is not None]
+    if not any(share >= ENOUGH for share in known):
+        best = f"; the best has {max(known):.2f}" if known else ""
+        told.append(f"no clip reaches a valid share of {ENOUGH:.2f}{best}: FF-alpha will have no value, only FF-beta")
+    unsaid = sum(row["source_prompt"] is None for row in rows)
+    if unsaid:
+        told.append(
+            f"nobody says what the clip shows for {unsaid} of {_counted(len(rows), 'item')}, which success_rate needs: add"
+            f" source_prompt to the prompts, import answers to {QUESTION!r}, or name a captioner"
+        )
+    return told
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tiny_networks import edited, noise
+
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.metrics.subject_consistency import SubjectConsistency
+from inpaintbench.eval.passes.dino_frames import dino_vectors
+
+pytest.importorskip("torch")
+
+
+def metric(side_pixels: int = 32) -> SubjectConsistency:
+    return SubjectConsistency(regions=("frame", "hole"), band_radius_pixels=8, side_pixels=side_pixels)
+
+
+def test_is_the_mean_likeness_to_the_first_frame_and_the_one_before() -> None:
+    view = edited(np.concatenate([noise(2, 40, 60), 255 - noise(1, 40, 60), np.zeros((1, 40, 60, 3), np.uint8)]))
+    vectors = dino_vectors(view, side_pixels=32)
+    cosines = np.maximum(0, vectors @ vectors.T)
+    expected = np.mean([(cosines[index, 0] + cosines[index, index - 1]) / 2 for index in (1, 2, 3)])
+    found = metric().measure(view.declaring("subject_consistency", SubjectConsistency.needs))["frame"]
+    assert found.value == pytest.approx(expected, abs=1e-12)
+    assert 0 < expected < 0.9999
+    assert found.details == {"pairs": 3}
+
+
+def test_a_still_clip_is_one_and_one_frame_has_no_value() -> None:
+    still = np.repeat(noise(1, 40, 40), 3, axis=0)
+    assert metric().measure(edited(still))["frame"].value == pytest.approx(1, abs=1e-9)
+    with pytest.raises(NotMeasurable, match="one frame has no other frame to be like"):
+        metric().measure(edited(still[:1]))
+
+
+def test_names_its_weights_and_refuses_a_side_below_a_patch() -> None:
+    assert metric().regions == ("frame",)
+    assert SubjectConsistency.weights_of({"side_pixels": 224}) == ("dino-vit-b-16",)
+    with pytest.raises(ValueError, match="side_pixels is 8, it must be at least 16"):
+        metric(8)

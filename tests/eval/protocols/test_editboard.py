@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.base import Protocol
+
+NAMES = ("editboard/as-published", "editboard/paper", "editboard/corrected")
+FIDELITY = ("ff_alpha", "ff_beta", "semantic_score")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_listed_protocol_bears_its_name_and_builds_all_metrics_for_whole_frames_as_they_were_given(name: str) -> None:
+    protocol = PROTOCOLS.get(name)
+    assert protocol.name == name
+    assert not protocol.composite
+    metrics = protocol.build_metrics()
+    assert [metric.name for metric in metrics][:3] == list(FIDELITY)
+    assert all(metric.regions == ("frame",) for metric in metrics)
+    assert all("hole" not in metric.needs and "composite" not in metric.needs for metric in metrics)
+
+
+def test_what_they_need_is_known_and_what_they_measure_differs() -> None:
+    published, paper, corrected = (PROTOCOLS.get(name) for name in NAMES)
+    assert len({protocol.fingerprint for protocol in (published, paper, corrected)}) == 3
+    assert published.weights_of(FIDELITY) == corrected.weights_of(FIDELITY) == []
+    assert paper.weights_of(FIDELITY) == ["raft-large"]
+
+
+def test_they_differ_in_what_the_paper_says_and_in_what_is_corrected_and_nowhere_else() -> None:
+    published, paper, corrected = (PROTOCOLS.get(name) for name in NAMES)
+    both = ("ff_alpha", "ff_beta")
+    assert differences(published, paper) == {
+        **{(metric, "flow"): ("farneback", "raft_large") for metric in both},
+        **{(metric, "mask"): ("luma_at_most", "channels_below") for metric in both},
+    }
+    assert differences(published, corrected) == {
+        ("ff_alpha", "empty"): ("no_value", "leave_out"),
+        ("ff_beta", "least_motion_pixels"): (0.0, 0.5),
+        ("semantic_score", "empty"): ("no_value", "leave_out"),
+    }
+    same = {"name", "metrics"}
+    assert published.model_dump(exclude=same) == paper.model_dump(exclude=same) == corrected.model_dump(exclude=same)
+
+
+def differences(one: Protocol, other: Protocol) -> dict[tuple[str, str], tuple[object, object]]:
+    """Of the constants of the three metrics of fidelity."""
+    return {
+        (metric, constant): (value, other.metrics[metric][constant])
+        for metric in FIDELITY
+        for constant, value in one.metrics[metric].items()
+        if other.metrics[metric][constant] != value
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_metrics_of_motion_ask_the_same_of_the_source(name: str) -> None:
+    metrics = {metric.name: metric for metric in PROTOCOLS.get(name).build_metrics(["ff_alpha", "ff_beta"])}
+    assert metrics["ff_alpha"].rule == metrics["ff_beta"].rule
