@@ -1,0 +1,163 @@
+"""`eval reinpaint stability`, `selection` and `paper`: how far D can be trusted, and what the paper printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.annotate.outcomes.judgement_files import read_rows
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import console
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.cli.reinpaint.options import (
+    PROTOCOL,
+    Fills,
+    InDataset,
+    Masks,
+    MaskSeed,
+    Methods,
+    PatchPixels,
+    ProtocolName,
+    RandomWeights,
+    RatioText,
+    Run,
+    Second,
+    TimeLimit,
+    drawn,
+    firsts_of,
+    parse_ratio,
+    second_spec,
+)  # fmt: skip
+from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.reinpainting import paper as printed
+from inpaintbench.eval.reinpainting import stability as experiments
+from inpaintbench.eval.reinpainting import writing
+from inpaintbench.eval.reinpainting.grid import bins_of
+from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
+from inpaintbench.eval.reinpainting.setting import Setting, setting_of
+from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
+from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.sharing import Compute
+from inpaintbench.types import Dataset
+from inpaintbench.workspace import Workspace
+
+PAPER_FOLDER = Path("reinpaint-paper-tables")
+PEOPLE, BEST_OF = "people", "best_of"
+
+
+def stability(
+    dataset: InDataset,
+    run: Run,
+    experiment: Annotated[
+        list[str] | None,
+        typer.Option(help=f"One of: {', '.join(experiments.EXPERIMENTS)}. May be given again.", show_default="all"),
+    ] = None,
+    second: Second = "navier_stokes",
+    method: Methods = None,
+    fill: Fills = None,
+    metric: Annotated[str, typer.Option(help="Sub-metric: psnr, ssim or lpips.")] = "psnr",
+    protocol: ProtocolName = PROTOCOL,
+    masks: Masks = 10,
+    ratio: RatioText = "0.4",
+    patch: PatchPixels = 32,
+    seed: MaskSeed = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for plots.", show_default="RUN/reinpaint-stability")] = None,
+    random_weights: RandomWeights = None,
+    time_limit: TimeLimit = SECONDS,
+    workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
+    retry_rejected: RetryRejected = False,
+) -> None:
+    """How much D changes with seeds, masks, number of items and K (the paper's Figs. 3f, 4, 7), as tables and plots."""
+    chosen, loaded = PROTOCOLS.get(protocol), frozen.load(dataset)
+    names = list(dict.fromkeys(experiment or experiments.EXPERIMENTS))
+    for name in names:
+        if name not in experiments.EXPERIMENTS:
+            raise UnknownNameError(unknown_name("experiment", name, list(experiments.EXPERIMENTS)))
+    patches = drawn(parse_ratio(ratio), patch=patch, count="bernoulli", tube_frames=0, seed=seed)
+    base = setting_of(chosen, second=second_spec(second), masks=masks, patches=patches, submetrics=[metric])
+    workspace = Workspace(run, create=False)
+    bind(workspace, dataset)
+    fills = [First.of_fill(name, seed=seed) for name in dict.fromkeys(fill or ())]
+    firsts = [*firsts_of(workspace, method, needed=not fills), *fills]
+    folder = out or workspace.path / "reinpaint-stability"
+    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+
+        def measure(some: Dataset, ones: Sequence[First], settings: Sequence[Setting]) -> experiments.Found:
+            return inpaint_again_all(
+                executor, some, root=dataset, firsts=ones, settings=settings, protocol=protocol,
+                fingerprint=chosen.fingerprint, compute=Compute(random_weights=random_weights), time_limit_seconds=time_limit,
+            )  # fmt: skip
+
+        for name in names:
+            made = experiments.run(name, measure, loaded, firsts, base, metric)
+            path = experiments.write(folder, made)
+            heads, lines = experiments.table(made)
+            console.print_table(f"{made.title}: D with {metric.upper()}", heads, lines)
+            console.out.print(f"{made.told} Plot: {path.resolve()}", markup=False)
+
+
+def selection(
+    dataset: InDataset,
+    run: Run,
+    protocol: ProtocolName = PROTOCOL,
+    method: Methods = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(help="Judgements of the question best_of, as `annotate` exports them: .csv, .jsonl or .parquet."),
+    ] = None,
+) -> None:
+    """On which share of the items each method is the best, by every metric and by people (the paper's Table 5)."""
+    loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
+    chosen = PROTOCOLS.get(protocol)
+    rows, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=method)
+    methods = list(dict.fromkeys(row.method for row in rows))
+    metrics = [name for name in chosen.metrics if any(row.metric == name and row.value is not None for row in rows)]
+    choices = _choices(people) if people else []
+    for bin_name, items in bins_of(loaded).items():
+        columns: dict[str, Selected] = {
+            metric_label(name): selected_by_metric(rows, name, higher_is_better=metric_leaf(name).higher_is_better, items=items)
+            for name in metrics
+        }
+        if people:
+            columns[PEOPLE] = chosen_by_people(choices, methods=methods, items=items)
+        lines = [[one, *(_share(column, one) for column in columns.values())] for one in methods]
+        lines.append(["items (ties)", *(f"{column.items} ({column.tied})" for column in columns.values())])
+        if people:
+            lines.append(["like people", *(_like(column, columns[PEOPLE]) for column in columns.values())])
+        console.print_table(f"Chosen, first masks {bin_name}", ["method", *columns], lines)
+
+
+def paper(
+    out: Annotated[Path, typer.Option(help="Folder for the tables.")] = PAPER_FOLDER,
+) -> None:
+    """The paper's published numbers, as tables by the same code that makes yours."""
+    page = writing.write_grid(out, printed.published(), notes=["Anomalies stand as printed."])
+    console.out.print(f"Tables: {page.resolve()}", markup=False)
+
+
+def _choices(path: Path) -> list[tuple[str, str]]:
+    """(item, chosen method) of every vote on which of several results is the best; test tasks and repeats do not count."""
+    rows = read_rows(path)
+    votes = [
+        row for row in rows if row.fields.get("question", BEST_OF) == BEST_OF and row.fields.get("purpose", "vote") == "vote"
+    ]
+    if not votes:
+        raise InputError(f"{path.name} holds no votes on the question {BEST_OF}")
+    return [(str(row.needed("subject_id")), str(row.needed("choice"))) for row in votes]
+
+
+def _share(column: Selected, method: str) -> str:
+    return f"{column.shares[method]:.0%}" if method in column.shares else "–"
+
+
+def _like(column: Selected, people: Selected) -> str:
+    found = agreement(column.shares, people.shares)
+    return "–" if found is None else f"{found:.0%}"

@@ -1,0 +1,1 @@
+"""Holes filled with patches of the same picture."""

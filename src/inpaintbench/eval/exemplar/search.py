@@ -1,0 +1,141 @@
+"""One round of the search for patches to copy, and the vote of overlapping patches.
+
+Both are written twice, in plain numpy here and in loops for numba in ``compiled.py``. They count in whole numbers and try the
+same candidates in the same order, so they give the same bytes. A round looks only at what the round before left behind, so the
+order of pixels does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.eval.exemplar.levels import NOWHERE, Level, Positions
+
+Weights = npt.NDArray[np.int16]
+"""``int16[positions, 4]``: how much a colour of a pixel counts where patches are compared."""
+WORST = np.iinfo(np.int32).max
+PIXEL_STEP, DRAW_STEP = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
+"""What sets the random numbers of two pixels, and of two draws for one pixel, apart."""
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What a round tries besides what a pixel has already.
+
+    Candidates come in this order: what the neighbours ``reaches`` pixels to the left, right, top and bottom have, moved along;
+    one place drawn within each distance of ``radii`` of the best so far; ``anywhere`` places drawn from all.
+    """
+
+    reaches: tuple[int, ...]
+    radii: tuple[int, ...]
+    anywhere: int
+    key: int
+    """Of the random numbers, below 2^64."""
+
+    def steps(self, stride: int) -> Positions:
+        """From a pixel to each neighbour."""
+        steps = [step for reach in self.reaches for step in (-reach, reach, -reach * stride, reach * stride)]
+        return np.array(steps, np.int32)
+
+
+@dataclass
+class Match:
+    """Which source each pixel of the hole has, and how badly the patches around the two differ."""
+
+    best: Positions
+    """``int32[positions]``, ``NOWHERE`` where there is none."""
+    cost: npt.NDArray[np.int32]
+    """``int32[positions]``: weighted squared differences summed over the patch and its colours."""
+
+    @classmethod
+    def none(cls, level: Level) -> Match:
+        """No pixel has a source."""
+        shape = level.missing.shape
+        return cls(np.full(shape, NOWHERE, np.int32), np.full(shape, WORST, np.int32))
+
+
+def search(level: Level, weights: Weights, match: Match, targets: Positions, draws: Draws) -> None:
+    """One round for the pixels ``targets``: costs are counted anew, and better candidates taken, in place."""
+    before = match.best
+    best, around = before[targets], patch_steps(level)
+    cost = _costs(level, weights, targets, best, around)
+    for step in draws.steps(level.stride):
+        given = before[targets + step]
+        _improve(level, weights, targets, best, cost, np.where(given == NOWHERE, NOWHERE, given - step), around)
+    for number, radius in enumerate(draws.radii):
+        drawn = random_numbers(targets, draws.key, number)
+        span = np.uint64(2 * radius + 1)
+        down = ((drawn >> np.uint64(32)) * span >> np.uint64(32)).astype(np.int32) - np.int32(radius)
+        right = ((drawn & np.uint64(0xFFFFFFFF)) * span >> np.uint64(32)).astype(np.int32) - np.int32(radius)
+        near = best + down * np.int32(level.stride) + right
+        _improve(level, weights, targets, best, cost, np.where(best == NOWHERE, NOWHERE, near), around)
+    for number in range(draws.anywhere):
+        drawn = random_numbers(targets, draws.key, len(draws.radii) + number)
+        chosen = (drawn >> np.uint64(32)) * np.uint64(len(level.sources)) >> np.uint64(32)
+        _improve(level, weights, targets, best, cost, level.sources[chosen.astype(np.intp)], around)
+    match.best = before.copy()
+    match.best[targets], match.cost[targets] = best, cost
+
+
+def vote(level: Level, match: Match, targets: Positions, scale: int) -> npt.NDArray[np.int16]:
+    """``int16[targets, 4]``: the mean of what the patches over a pixel have there, weighted by how well they fit.
+
+    A patch of cost 0 has the weight 256, one of cost ``scale`` (1 up) half of it.
+    """
+    total = np.zeros((len(targets), level.colours.shape[1]), np.int64)
+    weight = np.zeros(len(targets), np.int64)
+    for step in patch_steps(level):
+        source = match.best[targets - step]
+        has = source != NOWHERE
+        fit = 256 * scale // (scale + match.cost[targets - step][has].astype(np.int64)) + 1
+        total[has] += fit[:, None] * level.colours[source[has] + step]
+        weight[has] += fit
+    return ((2 * total + weight[:, None]) // (2 * weight[:, None])).astype(np.int16)
+
+
+def patch_steps(level: Level) -> Positions:
+    """From a pixel to all pixels of the patch around it, row by row."""
+    reach = np.arange(-level.half, level.half + 1, dtype=np.int32)
+    return np.asarray((reach[:, None] * np.int32(level.stride) + reach).ravel(), np.int32)
+
+
+def random_numbers(targets: Positions, key: int, draw: int) -> npt.NDArray[np.uint64]:
+    """``uint64[targets]``, the same for a pixel whatever else is asked for (SplitMix64's finaliser: Steele and others, 2014)."""
+    numbers = targets.astype(np.uint64) * np.uint64(PIXEL_STEP) + np.uint64((key + draw * DRAW_STEP) & 0xFFFFFFFFFFFFFFFF)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def _improve(
+    level: Level,
+    weights: Weights,
+    targets: Positions,
+    best: Positions,
+    cost: npt.NDArray[np.int32],
+    candidates: Positions,
+    around: Positions,
+) -> None:
+    """Take the candidates that may be copied and cost less, in place."""
+    within = (candidates >= 0) & (candidates < len(level.valid)) & (candidates != best)
+    chosen = np.flatnonzero(within)
+    chosen = chosen[level.valid[candidates[chosen]]]
+    found = _costs(level, weights, targets[chosen], candidates[chosen], around)
+    better = found < cost[chosen]
+    best[chosen[better]], cost[chosen[better]] = candidates[chosen[better]], found[better]
+
+
+def _costs(level: Level, weights: Weights, targets: Positions, sources: Positions, around: Positions) -> npt.NDArray[np.int32]:
+    """``int32[targets]``; the worst possible for a source that is ``NOWHERE``."""
+    costs = np.full(len(targets), WORST, np.int32)
+    has = np.flatnonzero(sources != NOWHERE)
+    for start in range(0, len(has), _CHUNK):
+        part = has[start : start + _CHUNK]
+        here, there = targets[part, None] + around, sources[part, None] + around
+        difference = (level.colours[here] - level.colours[there]).astype(np.int32)
+        costs[part] = np.einsum("npc,npc,npc->n", difference, difference, weights[here].astype(np.int32))
+    return costs

@@ -1,0 +1,152 @@
+"""The scores of re-inpainting as metrics: names, units and directions for protocols and reports.
+
+Their values come from `eval reinpaint`, which runs a method again; one look at a prediction cannot give them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.reinpainting.engine import SUBMETRICS
+from inpaintbench.eval.statistics import mean_of
+from inpaintbench.view import ItemView
+
+SECOND, ORIGINAL, KNOWN, EXCESS = "reinpaint", "reinpaint_original", "reinpaint_known", "reinpaint_excess"
+"""How the names begin: D, objective 0-2, D over the known area, and D less that of the truth."""
+KINDS = (SECOND, ORIGINAL, KNOWN, EXCESS)
+
+
+class _Again:
+    """What all of them share.
+
+    Args:
+        regions: the frame alone.
+        band_radius_pixels: nothing is measured there.
+        composited: pixels outside the second hole are those of the first result; else as the second method gives them.
+    """
+
+    version = "1"
+    command: ClassVar[str] = "eval reinpaint"
+    """What measures it, in place of `eval score`."""
+    needs: tuple[str, ...] = ()
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, composited: bool) -> None:
+        self.regions = check_regions(regions)
+        self.band_radius_pixels, self.composited = band_radius_pixels, composited
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:  # noqa: ARG002 - a metric's signature
+        """Nothing.
+
+        Raises:
+            NotMeasurable: always; a second method has to run.
+        """
+        raise NotMeasurable(f"measured by `inpaintbench {self.command}`, which inpaints the result again")
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The mean, each item with equal weight."""
+        return mean_of(measurements)
+
+
+class _Decibels(_Again):
+    unit, higher_is_better, decimals = "dB", True, 2
+
+
+class _Similarity(_Again):
+    unit, higher_is_better, decimals = "", True, 4
+
+
+class _Distance(_Again):
+    unit, higher_is_better, decimals = "", False, 4
+
+
+class ReinpaintPsnr(_Decibels):
+    """PSNR of a result inpainted again against the result itself, averaged over second holes (D, objective 1-2)."""
+
+    name = "reinpaint_psnr"
+
+
+class ReinpaintSsim(_Similarity):
+    """SSIM of a result inpainted again against the result itself, averaged over second holes (D, objective 1-2)."""
+
+    name = "reinpaint_ssim"
+
+
+class ReinpaintLpips(_Distance):
+    """LPIPS of a result inpainted again against the result itself, averaged over second holes (D, objective 1-2)."""
+
+    name = "reinpaint_lpips"
+
+
+class ReinpaintOriginalPsnr(_Decibels):
+    """PSNR of a result inpainted again against the truth, averaged over second holes (objective 0-2)."""
+
+    name = "reinpaint_original_psnr"
+
+
+class ReinpaintOriginalSsim(_Similarity):
+    """SSIM of a result inpainted again against the truth, averaged over second holes (objective 0-2)."""
+
+    name = "reinpaint_original_ssim"
+
+
+class ReinpaintOriginalLpips(_Distance):
+    """LPIPS of a result inpainted again against the truth, averaged over second holes (objective 0-2)."""
+
+    name = "reinpaint_original_lpips"
+
+
+class ReinpaintKnownPsnr(_Decibels):
+    """``reinpaint_psnr`` as if no pixel were exempt from the second holes, D + 10 log10(1 - first hole's share)."""
+
+    name = "reinpaint_known_psnr"
+
+
+class ReinpaintKnownSsim(_Similarity):
+    """``reinpaint_ssim`` as if no pixel were exempt from the second holes, 1 - (1 - D) / (1 - first hole's share)."""
+
+    name = "reinpaint_known_ssim"
+
+
+class ReinpaintKnownLpips(_Distance):
+    """``reinpaint_lpips`` as if no pixel were exempt from the second holes, D / (1 - first hole's share)."""
+
+    name = "reinpaint_known_lpips"
+
+
+class ReinpaintExcessPsnr(_Decibels):
+    """``reinpaint_psnr`` less that of the truth under the same second holes; 0 = as consistent as the truth."""
+
+    name = "reinpaint_excess_psnr"
+
+
+class ReinpaintExcessSsim(_Similarity):
+    """``reinpaint_ssim`` less that of the truth under the same second holes; 0 = as consistent as the truth."""
+
+    name = "reinpaint_excess_ssim"
+
+
+class ReinpaintExcessLpips(_Distance):
+    """``reinpaint_lpips`` less that of the truth under the same second holes; 0 = as consistent as the truth."""
+
+    name = "reinpaint_excess_lpips"
+
+
+LEAVES = (
+    ReinpaintPsnr, ReinpaintSsim, ReinpaintLpips,
+    ReinpaintOriginalPsnr, ReinpaintOriginalSsim, ReinpaintOriginalLpips,
+    ReinpaintKnownPsnr, ReinpaintKnownSsim, ReinpaintKnownLpips,
+    ReinpaintExcessPsnr, ReinpaintExcessSsim, ReinpaintExcessLpips,
+)  # fmt: skip
+
+
+def metric_of(objective: str, submetric: str) -> str:
+    """The metric that an objective with a sub-metric is stored as: ``0-1`` is the sub-metric itself."""
+    return {"0-1": "", "0-2": f"{ORIGINAL}_", "1-2": f"{SECOND}_"}[objective] + submetric
+
+
+def submetric_of(metric: str) -> str:
+    """``lpips`` of ``reinpaint_known_lpips``."""
+    return next(name for name in SUBMETRICS if metric == name or metric.endswith(f"_{name}"))

@@ -1,0 +1,139 @@
+"""Everything that a re-inpainting score depends on besides the first results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.predict import MethodSpec, build
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS, Constants
+from inpaintbench.eval.reinpainting.leaves import SECOND
+from inpaintbench.eval.reinpainting.second_masks import Patches
+from inpaintbench.types import Dataset, Plain, content_id
+
+NOT_FOR_SECOND = ("saved_folder", "blank")
+"""Methods that cannot inpaint again: one gives what was made before, one nothing."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to inpaint again and compare."""
+
+    second: MethodSpec
+    """F2."""
+    masks: int = 10
+    """K."""
+    patches: Patches | None = None
+    """None = the second masks that the dataset publishes."""
+    normal: bool = False
+    """Second masks are first holes of other items: the normal masks of Fig. 3f."""
+    composited: bool = True
+    metrics: Constants = field(default_factory=dict)
+    """Sub-metrics with their constants."""
+    objectives: tuple[str, ...] = OBJECTIVES
+
+    def plain(self) -> dict[str, Any]:
+        """Every constant, as data, with the version of F2."""
+        return {
+            "second": {"label": self.second.label, "leaf": self.second.leaf, "constants": dict(self.second.constants)},
+            "second_version": build(self.second).version,
+            "masks": self.masks,
+            "patches": None if self.patches is None else dict(self.patches.plain()),
+            "normal": self.normal,
+            "composited": self.composited,
+            "metrics": {name: dict(constants) for name, constants in self.metrics.items()},
+            "objectives": list(self.objectives),
+        }
+
+    @classmethod
+    def of(cls, plain: Plain) -> Setting:
+        """The inverse of ``plain``."""
+        return cls(
+            second=MethodSpec(**plain["second"]),
+            masks=plain["masks"],
+            patches=None if plain["patches"] is None else Patches.of(plain["patches"]),
+            normal=plain["normal"],
+            composited=plain["composited"],
+            metrics=plain["metrics"],
+            objectives=tuple(plain["objectives"]),
+        )
+
+    @property
+    def key(self) -> str:
+        """12 hex digits that change with any constant."""
+        return content_id(self.plain())[:12]
+
+    @property
+    def mark(self) -> str:
+        """What stands behind the fingerprint of the protocol: what the protocol leaves to the run."""
+        given = self.plain()
+        return f"+{self.second.leaf}-{content_id(given['second'], given['second_version'], given['masks'], given['patches'])[:8]}"
+
+    def words(self, dataset: Dataset) -> str:
+        """For the head of a table: ``telea, K 10, P 40%, S 32``."""
+        if self.normal:
+            return f"F2 {self.second.label}, K {self.masks}, first holes of other items"
+        masks = published_words(dataset) if self.patches is None else self.patches.words
+        return f"F2 {self.second.label}, K {self.masks}, {masks}"
+
+
+def setting_of(
+    protocol: Protocol, *, second: MethodSpec, masks: int, patches: Patches | None, submetrics: Sequence[str] | None = None
+) -> Setting:
+    """The setting of a run under a protocol of re-inpainting.
+
+    Raises:
+        InputError: another protocol, no sub-metric, or a method that cannot inpaint again.
+        UnknownNameError: no such method.
+    """
+    chosen = tuple(name for name in SUBMETRICS if name in (submetrics or SUBMETRICS))
+    if f"{SECOND}_{SUBMETRICS[0]}" not in protocol.metrics:
+        raise InputError(f"protocol {protocol.name!r} does not inpaint again; use reinpaint/as-published or reinpaint/corrected")
+    if not chosen or set(submetrics or ()) - set(SUBMETRICS):
+        raise InputError(f"sub-metrics {list(submetrics or ())} are not among {', '.join(SUBMETRICS)}")
+    build(second)  # what cannot be built is told before any work
+    if second.leaf in NOT_FOR_SECOND:
+        raise InputError(f"method {second.leaf!r} cannot inpaint a result again; use one that fills holes, such as telea")
+    return Setting(
+        second, masks, patches,
+        composited=bool(protocol.metrics[f"{SECOND}_{SUBMETRICS[0]}"]["composited"]),
+        metrics={name: protocol.metrics[name] for name in chosen},
+    )  # fmt: skip
+
+
+def checked(setting: Setting, dataset: Dataset) -> Setting:
+    """The setting when the dataset has what it needs.
+
+    Raises:
+        InputError: items without a hole, fewer second masks than wanted, or less than one mask.
+    """
+    if setting.masks < 1:
+        raise InputError(f"K is {setting.masks}; inpaint again under 1 second mask or more")
+    if any(not row.get("hole_file_name") for row in dataset.items):
+        raise InputError(f"{dataset.name!r} has items without a hole: there is nothing that was inpainted first")
+    if setting.patches is None and not setting.normal:
+        fewest = min(len(row.get("second_hole_file_names") or ()) for row in dataset.items)
+        if fewest < setting.masks:
+            raise InputError(
+                f"{dataset.name!r} publishes {fewest} second masks for an item, not {setting.masks}; "
+                f"use --masks {max(fewest, 1)}, or draw others with --ratio"
+            )
+    return setting
+
+
+def with_patches(setting: Setting, **changes: Any) -> Setting:
+    """The setting with drawn patches that differ in ``changes``; those of the paper where it had none."""
+    return replace(setting, patches=replace(setting.patches or Patches(), **changes))
+
+
+def published_words(dataset: Dataset) -> str:
+    """What a dataset says of its second masks: ``P 40%, S 32``."""
+    recipe = dataset.recipe
+    if "second_ratio" not in recipe or "patch_pixels" not in recipe:
+        return "second masks of the dataset"
+    ratio = recipe["second_ratio"]
+    given = tuple(ratio) if isinstance(ratio, list | tuple) else float(ratio)
+    return Patches(ratio=given, size_pixels=recipe["patch_pixels"], count=recipe.get("second_count", "bernoulli")).words

@@ -1,0 +1,215 @@
+"""How much a score would change by chance: the paper's Figs. 3f, 4 and 7 and its deviation over seeds, from a run's own items."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.analysis.chart import Mark, Panel, chart
+from inpaintbench.eval.reinpainting.leaves import metric_of
+from inpaintbench.eval.reinpainting.second_masks import Patches
+from inpaintbench.eval.reinpainting.setting import Setting, with_patches
+from inpaintbench.eval.reinpainting.step import First, natural
+from inpaintbench.eval.report.labels import PALETTE
+from inpaintbench.eval.report.markup import number
+from inpaintbench.types import Dataset, Score, item_rng
+from inpaintbench.workspace import write_atomically
+
+EXPERIMENTS = ("seeds", "masks", "objectives", "images", "k")
+SEEDS = 3
+Found = Mapping[tuple[str, str], Sequence[Score]]
+Measure = Callable[[Dataset, Sequence[First], Sequence[Setting]], Found]
+"""Measures first methods under settings on a dataset; ``step.inpaint_again_all`` with the rest filled in."""
+_MOST_DOTS = 60
+
+
+class Spread(NamedTuple):
+    """One row of an experiment."""
+
+    label: str
+    values: tuple[float, ...]
+    told: str = ""
+    """What else is known, in words."""
+
+    @property
+    def mean(self) -> float | None:
+        """Of the values."""
+        return statistics.fmean(self.values) if self.values else None
+
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation, ddof 1; None for fewer than two values."""
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What was varied, and what came of it."""
+
+    name: str
+    title: str
+    told: str
+    """What one value is, and what its figure is in the paper."""
+    submetric: str
+    rows: tuple[Spread, ...]
+
+
+def run(name: str, measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
+    """One of ``EXPERIMENTS``.
+
+    Raises:
+        InputError: no value at all, or one item alone where several are needed.
+    """
+    if name == "masks":
+        return masks(measure, dataset, base, submetric)
+    experiments = {"seeds": seeds, "objectives": objectives, "images": images, "k": k}
+    return experiments[name](measure, dataset, firsts, base, submetric)
+
+
+def seeds(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
+    """Final scores of each method under three sets of second masks; the paper states a deviation of at most 0.0003."""
+    settings = [with_patches(base, seed=_seed(base) + number) for number in range(SEEDS)]
+    found = measure(dataset, firsts, settings)
+    rows = tuple(
+        Spread(first.label, tuple(_final(found[first.label, one.key], submetric) for one in settings)) for first in firsts
+    )
+    told = "A value: D over all items under one seed of the second masks (appendix A: at most 0.0003 over three seeds)."
+    return Experiment("seeds", f"{SEEDS} seeds of second masks", told, submetric, rows)
+
+
+def masks(measure: Measure, dataset: Dataset, base: Setting, submetric: str) -> Experiment:
+    """The truth inpainted under normal masks and under patches, against itself (Fig. 3f)."""
+    count = min(base.masks, len(dataset.items) - 1)
+    if count < 1:
+        raise InputError(f"{dataset.name!r} has one item: there are no first holes of others to serve as normal masks")
+    again = replace(base, masks=count, objectives=("1-2",))
+    normal = replace(again, normal=True, patches=None)
+    settings = {"normal masks": normal, "patches": with_patches(again)}
+    found = measure(dataset, [natural()], list(settings.values()))
+    rows = tuple(_of_masks(label, found["natural", one.key], submetric) for label, one in settings.items())
+    told = (
+        "A value: the truth inpainted under one mask, against the truth, less the mean of its item (Fig. 3f). Normal masks are "
+        "first holes of other items; the hidden shares differ and are told with each row."
+    )
+    return Experiment("masks", "Normal masks and patches", told, submetric, rows)
+
+
+def objectives(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
+    """The three objectives over items and methods (Fig. 4, there over seeds of one picture)."""
+    found = measure(dataset, firsts, [base])
+    rows = tuple(
+        Spread(objective, tuple(v for first in firsts for v in _values(found[first.label, base.key], objective, submetric)))
+        for objective in base.objectives
+    )
+    told = (
+        "A value: one item of one method (Fig. 4 varies the seed of one first method on one picture: run it under several labels "
+        "and name these)."
+    )
+    return Experiment("objectives", "Objectives", told, submetric, rows)
+
+
+def images(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
+    """D of single items in sets of growing size (Fig. 7a)."""
+    first = firsts[0]
+    found = measure(dataset, [first], [base])
+    values = _values(found[first.label, base.key], "1-2", submetric)
+    order = item_rng(0, "reinpaint.images", dataset.name).permutation(len(values))
+    sizes = sorted({min(size, len(values)) for size in (10, 30, 100, 300, 1000, len(values))})
+    rows = []
+    for size in sizes:
+        kept = tuple(values[place] for place in order[:size])
+        error = f"standard error of the mean {statistics.stdev(kept) / math.sqrt(size):.4f}" if size > 1 else ""
+        rows.append(Spread(f"{size} items", kept, error))
+    return Experiment("images", f"Number of items, {first.label}", "A value: D of one item (Fig. 7a).", submetric, tuple(rows))
+
+
+def k(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
+    """D of one first result from different numbers of second masks (Fig. 7b)."""
+    first, most = firsts[0], base.masks
+    only = replace(dataset, items=dataset.items[:1])
+    setting = replace(with_patches(base), objectives=("1-2",))
+    rows_found = measure(only, [first], [setting])[first.label, setting.key]
+    single = [value for row in rows_found if row.metric == metric_of("1-2", submetric) for value in _singles(row)]
+    rows = []
+    for size in sorted({size for size in (1, 3, 10, 30, 100, 300, most) if size <= len(single)}):
+        groups = [single[begin : begin + size] for begin in range(0, len(single) - size + 1, size)]
+        rows.append(Spread(f"K {size}", tuple(statistics.fmean(group) for group in groups), f"{len(groups)} sets of masks"))
+    told = "A value: D of the first item from one set of K second masks, no mask in two sets (Fig. 7b, one picture)."
+    return Experiment("k", f"Number of second masks, {first.label}", told, submetric, tuple(rows))
+
+
+def figure(experiment: Experiment) -> str:
+    """The experiment as SVG: a dot for each value (of many, some), the mean with its deviation above."""
+    marks = []
+    for place, row in enumerate(experiment.rows):
+        colour = PALETTE[place % len(PALETTE)]
+        shown = row.values[:: max(1, -(-len(row.values) // _MOST_DOTS))]
+        words = f"{_words(row.mean)} ± {_words(row.deviation)}"
+        told = f"{row.label}: {words}, n {len(row.values)}" + (f", {row.told}" if row.told else "")
+        marks.append(Mark(row.mean, words, colour, row.deviation, tuple((one, colour) for one in shown), told))
+    panel = Panel(experiment.submetric.upper(), experiment.submetric.upper(), tuple(marks), bars=False)
+    notes = [f"{row.label}: {row.told}." for row in experiment.rows if row.told]
+    subtitle = f"{experiment.told} Whiskers: standard deviation."
+    rows = [row.label for row in experiment.rows]
+    return chart(title=experiment.title, subtitle=subtitle, rows=rows, panels=[panel], notes=notes)
+
+
+def table(experiment: Experiment) -> tuple[list[str], list[list[str]]]:
+    """Heads and lines for the console."""
+    lines = [[row.label, _words(row.mean), _words(row.deviation), str(len(row.values)), row.told] for row in experiment.rows]
+    return ["", "mean", "standard deviation", "values", ""], lines
+
+
+def write(folder: Path, experiment: Experiment) -> Path:
+    """The figure and every value; the path of the figure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(["experiment", "submetric", "row", "value"])
+    writer.writerows([experiment.name, experiment.submetric, row.label, value] for row in experiment.rows for value in row.values)
+    write_atomically(folder / f"stability_{experiment.name}.csv", sink.getvalue().encode())
+    path = folder / f"stability_{experiment.name}.svg"
+    write_atomically(path, figure(experiment).encode())
+    return path
+
+
+def _values(rows: Sequence[Score], objective: str, submetric: str) -> list[float]:
+    metric = metric_of(objective, submetric)
+    return [row.value for row in rows if row.metric == metric and row.value is not None and math.isfinite(row.value)]
+
+
+def _final(rows: Sequence[Score], submetric: str) -> float:
+    values = _values(rows, "1-2", submetric)
+    if not values:
+        reason = next((row.reason for row in rows if row.metric == metric_of("1-2", submetric) and row.reason), "no finite value")
+        raise InputError(f"D with {submetric.upper()} has no value on any item: {reason}")
+    return statistics.fmean(values)
+
+
+def _singles(row: Score) -> list[float]:
+    return [value for value in row.details.get("values", ()) if value is not None]
+
+
+def _of_masks(label: str, rows: Sequence[Score], submetric: str) -> Spread:
+    """Values of single masks less the mean of their item, around the mean of all: pictures differ more than masks do."""
+    singles = [_singles(row) for row in rows if row.metric == metric_of("1-2", submetric)]
+    means = [statistics.fmean(one) for one in singles if one]
+    middle = statistics.fmean(means) if means else 0.0
+    values = tuple(value - statistics.fmean(one) + middle for one in singles if one for value in one)
+    areas = [float(row.details["second_area"]) for row in rows if row.details.get("second_area") is not None]
+    return Spread(label, values, f"{statistics.fmean(areas):.0%} of the frame hidden" if areas else "")
+
+
+def _seed(setting: Setting) -> int:
+    return (setting.patches or Patches()).seed
+
+
+def _words(value: float | None) -> str:
+    return number(value, decimals=4)

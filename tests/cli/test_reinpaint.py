@@ -1,0 +1,131 @@
+"""`eval reinpaint` and the commands below it, in this process."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from tests.eval.reinpainting.again_world import METHODS, World, built_once
+from typer.testing import CliRunner
+
+from inpaintbench.cli.reinpaint import app
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.types import Score
+from inpaintbench.workspace import Workspace
+
+WORKERS = ("--workers", "0")
+
+
+@pytest.fixture
+def world(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> World:
+    """With a run folder of its own."""
+    return built_once(tmp_path_factory.getbasetemp() / "again").copied(tmp_path)
+
+
+def call(*arguments: object) -> Result:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_scores_are_printed_for_each_bin_and_stand_in_the_run_folder(world: World) -> None:
+    options = ("--second", "telea", "--masks", 2, "--metric", "ssim", "--fill", "natural")
+    done = call(world.root, "--run", world.run, *options, *WORKERS)
+    assert "D with SSIM (higher is better); F2 telea, K 2, P 40%, S 8" in done.output
+    assert "0-20%" in done.output
+    assert "20-40%" in done.output
+    rows = Workspace(world.run).table("scores", Score)
+    assert {row.protocol for row in rows} == {"reinpaint/corrected"}
+    assert {row.method for row in rows} == {*METHODS, "natural"}
+    assert {row.metric for row in rows} == {
+        "ssim", "reinpaint_ssim", "reinpaint_known_ssim", "reinpaint_excess_ssim", "reinpaint_original_ssim",
+    }  # fmt: skip
+    excess = [row.value for row in rows if (row.method, row.metric) == ("natural", "reinpaint_excess_ssim")]
+    assert set(excess) == {0.0}
+    people = world.run / "votes.csv"
+    lines = [f"{row['item_id']},telea" for row in world.dataset.items]
+    people.write_text("\n".join(["subject_id,choice", *lines]))
+    table = call("selection", world.root, "--run", world.run, "--people", people, "--method", "telea", "--method", "blank")
+    assert "like people" in table.output
+    assert "3 (0)" in table.output
+
+
+def test_the_truth_alone_needs_no_predictions(world: World) -> None:
+    run = world.run.parent / "empty"
+    Workspace(run)
+    done = call(world.root, "--run", run, "--metric", "psnr", "--masks", 1, "--fill", "blend", "--fill", "noise", *WORKERS)
+    assert "blend" in done.output
+    with pytest.raises(InputError, match="no predictions in"):
+        call(world.root, "--run", run, *WORKERS)
+
+
+def test_the_grid_writes_the_tables_of_the_paper_and_a_gallery(world: World) -> None:
+    call(
+        "grid", world.root, "--run", world.run, "--second", "telea,radius_pixels=2", "--second", "navier_stokes",
+        "--ratio", "0.2", "--ratio", "0.5", "--patch", 16, "--masks", 2, "--metric", "psnr",
+        "--metric", "ssim", "--pictures", 1, *WORKERS,
+    )  # fmt: skip
+    folder = world.run / "reinpaint-grid"
+    rows = read(folder / "grid.csv")
+    assert len(rows) == 2 * 2 * 2 * 2 * 3 * 2
+    assert {row["second"] for row in rows} == {"telea radius_pixels=2", "navier_stokes"}
+    assert all(row["value"] for row in rows)
+    kept = {(row["second"], row["ratio"], row["first"], row["method"]): float(row["value"])
+            for row in rows if (row["objective"], row["submetric"]) == ("1-2", "psnr")}  # fmt: skip
+    assert all(kept[(one, "20%", *rest)] > kept[(one, "50%", *rest)] for one, ratio, *rest in kept if ratio == "20%")
+    full = read(folder / "full_20-40_50.csv")
+    assert [row["method"] for row in full] == [*sorted(METHODS)] * 2
+    assert float(full[0]["First-Second PSNR"]) == kept["telea radius_pixels=2", "50%", "20-40%", "blank"]
+    assert {path.stem for path in folder.glob("table_*.csv")} >= {"table_1", "table_2", "table_3"}
+    page = (folder / "gallery.html").read_text()
+    assert page.count("<img") == (2 + 2) + len(METHODS) * (2 + 2)
+    assert "http" not in page
+
+
+def test_stability_is_tabulated_and_drawn(world: World) -> None:
+    done = call("stability", world.root, "--run", world.run, "--masks", 6, "--patch", 8, "--method", "telea", *WORKERS)
+    folder = world.run / "reinpaint-stability"
+    assert {path.stem for path in folder.glob("*.svg")} == {
+        f"stability_{name}" for name in ("seeds", "masks", "objectives", "images", "k")
+    }
+    assert "normal masks" in done.output
+    values: dict[str, list[float]] = {}
+    for row in read(folder / "stability_k.csv"):
+        values.setdefault(row["row"], []).append(float(row["value"]))
+    assert {name: len(found) for name, found in values.items()} == {"K 1": 6, "K 3": 2, "K 6": 1}
+    assert values["K 6"][0] == pytest.approx(sum(values["K 1"]) / 6) == pytest.approx(sum(values["K 3"]) / 2)
+    assert len(read(folder / "stability_seeds.csv")) == 3
+    assert len({row["value"] for row in read(folder / "stability_seeds.csv")}) == 3
+
+
+def test_the_papers_tables_are_written(tmp_path: Path) -> None:
+    call("paper", "--out", tmp_path / "paper")
+    text = (tmp_path / "paper" / "tables.md").read_text()
+    assert "| 40-60% | StableDiffusion | 0.2643 | 0.4144 | **0.2089** |" in text
+    assert len(list((tmp_path / "paper").glob("full_*.csv"))) == 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--second", "telae"), "did you mean 'telea'"),
+        (("--second", "telea,radius=3"), "telea"),
+        (("--ratio", "half"), "ratio 'half' is neither a number"),
+        (("--ratio", "0.1-0.2-0.3"), "more than two numbers"),
+        (("--ratio", "1.5"), "second ratio 1.5"),
+        (("--masks", "9"), "publishes 3 second masks"),
+        (("--method", "lama"), "no predictions of 'lama'"),
+        (("--metric", "fid"), "not among psnr, ssim, lpips"),
+        (("--fill", "blurr"), "unknown synthetic fill"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_sentence(world: World, arguments: tuple[str, ...], words: str) -> None:
+    with pytest.raises((InputError, UnknownNameError), match=words):
+        call(world.root, "--run", world.run, *arguments, *WORKERS)
