@@ -13,7 +13,8 @@ from skimage.metrics import structural_similarity
 from typer.testing import CliRunner
 
 from inpaintbench import video
-from inpaintbench.cli import app, evaluate
+from inpaintbench.cli import app
+from inpaintbench.cli.scoring import score_all
 from inpaintbench.errors import InputError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.predict import MethodSpec, predict
@@ -157,7 +158,7 @@ def test_an_item_that_takes_too_long_has_rows_that_say_so(tmp_path: Path, datase
         ledger.unlink()
     sourced = replace(dataset, items=tuple({**row, "source_id": "one"} for row in dataset.items))
     with LocalExecutor(workspace, workers=1) as executor:
-        evaluate._score(executor, sourced, tmp_path, ["mine"], CORRECTED, ["mse"], Compute(), seconds=0.0001)
+        score_all(executor, sourced, tmp_path, ["mine"], CORRECTED, ["mse"], Compute(), seconds=0.0001)
     rows = workspace.table("scores", Score)
     assert {(row.item_id, row.value, row.reason) for row in rows} == {
         (name, None, "took longer than 0.0001 s and was stopped") for name in "012"

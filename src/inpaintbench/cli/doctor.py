@@ -15,7 +15,7 @@ _PARTS = (
     ("PyAV", "av", "decoding and encoding"),
     ("datasets", "datasets", "loading exports"),
     ("torchcodec", "torchcodec", 'decoding through datasets: pip install "inpaintbench[export]"'),
-    ("numba", "numba", 'growing fingerprints fast: pip install "inpaintbench[masks]"'),
+    ("numba", "numba", 'growing fingerprints and filling from exemplars fast: pip install "inpaintbench[masks]"'),
     ("decord", "decord", 'a second decoder: pip install "inpaintbench[decord]"'),
     ("scenedetect", "scenedetect", 'the splitter shots: pip install "inpaintbench[curation]"'),
     ("yt-dlp", "yt_dlp", 'curation fetch site: pip install "inpaintbench[sites]"'),

@@ -46,12 +46,14 @@ def scores_of(
     Raises:
         InputError: there are none, or a method was run again after it was scored: old scores would stand for new predictions.
     """
+    command = ["eval", "reinpaint" if protocol.startswith("reinpaint/") else "score"]
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
     rows = [row for row in rows if methods is None or row.method in methods]
     if not rows:
-        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}; run `inpaintbench eval score` first")
+        first = shlex.join(["inpaintbench", *command])
+        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}; run `{first}` first")
     for method in dict.fromkeys(row.method for row in rows):
         if is_stale(workspace, dataset, protocol=protocol, method=method):
-            again = shlex.join(["inpaintbench", "eval", "score", str(root), "--run", str(workspace.path), "--protocol", protocol])
+            again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
             raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
     return rows, [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]

@@ -111,7 +111,8 @@ def build(method: MethodSpec) -> Any:
 def _content(row: Plain, leaf: Any) -> str:
     # A leaf that reads files of its own says when they change.
     own = leaf.content(row["item_id"]) if hasattr(leaf, "content") else ""
-    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], own)
+    mask = [row["object_mask_sha256"]] if row.get("object_mask_sha256") else []
+    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], own, *mask)
 
 
 def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Prediction]:
@@ -149,6 +150,10 @@ def run(leaf: Any, view: ItemView) -> Frames:
     if view.has("hole"):
         padded_hole = padding.pad(view.hole)
         parts["hole"] = lambda: padded_hole
+    if view.has("object_mask"):
+        parts["object_mask"] = lambda: padding.pad(view.object_mask)
+    if view.has("prompts"):
+        parts["prompts"] = lambda: view.prompts
     padded = ItemView(
         item_id=view.item_id,
         frames=view.frames,

@@ -36,7 +36,9 @@ def one_fingerprint(scores: Sequence[Score], protocol: Protocol) -> str:
     if not scores:
         raise InputError("there are no scores to report; run a method and score it first")
     if any(RANDOM_WEIGHTS in score.fingerprint for score in scores):
-        raise InputError("these scores were made with random weights, which say nothing of a method; score again without them")
+        raise InputError(
+            "these scores were made with random weights, which say nothing of a method; score another run folder without them"
+        )
     found = dict.fromkeys((score.protocol, score.fingerprint) for score in scores)
     own = (protocol.name, protocol.fingerprint)
     if any((name, fingerprint.split("+")[0]) != own for name, fingerprint in found):

@@ -20,8 +20,21 @@ _SPELLINGS = {
     "flicker": "Flicker",
     "lama_f1": "LaMa F1",
     "hole_sharpness": "Sharpness",
+    "dssim": "DSSIM",
+    "wnjd": "WNJD",
+    "par": "PAR",
+    "musiq": "MUSIQ",
+    "ff_alpha": "FF-alpha",
+    "ff_beta": "FF-beta",
+    "clip_similarity": "CLIP similarity",
 }
 _ACRONYMS = ("ssim", "psnr", "lpips", "fid")
+_AGAIN = {
+    "reinpaint_known_": "Re-inpainting by known area, ",
+    "reinpaint_excess_": "Re-inpainting over natural, ",
+    "reinpaint_original_": "Re-inpainting from the original, ",
+    "reinpaint_": "Re-inpainting ",
+}
 _BACKGROUND = "bg_"
 
 
@@ -32,6 +45,9 @@ def method_colours(methods: Sequence[str]) -> dict[str, str]:
 
 def metric_label(metric: str) -> str:
     """How a metric is printed: ``PSNR`` for ``psnr``."""
+    for prefix, words in _AGAIN.items():
+        if metric.startswith(prefix):
+            return words + metric_label(metric.removeprefix(prefix))
     first, dash, rest = metric.partition("_")
     if metric in _SPELLINGS or not dash:
         return _SPELLINGS.get(metric, metric.upper())

@@ -115,7 +115,7 @@ _PRECISIONS = {"bf16": "bfloat16", "tf32": "TensorFloat-32"}
 def precision_note(results: Results) -> str:
     """Says so when networks ran in less than float32, which the marks of the fingerprint tell; else empty."""
     marks = results.fingerprint.split("+")[1:]
-    names = " and ".join(_PRECISIONS.get(mark, mark) for mark in marks)
+    names = " and ".join(_PRECISIONS[mark] for mark in marks if mark in _PRECISIONS)
     if not names:
         return ""
     return (

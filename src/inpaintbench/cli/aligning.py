@@ -1,0 +1,158 @@
+"""`eval align`: how well metrics agree with people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.cli import console
+from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.errors import InputError
+from inpaintbench.eval.alignment.align import Alignment, align
+from inpaintbench.eval.alignment.measured import Measured, measured_of, read_scores
+from inpaintbench.eval.alignment.reading import Answers, answers_of_scores, read_answers
+from inpaintbench.eval.alignment.tables import read_table
+from inpaintbench.eval.alignment.words import asked, correlation_words, rate_words
+from inpaintbench.eval.alignment.write import write_alignment
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.admission import one_fingerprint
+from inpaintbench.eval.slices import source_of
+from inpaintbench.types import Dataset, Score
+from inpaintbench.workspace import Workspace
+
+FOLDER = Path("alignment")
+
+
+def align_command(
+    answers: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Table of answers: .csv, .jsonl or .parquet with annotator, group, dimension, left, right, choice, or a file of "
+            "`annotate export`.",
+            show_default="the resolved votes of --run",
+        ),
+    ] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="Table of scores: item, method, metric, value.", show_default="those of --run")
+    ] = None,
+    dataset: Annotated[
+        Path | None, typer.Option(help="A frozen dataset, for --run, sources and slices.", show_default="none")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --scores")] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+    ] = None,
+    tie: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC=VALUE", help="From which difference on two values count as different; repeat for more."),
+    ] = None,
+    tie_quantile: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="The other thresholds: this quantile of the differences of the pairs asked."),
+    ] = None,
+    better: Annotated[
+        list[str] | None, typer.Option(metavar="METRIC=higher|lower", help="Direction of a metric that is not known here.")
+    ] = None,
+    slices: Annotated[
+        Path | None, typer.Option(help="Table with item and slice, for verdicts by slice.", show_default="those of --dataset")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for tables, figures and the page.", show_default=f"RUN/{FOLDER}, or {FOLDER}")
+    ] = None,
+) -> None:
+    """How well metrics agree with people: matching rates, correlations, the raters' own agreement."""
+    directions = {name: _higher(name, told) for name, told in _pairs(better, "--better").items()}
+    given = {name: _number(name, told) for name, told in _pairs(tie, "--tie").items()}
+    loaded = frozen.load(dataset) if dataset else None
+    told, measured = _inputs(answers, scores, loaded, dataset, run, protocol, directions)
+    found = align(
+        told,
+        measured,
+        tie_eps=given,
+        tie_quantile=tie_quantile,
+        slices=_slices(slices, loaded),
+        title="Metrics and people" + (f": {loaded.name}" if loaded else ""),
+    )
+    page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), found)
+    _say(found)
+    console.out.print(f"Alignment: {page.resolve()}", markup=False)
+
+
+def _inputs(
+    answers: Path | None,
+    scores: Path | None,
+    loaded: Dataset | None,
+    root: Path | None,
+    run: Path | None,
+    protocol: str | None,
+    better: Mapping[str, bool],
+) -> tuple[Answers, Measured]:
+    """Answers and scores from wherever they lie."""
+    sources = {row["item_id"]: source_of(row) for row in loaded.items} if loaded else {}
+    if scores and answers:
+        return read_answers(answers, sources=sources), read_scores(scores, better=better)
+    if scores or run is None or loaded is None or root is None:
+        raise InputError("give a table of answers with --scores, or --dataset and --run for the scores of a run")
+    workspace = Workspace(run, create=False)
+    with workspace.locked():
+        bind(workspace, root)
+        name = protocol or usual(loaded)
+        rows, _ = scores_of(workspace, loaded, root, name)
+        one_fingerprint(rows, PROTOCOLS.get(name))
+        everything = workspace.table("scores", Score)
+    told = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
+    return told, measured_of(rows, better=better)
+
+
+def _slices(path: Path | None, loaded: Dataset | None) -> dict[str, Sequence[str]]:
+    if path is None:
+        return {one.name: one.item_ids for one in loaded.slices} if loaded else {}
+    found: dict[str, list[str]] = {}
+    for row in read_table(path):
+        found.setdefault(row.needed("slice"), []).append(row.needed("item", "item_id", "group"))
+    return dict(found)
+
+
+def _pairs(told: Sequence[str] | None, option: str) -> dict[str, str]:
+    found = {}
+    for one in told or ():
+        name, equals, value = one.partition("=")
+        if not (name and equals and value):
+            raise InputError(f"{option} is {one!r}, write METRIC=VALUE")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _higher(name: str, told: str) -> bool:
+    if told not in ("higher", "lower"):
+        raise InputError(f"--better {name} is {told!r}, choose higher or lower")
+    return told == "higher"
+
+
+def _number(name: str, told: str) -> float:
+    try:
+        return float(told)
+    except ValueError as error:
+        raise InputError(f"--tie {name} is {told!r}, not a number") from error
+
+
+def _say(found: Alignment) -> None:
+    """The main numbers, for the terminal."""
+    for dimension in found.dimensions:
+        rows = [
+            (one.metric, rate_words(one.matched.rate), rate_words(one.matched.decided), spearman)
+            for one in dimension.lines
+            for spearman in [correlation_words(one.correlations["spearman"])]
+        ]
+        if rows:
+            title = f"{dimension.name}: {asked(dimension)}"
+            console.print_table(title, ["metric", "matching rate", "preferences alone", "Spearman"], rows)
+        if dimension.ceiling:
+            against = rate_words(dimension.ceiling.rater_against_others)
+            console.out.print(f"A rater against the others: {against}", markup=False)
+        for verdict in dimension.verdicts:
+            console.out.print(f"{verdict.slice}: {verdict.sentence()}", markup=False)

@@ -1,0 +1,158 @@
+"""`eval rank`: methods by the mean of their places, from a run's scores or as the ChaLearn challenges printed them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import console
+from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.poses.by_joint import METRIC as JOINTS_METRIC
+from inpaintbench.eval.poses.by_joint import joint_means
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
+from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, decimal, standings
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.types import Slice
+from inpaintbench.workspace import Workspace
+
+_ABSENT = "–"
+
+
+def rank(
+    dataset: Annotated[
+        Path | None,
+        typer.Argument(help="A frozen dataset: the folder with dataset.json.", show_default="none, with --published"),
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --published")] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Rank by these alone. May be given again.", show_default="all of the protocol that have a direction"),
+    ] = None,
+    region: Annotated[str, typer.Option(help="Where they are measured.")] = "frame",
+    part: Annotated[
+        str | None, typer.Option("--slice", metavar="NAME", help="Over the items of one slice.", show_default="all items")
+    ] = None,
+    mean_places: Annotated[str, typer.Option(help="Mean places to one decimal: rounded, or truncated.")] = "rounded",
+    joints: Annotated[bool, typer.Option("--joints", help="WNJD of each joint, with its side, too.")] = False,
+    published: Annotated[bool, typer.Option("--published", help="The tables of the ChaLearn 2018 challenges.")] = False,
+    table: Annotated[int | None, typer.Option(help="Only this one of them.", show_default="all")] = None,
+) -> None:
+    """Order methods by the mean of their places over several metrics."""
+    if published:
+        if dataset or run or protocol or metric:
+            raise InputError("--published ranks printed numbers: leave out the dataset, --run, --protocol and --metric")
+        for one in [chalearn_table(table)] if table is not None else chalearn_tables().values():
+            _print_published(one)
+        return
+    if dataset is None or run is None:
+        raise InputError("give a dataset and --run for your own scores, or --published for those of the challenges")
+    if mean_places not in get_args(MeanPlaces):
+        raise UnknownNameError(unknown_name("way to print mean places", mean_places, list(get_args(MeanPlaces))))
+    results = _results(run, dataset, protocol)
+    _print_run(results, _slice(results, part), _quantities(results, metric, region), mean_places)  # type: ignore[arg-type]
+    for quantity, reason in results.unmeasured.items():
+        if quantity.region == region and not metric:
+            console.out.print(f"not ranked by {quantity.metric}: {reason}", markup=False)
+    if joints:
+        _print_joints(results)
+
+
+def _results(run: Path, root: Path, protocol: str | None) -> Results:
+    dataset, workspace = frozen.load(root), Workspace(run, create=False)
+    with workspace.locked():
+        bind(workspace, root)
+        name = protocol or usual(dataset)
+        chosen = PROTOCOLS.get(name)
+        scores, compared = scores_of(workspace, dataset, root, name)
+    return Results(dataset, scores, protocol=chosen, slice_scores=compared)
+
+
+def _slice(results: Results, name: str | None) -> Slice:
+    if name is None:
+        return results.everything
+    slices = {one.name: one for one in results.slices}
+    if name not in slices:
+        raise UnknownNameError(unknown_name("slice", name, slices))
+    return slices[name]
+
+
+def _quantities(results: Results, metrics: Sequence[str] | None, region: str) -> list[Quantity]:
+    there = [one for one in results.quantities if one.region == region and one.ranked]
+    if not there:
+        raise InputError(f"nothing that ranks methods was measured in the region {region!r}; choose another --region")
+    names = {one.metric: one for one in there}
+    for name in metrics or ():
+        if name not in names:
+            raise UnknownNameError(unknown_name(f"metric with values in the region {region!r}:", name, names))
+    return [names[name] for name in dict.fromkeys(metrics)] if metrics else there
+
+
+def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], mean_places: MeanPlaces) -> None:
+    columns = [Column(one.metric, one.higher_is_better) for one in quantities]
+    values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
+    found = standings(columns, values)
+    texts = {method: [_ABSENT if value is None else f"{value:.4f}" for value in row] for method, row in values.items()}
+    title = f"{results.protocol.name}, {quantities[0].region}, {part.name}: {len(part.item_ids)} items"
+    console.print_table(title, _head(columns), _rows(found, texts, mean_places))
+    for one in found:
+        if one.reason:
+            console.out.print(f"{one.method} has no mean place: {one.reason}", markup=False)
+
+
+def _print_joints(results: Results) -> None:
+    means = joint_means(results.scores)
+    if not means:
+        raise InputError(f"no {JOINTS_METRIC} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
+    names = sorted({joint for row in means.values() for joint in row})
+    rows = [
+        (joint, *(f"{row[joint].mean:.4f} ({row[joint].items})" if joint in row else _ABSENT for row in means.values()))
+        for joint in names
+    ]
+    console.print_table("WNJD of each joint (items)", ["joint", *means], rows)
+
+
+def _print_published(table: PrintedTable) -> None:
+    texts = {row.name: list(row.values) for row in table.rows}
+    title = f"ChaLearn 2018, Table {table.number}: {table.title}"
+    for how, columns, found in _readings(table):
+        console.print_table(f"{title}; {how}", _head(columns), _rows(found, texts, table.mean_places))
+    for note in table.notes:
+        console.out.print(f"Table {table.number}: {note}", markup=False)
+
+
+def _readings(table: PrintedTable) -> list[tuple[str, list[Column], list[Standing]]]:
+    printed, corrected = table.columns(as_printed=True), table.columns(as_printed=False)
+    readings = [("ranks as printed", printed, table.from_places())] if table.rows[0].places else []
+    if printed != corrected:
+        readings.append(("ranked from the values, in the printed direction", printed, table.from_values(as_printed=True)))
+    return [*readings, ("ranked from the values", corrected, table.from_values(as_printed=False))]
+
+
+def _head(columns: Sequence[Column]) -> list[str]:
+    return ["place", "method", "mean place", *(f"{one.name} {'↑' if one.higher_is_better else '↓'}" for one in columns)]
+
+
+def _rows(found: Sequence[Standing], texts: dict[str, list[str]], mean_places: MeanPlaces) -> list[tuple[str, ...]]:
+    return [
+        (
+            _ABSENT if one.place is None else str(one.place),
+            one.method,
+            _ABSENT if one.mean is None else decimal(one.mean, how=mean_places),
+            *(
+                f"{text} ({_ABSENT if place is None else place})"
+                for text, place in zip(texts[one.method], one.places, strict=True)
+            ),
+        )
+        for one in found
+    ]

@@ -1,0 +1,1 @@
+"""How well metrics agree with people: the protocol of EditBoard (AAAI 2025), with what it leaves open stated and measured."""

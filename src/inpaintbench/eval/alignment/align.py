@@ -1,0 +1,205 @@
+"""Everything that answers and scores say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
+from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate
+from inpaintbench.eval.alignment.by_slice import Verdict, verdicts
+from inpaintbench.eval.alignment.ceiling import Ceiling, ceiling
+from inpaintbench.eval.alignment.matching import Matched, matched, tie_threshold
+from inpaintbench.eval.alignment.measured import Measured
+from inpaintbench.eval.alignment.reading import Answers
+from inpaintbench.eval.alignment.selection import Selection, selection
+from inpaintbench.eval.alignment.votes import Votes, votes_of
+from inpaintbench.eval.alignment.win_ratios import Point, correlations, points
+
+DEFINITION = (
+    "Matching rate: matches / answers. An answer matches when the person chose the method that the metric prefers, its direction "
+    "minded, or called the two hard to distinguish while the metric's values differ by less than its tie threshold. Equal values "
+    "have no winner: a preference of people then does not match. Pairs of which the metric lacks a value are left out, and "
+    "counted.",
+    "Preferences alone: the same over the answers that prefer one of the two; no threshold plays a part.",
+    "Within the threshold a pair matches both its ties and the answers for its winner, so a wide threshold raises the rate. "
+    "Compare rates under thresholds of the same kind, and look at preferences alone beside them.",
+    "Win ratio of a method on an item: (wins + ties / 2) / comparisons, by people over their answers, by the metric over the "
+    "same comparisons with equal values as ties. Pearson, Spearman and Kendall (tau-b) correlate both over points, one for each "
+    "method and item.",
+    "Ceiling: the share of answers that say what most of the other raters of the pair said; where k answers are equally frequent "
+    "among them, one counts 1 / k.",
+    "Intervals: the bootstrap resamples sources whole and gives the standard error of a rate's logit or a correlation's Fisher "
+    "z, times sqrt(G / (G - 1)) for G sources; the variance over raters is added for rates; Student's t with G - 1 degrees of "
+    "freedom. Correlations take the raters as they are.",
+    "Trust: the highest matching rate of a slice. It is told apart from another metric where a paired sign-flip test over "
+    "sources has p < 0.05 after Holm's correction for the pairs of metrics in that slice.",
+)
+"""What the numbers are, a paragraph each; written into every output."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From which difference on two values of a metric count as different."""
+
+    value: float
+    origin: str
+    """Where it comes from: ``given``, or ``quantile 0.1 of ...``."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric under one dimension."""
+
+    metric: str
+    threshold: Threshold
+    matched: Matched
+    correlations: Mapping[str, Estimate]
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """All metrics against the answers to one question."""
+
+    name: str
+    answers: int
+    n_pairs: int
+    n_sources: int
+    n_raters: int | None
+    """None where raters are unknown."""
+    ceiling: Ceiling | None
+    """None where raters are unknown, or nobody compared pairs."""
+    lines: tuple[Line, ...]
+    verdicts: tuple[Verdict, ...]
+    selection: Selection | None
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
+    """Metrics that have no number here -> why."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """All dimensions."""
+
+    title: str
+    dimensions: tuple[Dimension, ...]
+    left_out: Mapping[str, int]
+    """Why -> answers."""
+    unmeasured: Mapping[str, str]
+    """Metrics without values or direction -> why."""
+    bootstrap: Bootstrap
+
+
+def align(
+    answers: Answers,
+    measured: Measured,
+    *,
+    tie_eps: Mapping[str, float] | None = None,
+    tie_quantile: float | None = None,
+    slices: Mapping[str, Sequence[str]] | None = None,
+    title: str = "Metrics and people",
+    bootstrap: Bootstrap = BOOTSTRAP_95,
+) -> Alignment:
+    """Compare every metric with the answers of every dimension.
+
+    Args:
+        answers: of people.
+        measured: values of metrics.
+        tie_eps: metric -> threshold, in its unit; wins over the quantile.
+        tie_quantile: sets the other thresholds, see ``matching.tie_threshold``. Without it every metric needs one in ``tie_eps``.
+        slices: name -> item ids.
+        title: of the pages.
+        bootstrap: of the intervals.
+
+    Raises:
+        InputError: a metric has no threshold, a threshold makes no sense, or answers and scores have nothing in common.
+        UnknownNameError: a threshold of a metric that has no scores.
+    """
+    given = dict(tie_eps or {})
+    for name, eps in given.items():
+        if name not in measured.values:
+            raise UnknownNameError(unknown_name("metric", name, list(measured.values)))
+        if not eps >= 0:
+            raise InputError(f"the tie threshold of {name} is {eps:g}, it must be 0 or more")
+    _check_common(answers, measured)
+    names = list(dict.fromkeys(one.dimension for one in answers.ballots))
+    parts = tuple(_dimension(name, answers, measured, given, tie_quantile, slices or {}, bootstrap) for name in sorted(names))
+    return Alignment(title, parts, answers.left_out, measured.unmeasured, bootstrap)
+
+
+def _check_common(answers: Answers, measured: Measured) -> None:
+    scored = {key for column in measured.values.values() for key in column}
+    asked = {(one.item, method) for one in answers.ballots for method in one.candidates}
+    if not scored & asked:
+        item, method = min(asked)
+        other = min(scored, default=("no item", "no method"))
+        raise InputError(
+            f"answers and scores have no item and method in common: answers are about method {method!r} on item {item!r}, scores "
+            f"about {other[1]!r} on {other[0]!r}"
+        )
+
+
+def _dimension(
+    name: str,
+    answers: Answers,
+    measured: Measured,
+    given: Mapping[str, float],
+    quantile: float | None,
+    slices: Mapping[str, Sequence[str]],
+    bootstrap: Bootstrap,
+) -> Dimension:
+    own = [one for one in answers.ballots if one.dimension == name]
+    votes = votes_of(name, own)
+    thresholds, unmeasured = _thresholds(votes, measured, given, quantile)
+    lines = tuple(_line(votes, measured, metric, threshold, bootstrap) for metric, threshold in thresholds.items())
+    known = votes.rater is not None and votes.answers > 0
+    raters = {one.rater for one in own}
+    eps = {metric: threshold.value for metric, threshold in thresholds.items()}
+    return Dimension(
+        name=name,
+        answers=sum(one.count for one in own),
+        n_pairs=len(votes.pairs),
+        n_sources=len({one.source for one in own}),
+        n_raters=None if None in raters else len(raters),
+        ceiling=ceiling(votes, bootstrap) if known else None,
+        lines=lines,
+        verdicts=tuple(verdicts(votes, measured, eps, slices=slices, bootstrap=bootstrap)) if lines else (),
+        selection=selection(name, own, measured, bootstrap=bootstrap),
+        unmeasured=unmeasured,
+    )
+
+
+def _thresholds(
+    votes: Votes, measured: Measured, given: Mapping[str, float], quantile: float | None
+) -> tuple[dict[str, Threshold], dict[str, str]]:
+    """The threshold of each metric; those that cannot have one, with the reason."""
+    found, lost = {}, {}
+    if not votes.answers:
+        return {}, {}
+    for metric in measured.values:
+        if metric in given:
+            found[metric] = Threshold(given[metric], "given")
+        elif quantile is None:
+            raise InputError(
+                f"metric {metric!r} has no tie threshold, and no default is right; add --tie {metric}=VALUE, or --tie-quantile Q "
+                "for a quantile of its differences"
+            )
+        else:
+            try:
+                value = tie_threshold(votes, measured.values[metric], quantile=quantile)
+                found[metric] = Threshold(value, f"quantile {quantile:g} of the differences of the pairs asked")
+            except NotMeasurable as error:
+                lost[metric] = str(error)
+    return found, lost
+
+
+def _line(votes: Votes, measured: Measured, metric: str, threshold: Threshold, bootstrap: Bootstrap) -> Line:
+    found = points(votes, measured, metric)
+    return Line(
+        metric,
+        threshold,
+        matched(votes, measured, metric, tie_eps=threshold.value, bootstrap=bootstrap),
+        correlations(found, bootstrap),
+        tuple(found),
+    )

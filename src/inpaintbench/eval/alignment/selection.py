@@ -1,0 +1,104 @@
+"""Selection frequencies: how often each of several methods is chosen as the best, by people and by each metric."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate, Sample, rate
+from inpaintbench.eval.alignment.measured import Measured
+from inpaintbench.eval.alignment.reading import Ballot
+
+_Row = tuple[str, tuple[str, ...]]
+"""An item and its candidates, sorted."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Who is the best how often, in the eyes of people or of one metric."""
+
+    shares: Mapping[str, float]
+    """Method -> share of the rows; they sum to 1. Empty where no row counts."""
+    rows: int
+    """Rows of results that count."""
+    left_out: int
+    """Rows of which the metric lacks a value of some candidate."""
+    tied: int
+    """Rows with several best methods; each then has an equal part of the row."""
+    rate: Estimate | None
+    """Share of answers that choose the metric's best, parts of a tied row in proportion; None for people."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The selection frequencies under one dimension."""
+
+    dimension: str
+    methods: tuple[str, ...]
+    people: Column
+    """Every row has the same weight, however many answered it."""
+    metrics: Mapping[str, Column]
+
+
+def selection(
+    dimension: str, ballots: Sequence[Ballot], measured: Measured, *, bootstrap: Bootstrap = BOOTSTRAP_95
+) -> Selection | None:
+    """The table of one dimension; None where nobody chose among three methods or more.
+
+    The re-inpainting paper (arXiv 2405.16263) states no rule for ties; here a row is divided between its best methods.
+    """
+    own = [one for one in ballots if one.dimension == dimension and len(one.candidates) > 2]
+    if not own:
+        return None
+    methods = tuple(sorted({method for one in own for method in one.candidates}))
+    answers: dict[_Row, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for one in own:
+        answers[one.item, tuple(sorted(one.candidates))][one.choice] += one.count
+    by_people = {row: {method: n / sum(chosen.values()) for method, n in chosen.items()} for row, chosen in answers.items()}
+    people = Column(_shares(by_people, methods), len(by_people), 0, 0, None)
+    metrics = {}
+    for metric, values in measured.values.items():
+        best = {row: _best(row, values, higher_is_better=measured.higher_is_better[metric]) for row in answers}
+        known = {row: found for row, found in best.items() if found}
+        metrics[metric] = Column(
+            _shares(known, methods),
+            len(known),
+            len(best) - len(known),
+            sum(len(found) > 1 for found in known.values()),
+            _rate(own, known, bootstrap),
+        )
+    return Selection(dimension, methods, people, metrics)
+
+
+def _best(row: _Row, values: Mapping[tuple[str, str], float], *, higher_is_better: bool) -> dict[str, float]:
+    """Each best method with its part of the row; nothing where a value is missing."""
+    found = {method: values.get((row[0], method)) for method in row[1]}
+    known = {method: value for method, value in found.items() if value is not None}
+    if len(known) < len(found):
+        return {}
+    best = max(known.values()) if higher_is_better else min(known.values())
+    winners = [method for method, value in known.items() if value == best]
+    return {method: 1 / len(winners) for method in winners}
+
+
+def _shares(of_row: Mapping[_Row, Mapping[str, float]], methods: Sequence[str]) -> dict[str, float]:
+    if not of_row:
+        return {}
+    return {method: sum(parts.get(method, 0.0) for parts in of_row.values()) / len(of_row) for method in methods}
+
+
+def _rate(own: Sequence[Ballot], best: Mapping[_Row, Mapping[str, float]], bootstrap: Bootstrap) -> Estimate:
+    kept = [(one, best[row]) for one in own if (row := (one.item, tuple(sorted(one.candidates)))) in best]
+    count = np.array([one.count for one, _ in kept], np.float64)
+    hits = np.array([parts.get(one.choice, 0.0) for one, parts in kept], np.float64)
+    known = all(one.rater is not None for one, _ in kept)
+    raters = _numbers([one.rater or "" for one, _ in kept]) if known else None
+    return rate(Sample(hits * count, count, _numbers([one.source for one, _ in kept]), raters), bootstrap)
+
+
+def _numbers(names: Sequence[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    place = {name: index for index, name in enumerate(sorted(set(names)))}
+    return np.array([place[name] for name in names], np.int64)

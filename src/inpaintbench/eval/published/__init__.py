@@ -1,0 +1,128 @@
+"""Result tables that others published, as data, digit for digit."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from functools import lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, standings, standings_of_places
+
+_FILE = "chalearn.toml"
+_HIGHER_IS_BETTER = {"psnr": True, "ssim": True, "mse": False, "dssim": False, "wnjd": False}
+
+
+class PrintedRow(NamedTuple):
+    """One participant."""
+
+    name: str
+    values: tuple[str, ...]
+    """As printed, one for each metric."""
+    places: tuple[int, ...] | None
+    """The ranks in brackets; None where none are printed."""
+    mean_place: str | None
+
+
+class PrintedTable(NamedTuple):
+    """One table of results."""
+
+    number: int
+    title: str
+    source: str
+    metrics: tuple[str, ...]
+    """Names of our metrics for what is in the columns; of the same metric once a picture in a table of pictures."""
+    labels: tuple[str, ...]
+    """Heads of the columns as printed."""
+    ranked_upwards: tuple[str, ...]
+    """Metrics of which less is better but the print ranks the most first."""
+    mean_places: MeanPlaces
+    rows: tuple[PrintedRow, ...]
+    """In the order of the print."""
+    notes: tuple[str, ...]
+    """What does not fit together."""
+
+    def columns(self, *, as_printed: bool) -> list[Column]:
+        """The columns with their directions: those of the metrics, or those that the print ranks by."""
+        return [
+            Column(label, _HIGHER_IS_BETTER[metric] or (as_printed and metric in self.ranked_upwards))
+            for label, metric in zip(self.labels, self.metrics, strict=True)
+        ]
+
+    def from_values(self, *, as_printed: bool) -> list[Standing]:
+        """Standings made from the printed values, which may tie where more digits would not."""
+        values = {row.name: [float(value) for value in row.values] for row in self.rows}
+        return standings(self.columns(as_printed=as_printed), values)
+
+    def from_places(self) -> list[Standing]:
+        """Standings made from the printed ranks; of rows that have any."""
+        places = {row.name: row.places for row in self.rows if row.places is not None}
+        return standings_of_places(self.columns(as_printed=True), places)
+
+    def jensen_gaps(self) -> dict[str, float]:
+        """Participant -> mean PSNR less ``10 log10(1 / mean MSE)`` in dB; nothing for a table without both.
+
+        By Jensen's inequality no true pair of means is below 0: the mean of decibels is at least the decibels of the mean. The
+        printed MSE is taken at the upper end of what rounds to it, so that a true row never fails.
+        """
+        if not {"mse", "psnr"} <= set(self.metrics):
+            return {}
+        error, ratio = self.metrics.index("mse"), self.metrics.index("psnr")
+        return {row.name: _upper(row.values[ratio]) + 10 * math.log10(_upper(row.values[error])) for row in self.rows}
+
+
+def chalearn_tables() -> dict[int, PrintedTable]:
+    """Number -> table of the ChaLearn LAP inpainting and denoising challenges (WCCI and ECCV 2018): 3, 4, 8, 9, 10 and 11."""
+    data = _data()
+    return {entry["number"]: _table(entry, source=data["source"]) for entry in data["tables"]}
+
+
+def chalearn_table(number: int) -> PrintedTable:
+    """One of ``chalearn_tables``.
+
+    Raises:
+        UnknownNameError: no table of that number is kept.
+    """
+    tables = chalearn_tables()
+    if number not in tables:
+        raise UnknownNameError(unknown_name("table of the challenge", str(number), [str(one) for one in tables]))
+    return tables[number]
+
+
+def chalearn_joints() -> dict[str, dict[str, float]]:
+    """Participant -> joint with its side -> mean WNJD (the challenge's Table 7, track 1, test)."""
+    joints = _data()["joints"]
+    return {name: dict(zip(joints["names"], map(float, row), strict=True)) for name, row in joints["rows"].items()}
+
+
+def _upper(printed: str) -> float:
+    """The largest number that is printed so."""
+    return float(printed) + 0.5 * 10.0 ** -len(printed.partition(".")[2])
+
+
+def _table(entry: dict[str, Any], *, source: str) -> PrintedTable:
+    return PrintedTable(
+        number=entry["number"],
+        title=entry["title"],
+        source=source,
+        metrics=tuple(entry["metrics"]),
+        labels=tuple(entry.get("labels") or map(str.upper, entry["metrics"])),
+        ranked_upwards=tuple(entry.get("ranked_upwards", ())),
+        mean_places=entry.get("mean_places", "rounded"),
+        rows=tuple(
+            PrintedRow(row["name"], tuple(row["values"]), _places(row), row.get("mean_place")) for row in entry["rows"]
+        ),
+        notes=tuple(entry["notes"]),
+    )  # fmt: skip
+
+
+def _places(row: dict[str, Any]) -> tuple[int, ...] | None:
+    return tuple(row["places"]) if "places" in row else None
+
+
+@lru_cache(maxsize=1)
+def _data() -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8"))

@@ -1,0 +1,117 @@
+"""`eval align`, in this process."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from click.testing import Result
+from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
+from typer.testing import CliRunner
+
+from inpaintbench import frozen
+from inpaintbench.cli.aligning import align_command
+from inpaintbench.errors import InputError
+from inpaintbench.eval.freshness import score_step
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.types import Score
+from inpaintbench.workspace import Workspace, file_sha256
+
+app = typer.Typer()
+app.command()(align_command)
+ITEMS, METHODS = [f"film{n}" for n in range(8)], ("a", "b", "c")
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path]:
+    """Answers and scores of eight films and three methods; everybody chooses what has the lower score."""
+    told, scored = ["annotator,group,dimension,left,right,choice"], ["item,method,metric,value"]
+    for item in ITEMS:
+        scored += [f"{item},{method},mine,{place + 1}" for place, method in enumerate(METHODS)]
+        for rater in ("r1", "r2"):
+            told += [f"{rater},{item},motion,{left},{right},left" for left, right in (("a", "b"), ("a", "c"), ("b", "c"))]
+    paths = tmp_path / "answers.csv", tmp_path / "scores.csv"
+    for path, lines in zip(paths, (told, scored), strict=True):
+        path.write_text("\n".join(lines) + "\n")
+    return paths
+
+
+def test_two_tables(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    answers, scored = tables
+    slices = tmp_path / "slices.csv"
+    slices.write_text("item,slice\n" + "".join(f"{item},late\n" for item in ITEMS[4:]))
+    direction = ("--better", "mine=lower")
+    done = call(answers, "--scores", scored, "--tie", "mine=0.5", *direction, "--slices", slices, "--out", tmp_path / "out")
+    assert "100.0 %" in done.output
+    assert "late: mine alone was measured." in done.output
+    assert done.output.endswith(f"Alignment: {(tmp_path / 'out' / 'alignment.html').resolve()}\n")
+    found = json.loads((tmp_path / "out" / "alignment.json").read_text())["dimensions"][0]
+    assert (found["answers"], found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps_from"]) == (48, 1.0, "given")
+    assert [one["rates"]["mine"]["n"] for one in found["slices"]] == [48, 24]
+    call(answers, "--scores", scored, "--tie-quantile", 0.5, "--better", "mine=higher", "--out", tmp_path / "out")
+    found = json.loads((tmp_path / "out" / "alignment.json").read_text())["dimensions"][0]
+    assert (found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps"]) == (0.0, 1.0)
+
+
+def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> None:
+    root = tmp_path / "dataset"
+    root.mkdir()
+    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
+    (root / frozen.MANIFEST).write_text(json.dumps(manifest))
+    workspace = Workspace(tmp_path / "run")
+    for method, values in VALUES.items():
+        workspace.write_table("scores", score_step(CORRECTED.name, method), scores({method: values}, region="frame"), Score)
+    options = ("--dataset", root, "--run", workspace.path, "--protocol", CORRECTED.name, "--tie-quantile", 0.1)
+    with pytest.raises(InputError, match="run `inpaintbench annotate resolve`"):
+        call(*options)
+    one, other, *_ = VALUES
+    item = json.loads((root / frozen.MANIFEST).read_text())["items"][0]["item_id"]
+    counts = {"wins": 3, "losses": 1, "ties": 0, "both_bad": 0}
+    voted = Score(one, item, "human_preference", "frame", "annotate/motion", "f", 0.75, None, {"against": {other: counts}})
+    mirrored = {**counts, "wins": 1, "losses": 3}
+    back = dataclasses.replace(voted, method=other, value=0.25, details={"against": {one: mirrored}})
+    workspace.write_table("scores", "annotate.motion", [voted, back], Score)
+    done = call(*options)
+    assert done.output.endswith(f"Alignment: {(workspace.path / 'alignment' / 'alignment.html').resolve()}\n")
+    found = json.loads((workspace.path / "alignment" / "alignment.json").read_text())["dimensions"][0]
+    assert (found["name"], found["answers"], found["raters"], found["ceiling"]) == ("motion", 4, None, None)
+    assert found["metrics"]
+    assert {one["rate"]["value"] for one in found["metrics"]} <= {0.25, 0.75, 0.0}
+    answers = tmp_path / "answers.csv"
+    answers.write_text(f"annotator,group,dimension,left,right,choice\nr1,{item},motion,{one},{other},left\n")
+    call(answers, *options)
+    found = json.loads((workspace.path / "alignment" / "alignment.json").read_text())["dimensions"][0]
+    assert (found["answers"], found["raters"]) == (1, 1)
+    method, values = next(iter(VALUES.items()))
+    marked = [dataclasses.replace(row, fingerprint="other") for row in scores({method: values}, region="frame")]
+    workspace.write_table("scores", score_step(CORRECTED.name, method), marked, Score)
+    with pytest.raises(InputError, match="cannot stand in one report"):
+        call(*options)
+    (workspace.path / "dataset.sha256").write_text("0" * 64)
+    assert file_sha256(root / frozen.MANIFEST) != "0" * 64
+    with pytest.raises(InputError, match="holds results on another dataset"):
+        call(*options)
+
+
+def test_what_is_refused(tables: tuple[Path, Path]) -> None:
+    answers, scored = tables
+    for half in ((), (answers,), ("--scores", scored), (answers, "--run", answers.parent)):
+        with pytest.raises(InputError, match="give a table of answers with --scores, or --dataset and --run"):
+            call(*half)
+    both = (answers, "--scores", scored)
+    for option, value, told in (
+        ("--better", "mine", "--better is 'mine', write METRIC=VALUE"),
+        ("--better", "mine=more", "--better mine is 'more', choose higher or lower"),
+        ("--tie", "mine=much", "--tie mine is 'much', not a number"),
+        ("--tie", "mine=1", "nobody says whether more of 'mine' is better"),
+        ("--better", "mine=lower", "'mine' has no tie threshold"),
+    ):
+        with pytest.raises(InputError, match=told):
+            call(*both, option, value)

@@ -1,0 +1,117 @@
+"""`eval rank`, in this process."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from click.testing import Result
+from tests.eval.report.hand_made import SLICES, dataset
+from typer.testing import CliRunner
+
+from inpaintbench import frozen
+from inpaintbench.cli.ranking import rank
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.freshness import score_step
+from inpaintbench.eval.protocols.fingerprint import CORRECTED
+from inpaintbench.types import Score
+from inpaintbench.workspace import Workspace, file_sha256
+
+app = typer.Typer()
+app.command()(rank)
+VALUES = {
+    "first": {"mse": 0.01, "psnr": 20.0, "ssim": 0.9},
+    "second": {"mse": 0.02, "psnr": 19.0, "ssim": 0.95},
+    "third": {"mse": 0.02, "psnr": 18.0, "ssim": None},
+}
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False, env={"COLUMNS": "200"})
+
+
+def cells(output: str) -> list[list[str]]:
+    """The cells of every row of the tables."""
+    return [[cell.strip() for cell in line.strip("│").split("│")] for line in output.splitlines() if line.startswith("│")]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
+    (folder / frozen.MANIFEST).write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path, root: Path) -> Path:
+    workspace = Workspace(tmp_path / "run")
+    (workspace.path / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
+    for method, values in VALUES.items():
+        rows = [
+            Score(method, row["item_id"], metric, "frame", CORRECTED.name, CORRECTED.fingerprint, value, value and None)
+            for row in frozen.load(root).items for metric, value in values.items()
+        ]  # fmt: skip
+        workspace.write_table("scores", score_step(CORRECTED.name, method), rows, Score)
+    return workspace.path
+
+
+def test_own_scores_are_ranked_by_the_mean_of_their_places(root: Path, run: Path) -> None:
+    done = call(root, "--run", run, "--protocol", CORRECTED.name)
+    assert cells(done.output) == [
+        ["1", "first", "1.3", "0.0100 (1)", "20.0000 (1)", "0.9000 (2)"],
+        ["2", "second", "1.7", "0.0200 (2)", "19.0000 (2)", "0.9500 (1)"],
+        ["–", "third", "–", "0.0200 (2)", "18.0000 (3)", "– (–)"],
+    ]
+    assert "third has no mean place: no value in ssim" in done.output
+    truncated = call(root, "--run", run, "--protocol", CORRECTED.name, "--mean-places", "truncated")
+    assert [row[2] for row in cells(truncated.output)] == ["1.3", "1.6", "–"]
+
+
+def test_some_metrics_and_one_slice(root: Path, run: Path) -> None:
+    name = frozen.load(root).slices[0].name
+    done = call(root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse", "--metric", "psnr", "--slice", name)
+    assert [row[:3] for row in cells(done.output)] == [["1", "first", "1.0"], ["2", "second", "2.0"], ["3", "third", "2.5"]]
+    assert f"frame, {name}:" in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ((), "give a dataset and --run for your own scores, or --published"),
+        (("DATA", "--published"), "--published ranks printed numbers: leave out the dataset"),
+        (
+            ("DATA", "--run", "RUN", "--mean-places", "cut"),
+            "unknown way to print mean places 'cut', choose from rounded, truncated",
+        ),
+        (("DATA", "--run", "RUN", "--slice", "motion-hgh"), "unknown slice 'motion-hgh', did you mean 'motion-high'"),
+        (("DATA", "--run", "RUN", "--metric", "msee"), "'msee', did you mean 'mse'"),
+        (("DATA", "--run", "RUN", "--region", "hole"), "nothing that ranks methods was measured in the region 'hole'"),
+        (("DATA", "--run", "RUN", "--joints"), "no wnjd was measured under"),
+        (("--published", "--table", "12"), "unknown table of the challenge '12'"),
+    ],
+)
+def test_what_cannot_be_ranked_says_why(root: Path, run: Path, options: tuple[str, ...], complaint: str) -> None:
+    given = [{"DATA": str(root), "RUN": str(run)}.get(one, one) for one in options]
+    protocol = ["--protocol", CORRECTED.name] if "--run" in options else []
+    with pytest.raises((InputError, UnknownNameError), match=complaint):
+        call(*given, *protocol)
+
+
+def test_the_published_tables_show_ranks_as_printed_and_from_the_values() -> None:
+    rows = cells(call("--published", "--table", "11").output)
+    printed, literal = rows[:5], rows[5:]
+    assert [(row[1], row[2]) for row in printed] == [
+        ("CVxTz", "1.0"), ("rgsl888", "2.3"), ("hcilab", "3.3"), ("sukeshadigav", "3.3"), ("baseline", "5.0"),
+    ]  # fmt: skip
+    assert [(row[1], row[2]) for row in literal] == [
+        ("CVxTz", "1.0"), ("rgsl888", "2.6"), ("hcilab", "3.6"), ("sukeshadigav", "3.6"), ("baseline", "4.0"),
+    ]  # fmt: skip
+    assert printed[3][3:] == ["0.0268 (4)", "16.5534 (4)", "0.8261 (2)"]
+    every = call("--published").output
+    assert all(f"ChaLearn 2018, Table {number}:" in every for number in (3, 4, 8, 9, 10, 11))
+    assert "Table 9: The column headed SSIM holds dissimilarities" in every
