@@ -24,7 +24,8 @@ RANDOM_WEIGHTS = "random-weights-"
 
 @dataclass(frozen=True)
 class Compute:
-    """How networks are run. Of these only ``precision`` and ``random_weights`` can change a number beyond rounding."""
+    """How networks are run. Of these only ``precision``, ``random_weights`` and ``pose`` can change a number beyond
+    rounding."""
 
     device: Device = "auto"
     """``auto`` takes CUDA where there is any, else the processor."""
@@ -34,14 +35,19 @@ class Compute:
     """Seed of made-up parameters in the place of trained ones: for tests and benches alone, no report takes such scores."""
     workers: int = 1
     """Processes that share the device."""
+    pose: str | None = None
+    """The pose estimator for metrics of joints, in the place of the protocol's."""
+    pose_identity: str = ""
+    """Of that estimator, its version and its file or program."""
     batch_bytes: int | None = None
     """About how much the activations of one batch may take; by default what suits the device."""
 
     @property
     def mark(self) -> str:
-        """What is added to the fingerprint of scores that were not made with trained parameters in float32."""
+        """What is added to the fingerprint of scores that were not made with the protocol's networks, trained and in float32."""
         marks: list[str] = [] if self.precision == "fp32" else [self.precision]
         marks += [] if self.random_weights is None else [f"{RANDOM_WEIGHTS}{self.random_weights}"]
+        marks += [] if self.pose is None else [f"pose-{self.pose_identity}"]
         return "".join(f"+{mark}" for mark in marks)
 
 
