@@ -105,7 +105,11 @@ def _score_held(
     jobs: Sequence[Job], views: Views, metrics: Sequence[Metric], *, protocol: Protocol, blobs: Blobs
 ) -> list[list[Score]]:
     """The rows of jobs whose composites are held at once."""
-    found = {metric.name: _measured(metric, views, protocol=protocol) for metric in metrics}
+    found = {}
+    for metric in metrics:
+        found[metric.name] = _measured(metric, views, protocol=protocol)
+        if protocol.weights_of([metric.name]):  # networks leave most
+            _give_back()
     return [
         _rows(job, {name: measured[place] for name, measured in found.items()}, blobs=blobs) for place, job in enumerate(jobs)
     ]

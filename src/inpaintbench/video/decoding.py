@@ -27,6 +27,8 @@ LARGEST_SIDE, MOST_PIXELS = 16_384, 2**26
 """Largest pictures that are decoded: no side longer, and no more pixels (8192 x 8192)."""
 _LIMITS_IN_WORDS = f"{LARGEST_SIDE} px a side and {MOST_PIXELS} pixels"
 _LIMITS = {"max_pixels": str(MOST_PIXELS)}
+_GROWTH = 8
+"""By so many frames at least a clip in memory grows while it is read."""
 _NOT_THE_VIDEO = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
 
 
@@ -155,7 +157,7 @@ def read_frames(path: Path | str) -> Frames:
     """
     if is_image(path):
         return read_image(path)[None]
-    return np.stack([frame.to_ndarray(format="rgb24") for frame in whole(path)])
+    return _stacked(frame.to_ndarray(format="rgb24") for frame in whole(path))
 
 
 def read_luma(path: Path | str) -> Luma:
@@ -169,7 +171,7 @@ def read_luma(path: Path | str) -> Luma:
     first = next(frames)
     if first.format.is_rgb:
         return _luma(read_frames(path))
-    return np.stack([_plane(frame.planes[0]).copy() for frame in chain([first], frames)])
+    return _stacked(_plane(frame.planes[0]) for frame in chain([first], frames))
 
 
 def _luma(frames: Frames) -> Luma:
@@ -186,7 +188,23 @@ def read_levels(path: Path | str) -> npt.NDArray[np.uint8]:
     """A grey track written by ``write_levels``, ``uint8[T, H, W]``."""
     if is_image(path):
         return read_image(path)[None, :, :, 0]
-    return np.stack([_plane(frame.planes[0]).copy() for frame in whole(path)])
+    return _stacked(_plane(frame.planes[0]) for frame in whole(path))
+
+
+def _stacked(pictures: Iterator[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+    """``np.stack`` of at least one picture of one size; a list of them and the stack would take a clip's memory twice."""
+    first = next(pictures)
+    stacked = np.empty((_GROWTH, *first.shape), np.uint8)
+    stacked[0], count = first, 1
+    for picture in pictures:
+        if picture.shape != first.shape:
+            raise MediaError(f"a frame of {picture.shape[1]}x{picture.shape[0]} among those of {first.shape[1]}x{first.shape[0]}")
+        if count == len(stacked):  # the system moves large blocks without copying them
+            stacked.resize((count + max(_GROWTH, count // 8), *first.shape), refcheck=False)
+        stacked[count] = picture
+        count += 1
+    stacked.resize((count, *first.shape), refcheck=False)
+    return stacked
 
 
 def decoded_hashes(path: Path | str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.finish import Finish
+from inpaintbench.annotate.desk.finish import Due, Finish
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.desk.worth import Worth
 from inpaintbench.annotate.events import Event, Kind
@@ -96,18 +96,18 @@ class Live:
         """
         call = _Call(work)
         self._calls.append(call)
+        due: Sequence[Due] = ()
         with self._lock:
-            leads = not call.done
-            if leads:
+            if not call.done:
                 waiting = [self._calls.popleft() for _ in range(len(self._calls))]
                 try:
                     self._settle(waiting)
+                    due = self.finish.due(self.state)
                 finally:
                     for one in waiting:  # an interrupt ended this thread: the others must not wait for it
                         if not one.done:
                             one.fail(RuntimeError("the server is stopping"))
-        if leads:
-            self._look()
+        self._look_at(due)
         return call.result()
 
     def _settle(self, calls: Sequence[_Call[Any]]) -> None:
@@ -154,15 +154,15 @@ class Live:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """The state stands still and knows everything that was stored a moment ago."""
-        self._look()
+        with self._lock:
+            due = self.finish.due(self.state)
+        self._look_at(due)
         with self._lock:
             self._catch_up(self._journal.events(self.study.study_id, after=self.state.last_seq))
             yield
 
-    def _look(self) -> None:
+    def _look_at(self, due: Sequence[Due]) -> None:
         # Slow, so the lock is let go meanwhile: only who found out that it is due waits for it.
-        with self._lock:
-            due = self.finish.due(self.state)
         for one in due:
             stable = self.finish.look(one)
             with self._lock:
