@@ -17,7 +17,7 @@ from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Size, Span
 from inpaintbench.models.i3d import Block, Source
 from inpaintbench.models.i3d_stages import Tensor
-from inpaintbench.models.torch_networks import torch
+from inpaintbench.models.torch_networks import on_device, torch
 from inpaintbench.types import Frames
 
 Array = npt.NDArray[np.float64]
@@ -33,11 +33,8 @@ class Pixels:
 
     def tensor(self, frames: npt.NDArray[np.uint8]) -> Tensor:
         """``uint8[..., T, H, W, 3]`` as ``float32[..., 3, T, H, W]`` in the input range; only the bytes travel."""
-        package = torch()
-        tensor = package.from_numpy(np.ascontiguousarray(frames))
-        if self.device.type == "cuda":
-            tensor = tensor.pin_memory().to(self.device, non_blocking=True)
-        scaled = tensor.to(self.device, package.float32).mul_((self.input_high - self.input_low) / 255).add_(self.input_low)
+        tensor = on_device(frames, self.device)
+        scaled = tensor.to(torch().float32).mul_((self.input_high - self.input_low) / 255).add_(self.input_low)
         return scaled.movedim(-1, -4)
 
 

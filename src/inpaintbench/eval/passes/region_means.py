@@ -77,7 +77,7 @@ class _Pixels(NamedTuple):
     def of(cls, mask: Hole, device: Any, real: Any) -> _Pixels:
         rows, columns = (np.flatnonzero(mask.any(axis=axes)) for axes in ((0, 2), (0, 1)))
         down, across = (slice(int(line[0]), int(line[-1]) + 1) if len(line) else slice(0, 0) for line in (rows, columns))
-        shares = torch_networks.torch().from_numpy(np.array(mask[:, down, across])).to(device).to(real)
+        shares = torch_networks.on_device(np.array(mask[:, down, across]), device).to(real)
         counts = shares.sum((1, 2), keepdim=True).clamp(min=1)
         return cls(shares / counts, down, across, (mask.shape[1], mask.shape[2]))
 
