@@ -107,6 +107,10 @@ def test_another_thing_in_its_place_is_made_anew_and_never_unpickled(tmp_path: P
     assert Shared(truth_id="truth", folder=tmp_path).stored("key", made)[0, 0] == 1
     path.write_bytes(b"PK\x03\x04 looks like an archive")
     assert Shared(truth_id="truth", folder=tmp_path).stored("key", made)[0, 0] == 2
+    for strange in (np.full((1, 2), np.nan, np.float32), np.ones((1, 2))):
+        np.save(path, strange)
+        assert np.isfinite(Shared(truth_id="truth", folder=tmp_path).stored("key", made)).all()
+    assert made.calls == 5
 
 
 @pytest.mark.parametrize("known", [{}, {"truth_id": "truth"}, {"folder": "features"}])
@@ -119,6 +123,7 @@ def test_nothing_is_stored_where_truth_or_folder_is_unknown(tmp_path: Path, know
 
 
 def test_the_mark_tells_what_changes_numbers() -> None:
+    assert Compute(pose="stored:x", pose_identity="12ab").mark == "+pose-12ab"
     assert Compute().mark == ""
     assert Compute(device="cuda", batch_bytes=5).mark == ""
     assert Compute(precision="tf32").mark == "+tf32"

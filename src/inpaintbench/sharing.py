@@ -90,7 +90,9 @@ class Shared:
         try:
             with path.open("rb") as stored:
                 kept: npt.NDArray[np.float32] = np.lib.format.read_array(stored, allow_pickle=False)
-        except (OSError, ValueError):  # not there, or torn by a crash
+            if kept.dtype != np.float32 or not np.isfinite(kept).all():
+                raise ValueError("not what was stored here")
+        except (OSError, ValueError):  # not there, torn by a crash, or changed by somebody
             kept = make()
             file = io.BytesIO()
             np.save(file, kept, allow_pickle=False)

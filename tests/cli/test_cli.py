@@ -216,7 +216,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "unknown preset": (("masks", "render", "--preset", "size-low", "--out", "m"), "unknown"),
     "no dataset": (("eval", "predict", "empty", "--run", "r", "--method", "telea"), "is not a frozen dataset"),
-    "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval score` first"),
+    "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval score"),
     "no method": (("eval", "predict", "DATASET", "--run", "r"), "no method: give --method, --saved or --command"),
     "bad label": (("eval", "predict", "DATASET", "--run", "r", "--saved", "x"), "'x' is not LABEL=VALUE"),
     "no workspace": (("export", "freeze", "empty"), "is not a workspace"),

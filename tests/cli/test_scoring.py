@@ -72,7 +72,7 @@ def test_made_up_and_real_scores_never_replace_each_other(words: tuple[str, ...]
     assert refused.returncode == 1
     assert refused.stderr.strip().endswith(
         f"run folder {str(run)!r} holds real scores under 'devil/corrected', which those of made-up parameters would replace; "
-        "leave --random-weights out, or try it on a copy of the folder"
+        "leave --random-weights out, or predict into a new --run folder for it"
     )
     assert digests(run) == real
     assert run_here(*words, *options).returncode == 0

@@ -56,8 +56,12 @@ QUANTITIES = sum(len(metric.regions) for metric in PROTOCOLS.get("devil/correcte
 COPY = "[shutil.copy(path, target / path.name) for path in source.glob('frame_*.png')]\n"
 
 
+WITH_FILES = ("command", "saved_folder", "lama", "stable_diffusion")
+
+
 def specs(tmp_path: Path) -> list[MethodSpec]:
-    own = [MethodSpec(name, name) for name in METHODS if name not in ("command", "saved_folder")]
+    """All that fill holes with nothing but their defaults; edits change whole frames."""
+    own = [MethodSpec(name, name) for name in METHODS if name not in WITH_FILES and not name.startswith("edit_")]
     return [*own, MethodSpec("copies", "command", {"command": program(tmp_path, COPY)})]
 
 

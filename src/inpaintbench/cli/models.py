@@ -11,7 +11,7 @@ from inpaintbench.cli import console
 from inpaintbench.download import Limits
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.models import fetching
-from inpaintbench.models.weights import known, located, named, state
+from inpaintbench.models.weights import Weights, known, located, named, state
 
 app = typer.Typer(no_args_is_help=True, help="Fetch, import and check the parameters of networks.")
 
@@ -40,8 +40,11 @@ def fetch(
         bool, typer.Option("--allow-private", help="Also from loopback, private and link-local addresses.")
     ] = False,
 ) -> None:
-    """Bring files into the cache folder from their public addresses, checked by their SHA-256."""
-    chosen = [named(name) for name in names] if names else [weights for weights in known().values() if mirror or weights.origin]
+    """Bring files into the cache folder from their public addresses, checked by their SHA-256.
+
+    Without names all but those that only non-commercial work may use.
+    """
+    chosen = [named(name) for name in names] if names else [one for one in known().values() if mirror or _for_everybody(one)]
     if mirror and len(chosen) != 1:
         raise InputError(f"--from gives one file, {len(chosen)} were asked for: name one of {', '.join(known())}")
     for weights in chosen:
@@ -50,6 +53,10 @@ def fetch(
         limits = Limits(most_bytes=weights.bytes, seconds=seconds, allow_private=allow_private)
         path = fetching.fetch(weights, limits=limits, mirror=mirror)
         console.out.print(f"{weights.name}: {console.shown(path)}", markup=False)
+
+
+def _for_everybody(weights: Weights) -> bool:
+    return bool(weights.origin) and "Noncommercial" not in weights.licence
 
 
 @app.command()

@@ -19,6 +19,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
 from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, decimal, standings
 from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Slice
 from inpaintbench.workspace import Workspace
@@ -108,6 +109,17 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
     for one in found:
         if one.reason:
             console.out.print(f"{one.method} has no mean place: {one.reason}", markup=False)
+    for quantity in quantities:
+        if quantity.of_sets:
+            console.out.print(_of_sets(results, part, quantity), markup=False)
+
+
+def _of_sets(results: Results, part: Slice, quantity: Quantity) -> str:
+    """How large the sets are that a number comes from, and what that means."""
+    scores = [score for method in results.methods if (score := results.slice_score(part, method, quantity)) is not None]
+    sizes = dict.fromkeys(filter(None, map(size_words, scores)))
+    warnings = dict.fromkeys(str(score.details["warning"]) for score in scores if score.details.get("warning"))
+    return "; ".join([f"{quantity.metric}: {' and '.join(sizes) or 'not compared'}", *warnings])
 
 
 def _print_joints(results: Results) -> None:

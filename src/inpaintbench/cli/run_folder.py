@@ -50,8 +50,10 @@ def scores_of(
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
     rows = [row for row in rows if methods is None or row.method in methods]
     if not rows:
-        first = shlex.join(["inpaintbench", *command])
-        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}; run `{first}` first")
+        others = sorted({row.protocol for row in workspace.table("scores", Score)})
+        there = f", but under {', '.join(others)}: give --protocol, or" if others else ";"
+        first = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
+        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}{there} run `{first}` first")
     for method in dict.fromkeys(row.method for row in rows):
         if is_stale(workspace, dataset, protocol=protocol, method=method):
             again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])

@@ -74,7 +74,7 @@ def _check_parameters(workspace: Workspace, protocol: str, compute: Compute) -> 
     if compute.random_weights is not None and False in made_up:
         raise InputError(
             f"run folder {run!r} holds real scores under {protocol!r}, which those of made-up parameters would replace; leave "
-            "--random-weights out, or try it on a copy of the folder"
+            "--random-weights out, or predict into a new --run folder for it"
         )
     if compute.random_weights is None and True in made_up:
         raise InputError(

@@ -58,7 +58,8 @@ def i3d_clip(
         composites: of each method, likewise.
         constants: of the protocol.
         compute: how the network runs.
-        truth: the truth's vector, ``float32[1024]``, where it is known; a single composite then costs one clip and no more.
+        truth: the truth's vector, ``float32[1024]``, where it is known. A composite is seen beside the true frames all the same,
+            unless they are equal: its numbers must not depend on what was known.
 
     Raises:
         NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
@@ -69,7 +70,7 @@ def i3d_clip(
         # With statistics of the clip itself a hole reaches everywhere, and no part can be computed alone.
         unlike = different(frames, composites)
         chosen = [composites[index] for index in unlike]
-        if truth is not None and (len(chosen) < 2 or network.batch_norm == "train"):
+        if truth is not None and (not chosen or network.batch_norm == "train"):
             found = Clip(_alone(network, chosen, pixels, compute), truth)
         elif network.batch_norm == "train":
             of_truth, *others = _alone(network, [frames, *chosen], pixels, compute)

@@ -116,10 +116,12 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
         raise InputError(f"{dataset.name!r} has items without a hole: there is nothing that was inpainted first")
     if setting.patches is None and not setting.normal:
         fewest = min(len(row.get("second_hole_file_names") or ()) for row in dataset.items)
+        if not fewest:
+            raise InputError(f"{dataset.name!r} publishes no second masks; have them drawn, such as with --ratio 0.4")
         if fewest < setting.masks:
             raise InputError(
                 f"{dataset.name!r} publishes {fewest} second masks for an item, not {setting.masks}; "
-                f"use --masks {max(fewest, 1)}, or draw others with --ratio"
+                f"use --masks {fewest}, or draw others with --ratio"
             )
     return setting
 
