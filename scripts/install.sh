@@ -57,6 +57,11 @@ install() {
     "$UV" pip install --quiet --python "$VENV/bin/python" --no-deps -e .
 }
 
+# Where Python is told to write no bytecode, every command would otherwise compile what it imports: seconds for Gradio alone.
+compile_bytecode() {
+    "$VENV/bin/python" -m compileall -q -j 0 "$VENV/lib" src >/dev/null || true
+}
+
 lock() {
     compile="$UV pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --upgrade"
     $compile --extra all --extra dev pyproject.toml -o requirements.lock
@@ -77,6 +82,7 @@ demo)
 full)
     system_packages
     install requirements.lock
+    compile_bytecode
     ;;
 lock) lock ;;
 *)

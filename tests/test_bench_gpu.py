@@ -24,3 +24,18 @@ def test_without_a_card_it_says_so_in_every_row_and_ends_well() -> None:
         assert [row.split(" | ")[0] for row in rows] == ["| tf32", "| bf16"]
         assert all("not measured: no CUDA device here" in row for row in rows)
         assert {row.count("|") for row in rows} == {header.count("|")}
+
+
+def test_on_the_processor_the_whole_path_runs_and_says_that_its_times_mean_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCH), "--device", "cpu"], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert "on the processor: times say nothing;" in done.stdout
+    speed, errors = ([line for line in part.splitlines() if line.startswith("| ")] for part in done.stdout.split("Largest"))
+    assert [row.split(" | ")[0] for row in speed[1:]] == ["| tf32", "| bf16"]
+    for precision, most in (("tf32", 1e-5), ("bf16", 0.1)):
+        row = next(row for row in errors if row.startswith(f"| {precision} "))
+        found = [float(cell) for cell in row.strip("| ").split(" | ")[1:]]
+        assert len(found) == 4
+        assert all(value <= most for value in found)
+        assert precision == "tf32" or all(value > 0 for value in found)

@@ -33,8 +33,6 @@ class Compute:
     """Of convolutions and matrix products; what is summed up is always float32 or float64."""
     random_weights: int | None = None
     """Seed of made-up parameters in the place of trained ones: for tests and benches alone, no report takes such scores."""
-    workers: int = 1
-    """Processes that share the device."""
     pose: str | None = None
     """The pose estimator for metrics of joints, in the place of the protocol's."""
     pose_identity: str = ""

@@ -160,11 +160,13 @@ def invoke(*arguments: str | Path) -> Result:
 
 def test_old_scores_are_not_reported_for_new_predictions(pictures: Path, tmp_path: Path) -> None:
     mine, place = tmp_path / "mine", ("--run", tmp_path / "run")
-    write_picture(mine / "picture-0.PNG", level=3)
+    for name in ("picture-0.PNG", "photograph.png"):
+        write_picture(mine / name, level=3)
     first = invoke("eval", "predict", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
     assert "mine: 1 predictions, 7 failed" in first.stdout
     assert len(re.findall("no prediction for item", first.stdout.replace("\n", " "))) == 5
     assert "  and 2 more" in first.stdout
+    assert "  1 file or folder has the name of no item, such as 'photograph.png'; items are called like 'picture-" in first.stdout
     for protocol in ("as-published", "corrected"):
         assert invoke("eval", "score", pictures, *place, "--protocol", f"fingerprint/{protocol}", "--workers", "0").exit_code == 0
     for number in range(8):
@@ -217,6 +219,8 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "unknown preset": (("masks", "render", "--preset", "size-low", "--out", "m"), "unknown"),
     "no dataset": (("eval", "predict", "empty", "--run", "r", "--method", "telea"), "is not a frozen dataset"),
     "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval score"),
+    "no run folder": (("eval", "score", "DATASET", "--run", "nix"), "no run folder 'nix'; `inpaintbench eval predict DATASET"),
+    "a demo with settings": (("build", "devil", "--demo", "--size", "64x64", "--out", "w"), "--size does nothing beside --demo"),
     "no method": (("eval", "predict", "DATASET", "--run", "r"), "no method: give --method, --saved or --command"),
     "bad label": (("eval", "predict", "DATASET", "--run", "r", "--saved", "x"), "'x' is not LABEL=VALUE"),
     "no workspace": (("export", "freeze", "empty"), "is not a workspace"),

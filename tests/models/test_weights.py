@@ -113,6 +113,13 @@ def test_a_given_folder_is_searched_one_level_deep(
     assert located(weights) == path
 
 
+def test_a_given_folder_that_is_none_is_told(weights: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(cache_folder() / "net.onnx", BODY)
+    monkeypatch.setenv("INPAINTBENCH_WEIGHTS", str(put(tmp_path / "net.onnx", BODY)))
+    with pytest.raises(NotMeasurable, match="INPAINTBENCH_WEIGHTS names no folder"):
+        located(weights)
+
+
 def test_a_whole_file_is_found_behind_a_damaged_one(
     weights: Weights, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,13 +228,15 @@ def test_without_an_address_it_has_to_be_imported(weights: Weights) -> None:
         fetch(replace(weights, origin=None), limits=HERE)
 
 
-def test_importing_a_stranger_names_the_known_files(tmp_path: Path) -> None:
+def test_importing_a_stranger_says_where_the_known_files_are_listed(tmp_path: Path) -> None:
     stranger = put(tmp_path / "stranger.onnx", b"abc")
     digest = hashlib.sha256(b"abc").hexdigest()
     with pytest.raises(
-        InputError, match=rf"stranger.onnx' \(3 bytes, SHA-256 {digest}\) is none of .* yolox_nano.onnx \(3659407"
+        InputError, match=rf"stranger.onnx' \(3 bytes, SHA-256 {digest}\) is none of .*; see `inpaintbench models list"
     ):
         import_file(stranger)
+    with pytest.raises(InputError, match=r"it should be yolox_nano.onnx with 3659407 bytes and SHA-256 [0-9a-f]{64};"):
+        import_file(put(tmp_path / "yolox_nano.onnx", b"abc"))
     with pytest.raises(InputError, match="cannot be read: No such file"):
         import_file(tmp_path / "nothing")
 

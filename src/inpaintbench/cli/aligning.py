@@ -10,7 +10,7 @@ import typer
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.align import Alignment, align
 from inpaintbench.eval.alignment.measured import Measured, measured_of, read_scores
@@ -22,7 +22,6 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.admission import one_fingerprint
 from inpaintbench.eval.slices import source_of
 from inpaintbench.types import Dataset, Score
-from inpaintbench.workspace import Workspace
 
 FOLDER = Path("alignment")
 
@@ -97,7 +96,7 @@ def _inputs(
         return read_answers(answers, sources=sources), read_scores(scores, better=better)
     if scores or run is None or loaded is None or root is None:
         raise InputError("give a table of answers with --scores, or --dataset and --run for the scores of a run")
-    workspace = Workspace(run, create=False)
+    workspace = opened(run)
     with workspace.locked():
         bind(workspace, root)
         name = protocol or usual(loaded)

@@ -9,7 +9,7 @@ import typer
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.means import Means, means_of
 from inpaintbench.eval.analysis.paper import published_means
@@ -43,7 +43,7 @@ def analysis(
     elif dataset is None or run is None:
         raise InputError("give a dataset and --run for your own scores, or --paper for the published ones")
     else:
-        workspace = Workspace(run, create=False)
+        workspace = opened(run)
         with workspace.locked():
             means = means_of_run(workspace, dataset, protocol)
             made = write_analysis((out or workspace.path / "analysis").absolute(), means)

@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -57,18 +58,24 @@ Hdr = Annotated[str, typer.Option(help=HDR)]
 WORKERS = default_workers()
 
 
+SECONDS_BETWEEN_LINES = 30.0
+
+
 class StepProgress:
-    """One bar a step on a terminal, one line a step elsewhere."""
+    """One bar a step on a terminal; elsewhere one line a step, and one now and then while it takes long."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._tasks: dict[str, TaskID] = {}
         self._live = err.is_terminal
+        self._told: dict[str, float] = {}
 
     def __call__(self, step: str, done: int, total: int) -> None:
         """``done`` of ``total`` tasks of ``step`` are finished."""
         if not self._live:
-            if done == total:
+            now = time.monotonic()
+            if done == total or now - self._told.setdefault(step, now) >= SECONDS_BETWEEN_LINES:
+                self._told[step] = now
                 err.print(f"{step}: {done}/{total}", markup=False)
             return
         if step not in self._tasks:

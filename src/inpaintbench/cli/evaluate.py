@@ -16,7 +16,7 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
 from inpaintbench.cli.predicting import predict, predict_all
 from inpaintbench.cli.ranking import rank
 from inpaintbench.cli.reinpaint import app as reinpaint
-from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.cli.scoring import score, score_all
 from inpaintbench.errors import VerifyError
 from inpaintbench.eval.media import PredictionMedia
@@ -71,7 +71,7 @@ app.command()(score)
 @app.command()
 def report(dataset: InDataset, run: Run, protocol: ProtocolName = None) -> None:
     """Write the HTML report of a run, with CSV and JSON beside it."""
-    loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
+    loaded, workspace = frozen.load(dataset), opened(run)
     bind(workspace, dataset)
     with workspace.locked():
         page = _report(workspace, loaded, dataset, protocol or usual(loaded), None)

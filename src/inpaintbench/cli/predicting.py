@@ -15,6 +15,7 @@ from inpaintbench.cli.evaluate_options import InDataset, Run
 from inpaintbench.cli.run_folder import bind
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.methods.saved_folder import strangers
 from inpaintbench.eval.predict import MethodSpec, build, labelled
 from inpaintbench.eval.predict import predict as predict_method
 from inpaintbench.executors.base import Rejection
@@ -121,7 +122,17 @@ def predict(
             console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
         if len(failed) > _FAILURES_SHOWN:
             console.out.print(f"  and {len(failed) - _FAILURES_SHOWN} more", markup=False)
+        if failed and spec.leaf == "saved_folder":
+            _tell_strangers(spec, loaded)
     if oracle_mask and loaded.items[0]["hole_is_given"]:
         console.err.print("this benchmark gives methods the hole anyway; --oracle-mask changed nothing", markup=False)
     if not total:
         raise RunError("not one prediction was made")
+
+
+def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:
+    """Why predictions may be missing: what lies there has other names."""
+    ids = [str(row["item_id"]) for row in dataset.items]
+    if names := strangers(Path(str(spec.constants["folder"])), set(ids)):
+        many = "1 file or folder has" if len(names) == 1 else f"{len(names)} files and folders have"
+        console.out.print(f"  {many} the name of no item, such as {names[0]!r}; items are called like {ids[0]!r}", markup=False)

@@ -11,7 +11,7 @@ import typer
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.poses.by_joint import METRIC as JOINTS_METRIC
 from inpaintbench.eval.poses.by_joint import joint_means
@@ -22,7 +22,6 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Slice
-from inpaintbench.workspace import Workspace
 
 _ABSENT = "–"
 
@@ -70,7 +69,7 @@ def rank(
 
 
 def _results(run: Path, root: Path, protocol: str | None) -> Results:
-    dataset, workspace = frozen.load(root), Workspace(run, create=False)
+    dataset, workspace = frozen.load(root), opened(run)
     with workspace.locked():
         bind(workspace, root)
         name = protocol or usual(dataset)

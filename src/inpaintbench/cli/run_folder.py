@@ -13,6 +13,17 @@ from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 
 
+def opened(run: Path) -> Workspace:
+    """The run folder ``run``.
+
+    Raises:
+        InputError: nothing was predicted there.
+    """
+    if not (run / "workspace.json").exists():
+        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval predict DATASET --run {run}` makes it")
+    return Workspace(run, create=False)
+
+
 def bind(workspace: Workspace, root: Path) -> None:
     """Remember which dataset a run folder is for.
 

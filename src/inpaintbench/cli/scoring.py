@@ -16,7 +16,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
-from inpaintbench.cli.run_folder import bind, predicted
+from inpaintbench.cli.run_folder import bind, opened, predicted
 from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
 from inpaintbench.eval import poses
 from inpaintbench.eval.freshness import score_step
@@ -110,7 +110,7 @@ def score(
     compute = _compute(device, precision, random_weights)
     if pose is not None:
         compute = replace(compute, pose=pose, pose_identity=poses.identity(pose))
-    workspace = Workspace(run, create=False)
+    workspace = opened(run)
     bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)

@@ -83,7 +83,7 @@ def score(
             f"{', '.join(metrics or chosen.metrics)} compare frames in time, and {dataset.name!r} has single pictures"
         )
     names, workspace = [metric.name for metric in built], executor.workspace
-    compute = replace(compute or Compute(), workers=max(1, getattr(executor, "workers", 1)))
+    compute = compute or Compute()
     if chosen.weights_of(names):
         torch_networks.check_device(compute)
     work, earlier = [], {}

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from inpaintbench.download import Limits, download, forget, without_query
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, NetworkError
 from inpaintbench.models.weights import Weights, cache_folder, is_whole, known, located, state
 from inpaintbench.workspace import file_sha256
 
@@ -46,7 +46,10 @@ def fetch(weights: Weights, *, limits: Limits | None = None, mirror: str | None 
 
 def _bring(address: str, path: Path, weights: Weights, *, limits: Limits) -> None:
     part = path.with_name(f"{path.name}.part")
-    received = download(address, part, limits=limits)
+    try:
+        received = download(address, part, limits=limits)
+    except NetworkError as error:
+        raise NetworkError(f"{error}; or {_import_line(weights)}") from error
     if received.sha256 != weights.sha256:
         forget(part)
         raise InputError(
@@ -73,8 +76,11 @@ def import_file(path: Path) -> Weights:
             with _locked(target):
                 _copy(path, target)
             return weights
-    listed = ", ".join(f"{weights.file} ({weights.bytes} bytes)" for weights in known().values())
-    raise InputError(f"{str(path)!r} ({size} bytes, SHA-256 {digest}) is none of the known weights: {listed}")
+    like = [one for one in known().values() if one.bytes == size or one.file == path.name]
+    meant = f"; it should be {like[0].file} with {like[0].bytes} bytes and SHA-256 {like[0].sha256}" if like else ""
+    raise InputError(
+        f"{str(path)!r} ({size} bytes, SHA-256 {digest}) is none of the known weights{meant}; see `inpaintbench models list`"
+    )
 
 
 def _copy(path: Path, target: Path) -> None:

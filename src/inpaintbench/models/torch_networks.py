@@ -20,9 +20,8 @@ from inpaintbench.models import weights
 from inpaintbench.sharing import Compute
 
 _PROCESSOR_BATCH_BYTES = 512 << 20
-_CARD_SHARE = 0.1
-_ALL_BATCHES_SHARE = 0.5
-"""Of a graphics card's memory for one batch of one worker, and for those of all workers."""
+_CARD_SHARE = 0.05
+"""Of a graphics card's memory for one batch of one worker; whatever their number, since the batch may change last digits."""
 _PACKAGES = ("torch", "torchvision", "lpips", "open_clip")
 """What the extra "eval" brings."""
 State = Mapping[str, Any]
@@ -141,8 +140,7 @@ def batch_bytes(compute: Compute) -> int:
     device = device_of(compute)
     if device.type != "cuda":
         return _PROCESSOR_BATCH_BYTES
-    total = torch().cuda.mem_get_info(device)[1]
-    return int(min(total * _CARD_SHARE, total * _ALL_BATCHES_SHARE / max(1, compute.workers)))
+    return int(torch().cuda.mem_get_info(device)[1] * _CARD_SHARE)
 
 
 @contextmanager

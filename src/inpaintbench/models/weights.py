@@ -118,6 +118,8 @@ def _places(weights: Weights) -> Iterator[Path]:
     """Every file of that name where weights are looked for, in order."""
     if given := os.environ.get("INPAINTBENCH_WEIGHTS"):
         folder = Path(given)
+        if not folder.is_dir():
+            raise NotMeasurable("INPAINTBENCH_WEIGHTS names no folder; set it to the folder that holds the files")
         yield from (path for path in [folder / weights.file, *sorted(folder.glob(f"*/{weights.file}"))] if path.is_file())
     if (path := cache_folder() / weights.file).is_file():
         yield path

@@ -19,6 +19,7 @@ from inpaintbench.cli.build.running import (
     Demo,
     Out,
     Seed,
+    given_alone,
     make_recipe,
     one_of,
     parse_size,
@@ -69,6 +70,7 @@ DEMO_SIZE = "288x160"
 
 
 def build_devil(
+    context: typer.Context,
     out: Out,
     source: Annotated[str, typer.Option(help=f"Where footage comes from: {', '.join(PLACES)}.")] = "folder",
     sources: Sources = None,
@@ -114,6 +116,7 @@ def build_devil(
     running = Running(workers, max_failures, retry_rejected, ray, memory)
     if demo:
         one_of(sources, demo, "--sources FOLDER")
+        given_alone(context, "demo", "out", "labels", "workers", "max_failures", "retry_rejected", "ray", "memory")
         recipe, spec = demo_recipe()
         told(*build_devil_in(out, recipe, spec, labels=labels, running=running))
         return

@@ -61,6 +61,14 @@ def one_of(sources: object, demo: bool, option: str) -> None:
         raise InputError(f"give either {option} or --demo")
 
 
+def given_alone(context: typer.Context, *names: str) -> None:
+    """Raise ``InputError`` when the command line names another option of this command than ``names``."""
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if source is not None and source.name == "COMMANDLINE" and option.name not in names:
+            raise InputError(f"{option.opts[0]} does nothing beside --demo, which has footage and settings of its own")
+
+
 def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
     """Build in the workspace ``out``, and say what came of it."""
     # What can be wrong with the arguments is told before any work, and before there is a folder.

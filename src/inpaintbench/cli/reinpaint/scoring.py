@@ -36,7 +36,7 @@ from inpaintbench.cli.reinpaint.options import (
     second_spec,
     tell_missing,
 )  # fmt: skip
-from inpaintbench.cli.run_folder import bind
+from inpaintbench.cli.run_folder import bind, opened
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import gallery, writing
 from inpaintbench.eval.reinpainting.fills import NATURAL, NOISE_SIGMA
@@ -46,7 +46,6 @@ from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all, natural
 from inpaintbench.sharing import Compute
-from inpaintbench.workspace import Workspace
 
 
 def score(
@@ -75,7 +74,7 @@ def score(
     chosen, loaded = PROTOCOLS.get(protocol), frozen.load(dataset)
     patches = drawn(parse_ratio(ratio), patch=patch, count=count, tube_frames=tube_frames, seed=seed)
     setting = setting_of(chosen, second=second_spec(second), masks=masks, patches=patches, submetrics=metric)
-    workspace = Workspace(run, create=False)
+    workspace = opened(run)
     bind(workspace, dataset)
     fills = [First.of_fill(name, seed=seed, sigma=noise_sigma, clip=clip) for name in dict.fromkeys(fill or ())]
     firsts = [*firsts_of(workspace, method, needed=not fills), *fills]
@@ -136,7 +135,7 @@ def grid(
     for spec in specs:
         setting_of(chosen, second=spec, masks=masks, patches=patches)  # misspelt names are told before any work
     settings = settings_of(base, seconds=specs, ratios=ratios)
-    workspace = Workspace(run, create=False)
+    workspace = opened(run)
     bind(workspace, dataset)
     fills = [First.of_fill(name, seed=seed) for name in dict.fromkeys(fill or ())]
     firsts = [*firsts_of(workspace, method, needed=not fills), *fills]

@@ -32,7 +32,7 @@ from inpaintbench.cli.reinpaint.options import (
     parse_ratio,
     second_spec,
 )  # fmt: skip
-from inpaintbench.cli.run_folder import bind, scores_of
+from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import paper as printed
@@ -46,7 +46,6 @@ from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset
-from inpaintbench.workspace import Workspace
 
 PAPER_FOLDER = Path("reinpaint-paper-tables")
 PEOPLE, BEST_OF = "people", "best_of"
@@ -83,7 +82,7 @@ def stability(
             raise UnknownNameError(unknown_name("experiment", name, list(experiments.EXPERIMENTS)))
     patches = drawn(parse_ratio(ratio), patch=patch, count="bernoulli", tube_frames=0, seed=seed)
     base = setting_of(chosen, second=second_spec(second), masks=masks, patches=patches, submetrics=[metric])
-    workspace = Workspace(run, create=False)
+    workspace = opened(run)
     bind(workspace, dataset)
     fills = [First.of_fill(name, seed=seed) for name in dict.fromkeys(fill or ())]
     firsts = [*firsts_of(workspace, method, needed=not fills), *fills]
@@ -115,7 +114,7 @@ def selection(
     ] = None,
 ) -> None:
     """On which share of the items each method is the best, by every metric and by people (the paper's Table 5)."""
-    loaded, workspace = frozen.load(dataset), Workspace(run, create=False)
+    loaded, workspace = frozen.load(dataset), opened(run)
     chosen = PROTOCOLS.get(protocol)
     rows, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=method)
     methods = list(dict.fromkeys(row.method for row in rows))

@@ -61,13 +61,21 @@ def difficulty_figure(means: Means) -> str:
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
     return chart(
         title="Difficulty of the slices (Figure 4)",
-        subtitle=f"Bars: mean over {count(len(means.methods), 'method')}. Whiskers: standard error. Dots: the methods.",
+        subtitle=f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods.",
         rows=[means.slice_label(name) for name in means.slices],
         panels=panels,
-        legend=list(colours.items()),
+        legend=[(method, colours[method]) for method in _measured(means)],
         notes=[*_cautions(means.measures), *([f"{_DOUBTFUL} Dashed."] if doubtful else []), *_left_out(panels)],
         across=2 if len(panels) < 5 else 3,
     )
+
+
+def _measured(means: Means) -> list[str]:
+    """Methods that have a value somewhere."""
+    cells = ((method, means.cell(name, method, measure)) for method in means.methods for name in means.slices
+             for measure in means.measures)  # fmt: skip
+    found = {method for method, cell in cells if cell.mean is not None}
+    return [method for method in means.methods if method in found]
 
 
 def attribute_figure(means: Means, pair: Pair) -> str:

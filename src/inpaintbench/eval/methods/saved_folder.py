@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import product
 from pathlib import Path
 
@@ -83,6 +84,12 @@ class SavedFolder:
         files = [path for path in candidates if path.is_file()]
         folder = self.folder / item_id
         return files[0] if files else folder if folder.is_dir() else None
+
+
+def strangers(folder: Path, item_ids: Collection[str]) -> list[str]:
+    """Names of the files and folders in ``folder`` that could hold predictions, but of none of the items, sorted."""
+    found = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES or path.is_dir()]
+    return sorted(path.name for path in found if (path.name if path.is_dir() else path.stem) not in item_ids)
 
 
 def _why(error: Exception, name: str) -> str:

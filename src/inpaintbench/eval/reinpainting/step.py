@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,7 @@ def inpaint_again_all(
     labels = [first.label for first in firsts]
     if double := [name for name in labels if labels.count(name) > 1]:
         raise InputError(f"two first methods are called {double[0]!r}; give each its own label")
-    compute = replace(compute or Compute(), workers=max(1, getattr(executor, "workers", 1)))
+    compute = compute or Compute()
     work, keys = [], []
     for setting in settings:
         checked(setting, dataset)
