@@ -88,7 +88,10 @@ def located(weights: Weights) -> Path:
 
 def state(weights: Weights) -> str:
     """``ready``, ``damaged`` or ``missing``: what a measurement with these weights depends on besides the clip."""
-    places = list(_places(weights))
+    try:
+        places = list(_places(weights))
+    except NotMeasurable:
+        return "missing"
     return "ready" if any(is_whole(path, weights) for path in places) else "damaged" if places else "missing"
 
 
@@ -119,7 +122,7 @@ def _places(weights: Weights) -> Iterator[Path]:
     if given := os.environ.get("INPAINTBENCH_WEIGHTS"):
         folder = Path(given)
         if not folder.is_dir():
-            raise NotMeasurable("INPAINTBENCH_WEIGHTS names no folder; set it to the folder that holds the files")
+            raise NotMeasurable(f"INPAINTBENCH_WEIGHTS names no folder: {_way_out(weights)}")
         yield from (path for path in [folder / weights.file, *sorted(folder.glob(f"*/{weights.file}"))] if path.is_file())
     if (path := cache_folder() / weights.file).is_file():
         yield path
