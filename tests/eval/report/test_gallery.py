@@ -118,6 +118,12 @@ def test_results_are_patches_and_the_mask_covers_the_hole(made: tuple[Exhibit, b
     assert not outline[:, 60:88, 10:150].any()
 
 
+def test_an_edit_shows_its_original_once() -> None:
+    media = FlatMedia(with_hole=False, absent=["input"])
+    [(exhibit, _)] = make_exhibits([Choice("a1")], media, methods=["one"], rates={"a1": 10.0}, edits=True)
+    assert exhibit.layout.channels == ("truth", "one")
+
+
 def test_errors_and_facts_of_an_exhibit(made: tuple[Exhibit, bytes]) -> None:
     exhibit = made[0]
     assert list(exhibit.errors) == ["one", "two"]

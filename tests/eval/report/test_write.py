@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,18 @@ def test_everything_is_in_one_page_with_data_beside_it(report: ReportFiles) -> N
     ]
     assert report.media == ()
     assert "Everything is inside this one file" in report.page.read_text()
+
+
+def test_edits_are_shown_beside_the_original_with_their_prompts(tmp_path: Path) -> None:
+    given = dataset(SLICES)
+    prompts = {"source_prompt": "a cat", "target_prompt": "a <b>blue</b> cat"}
+    edits = replace(given, items=tuple({**row, **prompts} for row in given.items))
+    page = write(tmp_path / "out", dataset=edits, media=FlatMedia(with_hole=False, absent=["odd", "input"])).page.read_text()
+    assert "“a cat” → <b>“a &lt;b&gt;blue&lt;/b&gt; cat”</b>" in page
+    assert '<span class="method">Original</span>' in page
+    assert '<span class="method">Input</span>' not in page
+    assert "For each slice a telling item: the original and every result, in step." in page
+    assert "Hold: original" in page
 
 
 def test_every_score_is_a_row(report: ReportFiles) -> None:

@@ -21,6 +21,20 @@ from inpaintbench.types import Plain
 _NAMES = {"truth": "Truth", "input": "Input", OUTLINE: "Outline of the hole", MASK: "Hole"}
 
 
+def _name(exhibit: Exhibit, channel: str) -> str:
+    """What a tile is called; a clip that is to be edited is no truth to come back to."""
+    return "Original" if channel == "truth" and not _has_input(exhibit) else _NAMES.get(channel, channel)
+
+
+def _has_input(exhibit: Exhibit) -> bool:
+    return "input" in exhibit.layout.channels
+
+
+def has_input(exhibits: Sequence[Exhibit]) -> bool:
+    """Whether they show inputs beside the truth; clips that are to be edited are both."""
+    return not exhibits or any(map(_has_input, exhibits))
+
+
 def exhibit_id(index: int) -> str:
     """The id of the element that shows the exhibit ``index``."""
     return f"exhibit-{index}"
@@ -60,8 +74,9 @@ def figures(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[s
 
 def _figure(results: Results, exhibit: Exhibit, *, index: int, address: str, default: Quantity, first: bool) -> str:
     layout = json.dumps({**exhibit.layout._asdict(), "centres": exhibit.centres}, separators=(",", ":"))
-    tiles = "\n".join(_tile(results, exhibit, channel, default) for channel in ("truth", "input", *results.methods))
-    names = escape("tiles, row by row: " + ", ".join(_NAMES.get(channel, channel) for channel in exhibit.layout.channels))
+    given = ("truth", "input") if _has_input(exhibit) else ("truth",)
+    tiles = "\n".join(_tile(results, exhibit, channel, default) for channel in (*given, *results.methods))
+    names = escape("tiles, row by row: " + ", ".join(_name(exhibit, channel) for channel in exhibit.layout.channels))
     return f"""<figure class="exhibit" id="{exhibit_id(index)}" data-layout="{escape(layout)}"{" data-first" if first else ""}>
 {_caption(results, exhibit, default)}
 <video muted loop playsinline controls preload="none" src="{escape(address)}" aria-label="{names}"></video>
@@ -79,8 +94,16 @@ def _caption(results: Results, exhibit: Exhibit, default: Quantity) -> str:
     judged = f"{metric_label(default.metric)} in the {region_label(default.region)}"
     return (
         f'<figcaption><h3>{heads}</h3><p class="why">Chosen because {escape(reasons)} (by {escape(judged)}).</p>'
-        f'<p class="facts">{" · ".join(_facts(row, exhibit))}</p></figcaption>'
+        f'{_prompts(row)}<p class="facts">{" · ".join(_facts(row, exhibit))}</p></figcaption>'
     )
+
+
+def _prompts(row: Plain) -> str:
+    """What an edit is to make of what; nothing for other items."""
+    if row.get("target_prompt") is None:
+        return ""
+    source = f"“{escape(str(row['source_prompt']))}” → " if row.get("source_prompt") else ""
+    return f'<p class="prompts">{source}<b>“{escape(str(row["target_prompt"]))}”</b></p>'
 
 
 def _facts(row: Plain, exhibit: Exhibit) -> list[str]:
@@ -99,7 +122,7 @@ def _facts(row: Plain, exhibit: Exhibit) -> list[str]:
 def _tile(results: Results, exhibit: Exhibit, channel: str, default: Quantity) -> str:
     colour = method_colours(results.methods).get(channel)
     if colour is None:
-        label = f'<div class="label"><span class="method">{_NAMES[channel]}</span></div>'
+        label = f'<div class="label"><span class="method">{_name(exhibit, channel)}</span></div>'
     else:
         measured = [one for one in results.quantities if not one.of_sets]
         scores = "".join(_tile_score(results, exhibit.choice.item_id, channel, one, default) for one in measured)
@@ -109,7 +132,7 @@ def _tile(results: Results, exhibit: Exhibit, channel: str, default: Quantity) -
         shape = f"aspect-ratio:{layout.tile_width}/{layout.tile_height}"
         reason = escape(results.reason(channel, exhibit.choice.item_id) or "")
         return f'<div class="tile"><div class="absent" style="{shape}"><p>no prediction</p><p>{reason}</p></div>{label}</div>'
-    subject = escape(_NAMES.get(channel, channel))
+    subject = escape(_name(exhibit, channel))
     return (
         f'<div class="tile" data-tile="{layout.channels.index(channel)}">'
         f'<canvas width="{layout.tile_width}" height="{layout.tile_height}" role="img" aria-label="{subject}"></canvas>'
@@ -138,11 +161,12 @@ def _timeline(results: Results, exhibit: Exhibit) -> str:
         for method, errors in exhibit.errors.items()
     )
     where = "in the hole" if exhibit.hole_fraction is not None else "in the whole frame"
-    words = f"Error of each frame {where}: root mean square, 0 to {peak:.0f} of 255 grey levels"
+    what = "Error of each frame" if _has_input(exhibit) else "Difference of each frame from the original"
+    words = f"{what} {where}: root mean square, 0 to {peak:.0f} of 255 grey levels"
     return (
         f'<div class="timeline"><p class="axis">{words}</p><div class="chart">'
         f'<svg viewBox="0 0 {frames - 1} 100" preserveAspectRatio="none" role="img" '
-        f'aria-label="error of each frame {where}">{lines}</svg><i class="playhead"></i></div></div>'
+        f'aria-label="{what.lower()} {where}">{lines}</svg><i class="playhead"></i></div></div>'
     )
 
 

@@ -100,9 +100,11 @@ def _reason(results: Results, one: Slice, item_id: str, quantity: Quantity) -> s
 
 
 def make_exhibits(
-    choices: Sequence[Choice], media: Media, *, methods: Sequence[str], rates: Mapping[str, float]
+    choices: Sequence[Choice], media: Media, *, methods: Sequence[str], rates: Mapping[str, float], edits: bool = False
 ) -> list[tuple[Exhibit, bytes]]:
     """Each choice with its tiled video as H.264 mp4; ``rates`` gives the frames per second of items.
+
+    With ``edits`` the input is the truth, and is shown once.
 
     Raises:
         InputError: the media hold no truth or input for an item, or frames of another shape.
@@ -113,7 +115,7 @@ def make_exhibits(
     with ThreadPoolExecutor(max_workers=1) as encoder:
         for choice in choices:
             fps = rates[choice.item_id]
-            exhibit, sheet = _draw(choice, media, methods=methods, fps=fps)
+            exhibit, sheet = _draw(choice, media, methods=methods, fps=fps, edits=edits)
             for earlier in videos[-1:]:
                 earlier.result()
             exhibits.append(exhibit)
@@ -121,11 +123,12 @@ def make_exhibits(
         return [(exhibit, video.result()) for exhibit, video in zip(exhibits, videos, strict=True)]
 
 
-def _draw(choice: Choice, media: Media, *, methods: Sequence[str], fps: float) -> tuple[Exhibit, Frames]:
+def _draw(choice: Choice, media: Media, *, methods: Sequence[str], fps: float, edits: bool) -> tuple[Exhibit, Frames]:
     truth, hole = _required(media, choice.item_id, "truth"), media.hole(choice.item_id)
-    given = _fitting(_required(media, choice.item_id, "input"), truth, item_id=choice.item_id, channel="input")
-    tiles = Tiles(truth, hole=hole)
-    tiles.add("input", given)
+    given, tiles = truth, Tiles(truth, hole=hole)
+    if not edits:
+        given = _fitting(_required(media, choice.item_id, "input"), truth, item_id=choice.item_id, channel="input")
+        tiles.add("input", given)
     errors: dict[str, list[float | None]] = {}
     for method in methods:
         frames = media.frames(choice.item_id, method)

@@ -54,6 +54,8 @@ def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[st
         "region_choices": _choices("region", _regions(results), chosen=default.region),
         "score_tables": score_tables(results, shown_in=gallery_html.slices_shown(exhibits)),
         "strip": gallery_html.strip(results, exhibits),
+        "shown": "truth, input" if gallery_html.has_input(exhibits) else "the original",
+        "reference": "truth" if gallery_html.has_input(exhibits) else "original",
         "figures": gallery_html.figures(results, exhibits, addresses, default=default),
         "ranks_lead": ranks_lead(results),
         "rank_tables": rank_tables(results),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.gallery import Exhibit, Media, choose_items, make_exhibits
@@ -67,7 +68,8 @@ def write_report(
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
     choices = choose_items(results, default_quantity(results), per_slice=gallery_items_per_slice)
-    made = make_exhibits(choices, media, methods=results.methods, rates=rates)
+    edits = any(map(frozen.is_edit, dataset.items))
+    made = make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits)
     files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes)
     files[_SCORES] = scores_csv(results.scores)
     files[_SUMMARY] = summary_csv(results)
