@@ -121,7 +121,7 @@ class Show(_Strict):
     input: bool = True
     outline: bool = True
     prompt: str | None = None
-    """Attribute of the clips or items that raters read above the players, such as the text that an edit was to follow."""
+    """Attribute of the clips or items that raters read above the players; ``prompts`` of an editing benchmark's items."""
     largest_side: int = Field(960, ge=64, le=3840)
     """Of one player's picture in the proxy, in pixels; larger ones are made smaller."""
 

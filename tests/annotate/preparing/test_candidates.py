@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,19 @@ def test_streams_give_what_reading_whole_files_gives(root: Path, run: Path) -> N
     assert (np.stack(list(hole_of(hole, shape=shape))) == video.read_hole(hole)).all()
     for path in (run / "blobs").glob("*/*"):
         assert (np.stack(list(frames_of(path, shape=shape))) == video.read_frames(path)).all()
+
+
+def test_raters_may_read_the_texts_of_an_edit(root: Path) -> None:
+    dataset = frozen.load(root)
+    texts = {"source_prompt": "a cat", "target_prompt": "a blue cat"}
+    edits = replace(dataset, items=({**dataset.items[0], **texts}, {**dataset.items[1], **texts, "source_prompt": None}))
+    assert [one.prompt for one in item_subjects(edits, root=root, slices=(), prompt="prompts")] == [
+        "a cat → a blue cat",
+        "a blue cat",
+    ]
+    assert [one.prompt for one in item_subjects(edits, root=root, slices=(), prompt="source_prompt")] == ["a cat", ""]
+    with pytest.raises(InputError, match="none of the 2 subjects has an attribute 'prompts' for raters to read"):
+        item_subjects(replace(dataset, items=dataset.items[:2]), root=root, slices=(), prompt="prompts")
 
 
 @pytest.mark.parametrize(("width", "height"), [(37, 51), (64, 48)])

@@ -84,7 +84,8 @@ def _of_clip(clip: Clip, uri: str, workspace: Workspace, texts: Mapping[str, str
 
 
 def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt: str | None = None) -> list[StudySubject]:
-    """The items of a frozen dataset in its order: those of the named slices, or all; ``prompt`` is an attribute of its rows.
+    """The items of a frozen dataset in its order: those of the named slices, or all; ``prompt`` is an attribute of its rows,
+    or one of their texts: ``prompts`` stands for both of an edit.
 
     Raises:
         UnknownNameError: no such slice.
@@ -116,8 +117,17 @@ def _of_item(row: Plain, folder: str, prompt: str | None) -> StudySubject:
         content=content_id("item", *hashes, row["fps"]),
         media={"root": folder, "row": dict(row)},
         has_hole=frozen.has_hole(row),
-        prompt=str(row["attributes"].get(prompt) or "") if prompt else "",
+        prompt=_text(row, prompt) if prompt else "",
     )
+
+
+def _text(row: Plain, prompt: str) -> str:
+    """An attribute of the item, or a text of its row; ``prompts`` gives both texts of an edit."""
+    if prompt == "prompts" and row.get("target_prompt"):
+        return " → ".join(text for text in (row.get("source_prompt"), row["target_prompt"]) if text)
+    found = row["attributes"].get(prompt)
+    told = row.get(prompt) if found is None else found
+    return str(told) if isinstance(told, str | int | float) else ""
 
 
 def _caption(uri: str, start_frame: int, end_frame: int, fps: float, frames: int) -> str:
