@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,12 @@ from click.testing import Result
 from tests.eval.reinpainting.again_world import METHODS, World, built_once
 from typer.testing import CliRunner
 
+from inpaintbench.cli.evaluate import app as evaluate
 from inpaintbench.cli.reinpaint import app
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.freshness import score_step
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.sharing import RANDOM_WEIGHTS
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace
 
@@ -55,6 +61,50 @@ def test_scores_are_printed_for_each_bin_and_stand_in_the_run_folder(world: Worl
     table = call("selection", world.root, "--run", world.run, "--people", people, "--method", "telea", "--method", "blank")
     assert "like people" in table.output
     assert "3 (0)" in table.output
+
+
+def test_what_looks_at_the_picture_alone_stands_beside_d(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+
+    class Dark(torch.nn.Module):  # type: ignore[misc,name-defined]
+        """Black is an artefact, as ``blank`` leaves it."""
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            dark = -1.5 - x.amax(dim=1, keepdim=True)
+            return torch.cat([torch.zeros_like(dark), dark], dim=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(torch.jit.script(Dark()), tmp_path / "par.pt")
+    monkeypatch.setenv("INPAINTBENCH_PAR_NETWORK", str(tmp_path / "par.pt"))
+    monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "none"))
+    monkeypatch.delenv("INPAINTBENCH_WEIGHTS", raising=False)
+    call(world.root, "--run", world.run, "--masks", 1, "--metric", "psnr", *WORKERS)
+    scored = CliRunner().invoke(
+        evaluate, ["score", str(world.root), "--run", str(world.run), "--protocol", "no-reference/koniq", *WORKERS]
+    )
+    assert "not measured: musiq: weights missing" in scored.output
+    heads = next(line for line in call("selection", world.root, "--run", world.run).output.splitlines() if "method" in line)
+    assert "PAR" in heads
+    assert "MUSIQ" not in heads
+
+    workspace, fingerprint = Workspace(world.run), PROTOCOLS.get("no-reference/spaq").fingerprint
+    items = [str(row["item_id"]) for row in world.dataset.items]
+    rows = [
+        Score(method, item, "musiq", "frame", "no-reference/spaq", fingerprint, value, None)
+        for method, value in (("telea", 60.0), ("blank", 40.0)) for item in items
+    ]  # fmt: skip
+    for method in METHODS:
+        step = score_step("no-reference/spaq", method)
+        workspace.write_table("scores", step, [row for row in rows if row.method == method], Score)
+    table = call("selection", world.root, "--run", world.run).output
+    assert "MUSIQ (SPAQ)" in table
+    telea = next(line for line in table.splitlines() if "telea" in line)
+    assert telea.count("100%") >= 2  # fewest black pixels, and more under MUSIQ
+    made_up = [replace(row, fingerprint=f"{fingerprint}+{RANDOM_WEIGHTS}1") for row in rows if row.method == "telea"]
+    workspace.write_table("scores", score_step("no-reference/spaq", "telea"), made_up, Score)
+    with pytest.raises(InputError, match="random weights"):
+        call("selection", world.root, "--run", world.run)
 
 
 def test_the_truth_alone_needs_no_predictions(world: World) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,13 +42,17 @@ from inpaintbench.eval.reinpainting.grid import bins_of
 from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.setting import Setting, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
+from inpaintbench.eval.report.admission import one_fingerprint
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.sharing import Compute
-from inpaintbench.types import Dataset
+from inpaintbench.types import Dataset, Score
+from inpaintbench.workspace import Workspace
 
 PAPER_FOLDER = Path("reinpaint-paper-tables")
 PEOPLE, BEST_OF = "people", "best_of"
+BESIDE = {"no-reference/koniq": " (KonIQ)", "no-reference/spaq": " (SPAQ)"}
+"""Protocols of what is measured without the truth -> what tells their heads apart."""
 
 
 def stability(
@@ -113,18 +117,24 @@ def selection(
         typer.Option(help="Judgements of the question best_of, as `annotate` exports them: .csv, .jsonl or .parquet."),
     ] = None,
 ) -> None:
-    """On which share of the items each method is the best, by every metric and by people (the paper's Table 5)."""
+    """On which share of the items each method is the best, by every metric and by people (the paper's Table 5).
+
+    MUSIQ and PAR stand beside D where `eval score` has measured them, under no-reference/koniq or no-reference/spaq.
+    """
     loaded, workspace = frozen.load(dataset), opened(run)
     chosen = PROTOCOLS.get(protocol)
     rows, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=method)
+    one_fingerprint(rows, chosen)
     methods = list(dict.fromkeys(row.method for row in rows))
     metrics = [name for name in chosen.metrics if any(row.metric == name and row.value is not None for row in rows)]
+    beside = _beside(workspace, loaded, dataset, methods)
     choices = _choices(people) if people else []
     for bin_name, items in bins_of(loaded).items():
         columns: dict[str, Selected] = {
             metric_label(name): selected_by_metric(rows, name, higher_is_better=metric_leaf(name).higher_is_better, items=items)
             for name in metrics
         }
+        columns |= {label: selected_by_metric(found, items=items, **given) for label, (found, given) in beside.items()}
         if people:
             columns[PEOPLE] = chosen_by_people(choices, methods=methods, items=items)
         lines = [[one, *(_share(column, one) for column in columns.values())] for one in methods]
@@ -132,6 +142,22 @@ def selection(
         if people:
             lines.append(["like people", *(_like(column, columns[PEOPLE]) for column in columns.values())])
         console.print_table(f"Chosen, first masks {bin_name}", ["method", *columns], lines)
+
+
+def _beside(
+    workspace: Workspace, dataset: Dataset, root: Path, methods: Sequence[str]
+) -> dict[str, tuple[list[Score], dict[str, Any]]]:
+    """Label -> scores of a measure that looks at the picture alone, of those in the run folder, and how it is read."""
+    found: dict[str, tuple[list[Score], dict[str, Any]]] = {}
+    there = {row.protocol for row in workspace.table("scores", Score) if row.method in methods}
+    for name in sorted(there & set(BESIDE)):
+        rows, _ = scores_of(workspace, dataset, root, name, methods=methods)
+        one_fingerprint(rows, PROTOCOLS.get(name))
+        for metric in dict.fromkeys(row.metric for row in rows if row.value is not None):
+            region = next(row.region for row in rows if row.metric == metric and row.value is not None)
+            told = {"metric": metric, "higher_is_better": metric_leaf(metric).higher_is_better, "region": region}
+            found[f"{metric_label(metric)}{BESIDE[name] if metric == 'musiq' else ''}"] = rows, told
+    return found
 
 
 def paper(

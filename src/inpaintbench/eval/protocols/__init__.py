@@ -12,6 +12,8 @@ PROTOCOLS = Catalogue(
         "e2fgvi-legacy": "inpaintbench.eval.protocols.e2fgvi:LEGACY",
         "lama": "inpaintbench.eval.protocols.lama:LAMA",
         "comodgan": "inpaintbench.eval.protocols.comodgan:COMODGAN",
+        "no-reference/koniq": "inpaintbench.eval.protocols.no_reference:KONIQ",
+        "no-reference/spaq": "inpaintbench.eval.protocols.no_reference:SPAQ",
         "reinpaint/as-published": "inpaintbench.eval.protocols.reinpaint:AS_PUBLISHED",
         "reinpaint/corrected": "inpaintbench.eval.protocols.reinpaint:CORRECTED",
         "editboard/as-published": "inpaintbench.eval.protocols.editboard:AS_PUBLISHED",

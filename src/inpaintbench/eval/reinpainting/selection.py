@@ -51,12 +51,14 @@ def selected(values: Mapping[str, Mapping[str, float | None]], *, higher_is_bett
     return Selected(shares, count, len(items) - count, tied)
 
 
-def selected_by_metric(rows: Sequence[Score], metric: str, *, higher_is_better: bool, items: Iterable[str]) -> Selected:
+def selected_by_metric(
+    rows: Sequence[Score], metric: str, *, higher_is_better: bool, items: Iterable[str], region: str = "frame"
+) -> Selected:
     """``selected`` from rows of scores, over some items."""
     wanted = set(items)
     values: dict[str, dict[str, float | None]] = {}
     for row in rows:
-        if row.metric == metric and row.region == "frame" and row.item_id in wanted:
+        if row.metric == metric and row.region == region and row.item_id in wanted:
             values.setdefault(row.method, {})[row.item_id] = row.value
     return selected(values, higher_is_better=higher_is_better)
 
