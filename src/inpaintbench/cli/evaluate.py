@@ -12,11 +12,13 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.aligning import align_command
 from inpaintbench.cli.analysing import analysis
+from inpaintbench.cli.comparing import compare_command
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
 from inpaintbench.cli.predicting import predict, predict_all
 from inpaintbench.cli.ranking import rank
 from inpaintbench.cli.reinpaint import app as reinpaint
 from inpaintbench.cli.run_folder import bind, opened, scores_of
+from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.cli.scoring import score, score_all
 from inpaintbench.errors import VerifyError
 from inpaintbench.eval.media import PredictionMedia
@@ -64,6 +66,7 @@ def verify_loadable(root: Path) -> None:
     console.out.print(text, markup=False)
 
 
+app.command()(run)
 app.command()(predict)
 app.command()(score)
 
@@ -80,8 +83,12 @@ def report(dataset: InDataset, run: Run, protocol: ProtocolName = None) -> None:
 
 app.command()(analysis)
 app.command()(rank)
+app.command("compare")(compare_command)
 app.command("align")(align_command)
 app.add_typer(reinpaint, name="reinpaint")
+
+
+app.command("layouts")(list_layouts)
 
 
 @app.command("list")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,21 +13,31 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, Run
+from inpaintbench.cli.method_options import FORM, named_method, program_constants
 from inpaintbench.cli.run_folder import bind
 from inpaintbench.errors import InputError, RunError
+from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.saved_folder import strangers
 from inpaintbench.eval.predict import MethodSpec, build, labelled
 from inpaintbench.eval.predict import predict as predict_method
-from inpaintbench.executors.base import Rejection
-from inpaintbench.executors.ledgered import LedgeredExecutor
+from inpaintbench.eval.some_items import OnlyItems, items_of_slices, not_run, not_run_words
+from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
 _GRACE_SECONDS = 60.0
 _FAILURES_SHOWN = 5
 
-Methods = Annotated[list[str] | None, typer.Option("--method", help=f"One of: {', '.join(METHODS)}. May be given again.")]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar=FORM,
+        help=f"One of: {', '.join(METHODS)}; with constants after commas, and a label where two of one are wanted "
+        "(wide=telea,radius_pixels=9). May be given again.",
+    ),
+]
 Saved = Annotated[
     list[str] | None,
     typer.Option(
@@ -38,21 +49,35 @@ Commands = Annotated[
     list[str] | None,
     typer.Option("--command", metavar="LABEL=PROGRAM", help="Any program; it gets an input folder and an output folder."),
 ]
+KeepFullFrames = Annotated[bool, typer.Option("--keep-full-frames", help="Keep pixels outside the hole too.")]
+OracleMask = Annotated[
+    bool, typer.Option("--oracle-mask", help="Show methods the hole of a benchmark that hides it; their labels say so.")
+]
+TimeLimit = Annotated[float, typer.Option(min=1, help="Seconds for one item.")]
+ProgramDivisor = Annotated[
+    int | None, typer.Option(min=1, help="Pad the input of programs to multiples of this.", show_default="that of the layout")
+]
+LAYOUT_HELP = f"File names for programs: {', '.join(layouts())}, or a file of yours that ends in .toml."
 
 
 def method_specs(
     names: Sequence[str], saved: Sequence[str], commands: Sequence[str], *, program: Mapping[str, Any]
 ) -> list[MethodSpec]:
     """The methods that the options ask for, labels checked; ``program`` holds further constants of commands."""
-    specs = [MethodSpec(name, name) for name in names]
+    specs = [named_method(text) for text in names]
     specs += [MethodSpec(label, "saved_folder", {"folder": str(Path(value).absolute())}) for label, value in map(_pair, saved)]
     specs += [MethodSpec(label, "command", {"command": value, **program}) for label, value in map(_pair, commands)]
     if not specs:
         raise InputError("no method: give --method, --saved or --command")
+    check_labels(specs)
+    return specs
+
+
+def check_labels(specs: Sequence[MethodSpec]) -> None:
+    """Raise ``InputError`` where two methods have one label."""
     labels = [spec.label for spec in specs]
     if double := [label for label in labels if labels.count(label) > 1]:
-        raise InputError(f"two methods are called {double[0]!r}; give each its own label")
-    return specs
+        raise InputError(f"two methods are called {double[0]!r}; give each its own label, such as --method other=NAME")
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -63,7 +88,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def predict_all(
-    executor: LedgeredExecutor,
+    executor: Executor,
     dataset: Dataset,
     root: Path,
     specs: Sequence[MethodSpec],
@@ -81,53 +106,92 @@ def predict_all(
         )
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What `eval predict` and `eval run` do besides the methods."""
+
+    full: bool
+    """Keep whole frames."""
+    seconds: float
+    """For one item."""
+    oracle_mask: bool = False
+    slices: tuple[str, ...] = ()
+    """Only items of these; () = all."""
+
+
 def predict(
     dataset: InDataset,
     run: Run,
     method: Methods = None,
     saved: Saved = None,
     command: Commands = None,
-    keep_full_frames: Annotated[bool, typer.Option("--keep-full-frames", help="Keep pixels outside the hole too.")] = False,
-    oracle_mask: Annotated[
-        bool, typer.Option("--oracle-mask", help="Show methods the hole of a benchmark that hides it; their labels say so.")
-    ] = False,
-    time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one item.")] = 3600.0,
-    divisor: Annotated[int, typer.Option(min=1, help="Pad the input of --command programs to multiples of this.")] = 1,
-    layout: Annotated[str, typer.Option(help="File names for --command programs: plain, or devil.")] = "plain",
+    keep_full_frames: KeepFullFrames = False,
+    oracle_mask: OracleMask = False,
+    time_limit: TimeLimit = 3600.0,
+    divisor: ProgramDivisor = None,
+    layout: Annotated[str, typer.Option(help=LAYOUT_HELP)] = "plain",
     workers: Workers = WORKERS,
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
     """Run methods over every item; what is done already is kept."""
-    program = {"time_limit_seconds": time_limit, "divisor": divisor, "layout": layout}
+    program = program_constants(seconds=time_limit, layout=layout, divisor=divisor)
     specs = method_specs(method or (), saved or (), command or (), program=program)
+    running = console.Running(workers, max_failures, retry_rejected)
+    predict_and_tell(dataset, run, specs, Wanted(keep_full_frames, time_limit, oracle_mask), running)
+
+
+def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: console.Running) -> None:
+    """Run methods over the items of a dataset, into a run folder, and print what came of it.
+
+    Raises:
+        InputError: what cannot run. RunError: not one prediction was made.
+    """
+    check_labels(specs)
     for spec in specs:
         build(spec)  # what cannot run is told before anything runs
-    loaded = frozen.load(dataset)
-    if oracle_mask and not any(map(frozen.has_hole, loaded.items)):
+    loaded = frozen.load(root)
+    if wanted.oracle_mask and not any(map(frozen.has_hole, loaded.items)):
         what = "its clips are to be edited" if any(map(frozen.is_edit, loaded.items)) else "its pictures are degraded everywhere"
         raise InputError(f"{loaded.name!r} has no holes to show: {what}; leave out --oracle-mask")
+    chosen = items_of_slices(loaded, wanted.slices) if wanted.slices else None
     workspace = Workspace(run)
-    bind(workspace, dataset)
-    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
-        predict_all(executor, loaded, dataset, specs, full=keep_full_frames, seconds=time_limit, oracle_mask=oracle_mask)
-    total = 0
-    for spec in specs:
-        label = labelled(spec.label, loaded, oracle_mask=oracle_mask)
-        step = f"predict.{label}"
-        made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
-        total += len(made)
-        console.out.print(f"{label}: {len(made)} predictions, {len(failed)} failed", markup=False)
-        for row in failed[:_FAILURES_SHOWN]:
-            console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
-        if len(failed) > _FAILURES_SHOWN:
-            console.out.print(f"  and {len(failed) - _FAILURES_SHOWN} more", markup=False)
-        if failed and spec.leaf == "saved_folder":
-            _tell_strangers(spec, loaded)
-    if oracle_mask and loaded.items[0]["hole_is_given"]:
+    bind(workspace, root)
+    labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]
+    before = {label: _predicted_items(workspace, label) for label in labels}
+    with running.on(workspace) as executor:
+        predict_all(
+            executor if chosen is None else OnlyItems(executor, chosen), loaded, root, specs, full=wanted.full,
+            seconds=wanted.seconds, oracle_mask=wanted.oracle_mask,
+        )  # fmt: skip
+    made = [_tell(workspace, loaded, spec, label, before[label]) for spec, label in zip(specs, labels, strict=True)]
+    if wanted.oracle_mask and loaded.items[0]["hole_is_given"]:
         console.err.print("this benchmark gives methods the hole anyway; --oracle-mask changed nothing", markup=False)
-    if not total:
+    if not sum(made):
         raise RunError("not one prediction was made")
+
+
+def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, before: set[str]) -> int:
+    """Print what became of one method; how many predictions it has."""
+    step = f"predict.{label}"
+    made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
+    console.out.print(f"{label}: {len(made)} predictions, {len(failed)} failed", markup=False)
+    for row in failed[:_FAILURES_SHOWN]:
+        console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
+    if len(failed) > _FAILURES_SHOWN:
+        console.out.print(f"  and {len(failed) - _FAILURES_SHOWN} more", markup=False)
+    if failed and spec.leaf == "saved_folder":
+        _tell_strangers(spec, dataset)
+    if words := not_run_words(workspace, dataset, label):
+        console.out.print(f"  {words}", markup=False)
+    if dropped := before.intersection(not_run(workspace, dataset, label)):
+        text = f"  {len(dropped)} earlier predictions were of another version or other constants of {label}, and are left out"
+        console.out.print(text, markup=False)
+    return len(made)
+
+
+def _predicted_items(workspace: Workspace, label: str) -> set[str]:
+    return {row.item_id for row in workspace.table("predictions", Prediction, step=f"predict.{label}")}
 
 
 def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:

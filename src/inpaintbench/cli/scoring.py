@@ -26,6 +26,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.score import SCORING_SECONDS, Predicted
 from inpaintbench.eval.score import score as score_methods
 from inpaintbench.eval.sets import compare_sets
+from inpaintbench.eval.some_items import not_run_words
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.sharing import RANDOM_WEIGHTS, Compute, Device, Precision
@@ -117,6 +118,9 @@ def score(
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
     missing = sum(row.value is None and row.features is None for row in rows)
     console.out.print(f"{len(rows)} scores under {protocol}, {missing} without a value", markup=False)
+    for method in predicted(workspace):
+        if words := not_run_words(workspace, loaded, method):
+            console.out.print(words, markup=False)
     for reason, names in _unmeasured(rows).items():
         console.out.print(f"not measured: {', '.join(names)}: {reason}", markup=False)
     if compute.precision != "fp32":

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench.cli import console
+from inpaintbench.cli.method_options import leaf_and_constants
 from inpaintbench.cli.run_folder import predicted
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
@@ -81,10 +82,8 @@ def firsts_of(workspace: Workspace, labels: Sequence[str] | None, *, needed: boo
 
 def second_spec(text: str) -> MethodSpec:
     """``telea``, or ``telea,radius_pixels=5`` with constants; the label says both."""
-    leaf = console.parse_leaf(text, METHODS) if "," in text else {"name": text}
-    constants = {name: value for name, value in leaf.items() if name != "name"}
-    METHODS.get(leaf["name"])
-    return MethodSpec(text.replace(",", " "), leaf["name"], constants)
+    leaf, constants = leaf_and_constants(text)
+    return MethodSpec(text.replace(",", " "), leaf, constants)
 
 
 def parse_ratio(text: str) -> Ratio:

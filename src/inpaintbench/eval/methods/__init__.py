@@ -23,6 +23,7 @@ METHODS = Catalogue(
         "edit_shift": "inpaintbench.eval.methods.edit_shift:EditShift",
         "edit_flicker": "inpaintbench.eval.methods.edit_flicker:EditFlicker",
         "saved_folder": "inpaintbench.eval.methods.saved_folder:SavedFolder",
+        "python_callable": "inpaintbench.eval.adapters.python_callable:PythonCallable",
         "command": "inpaintbench.eval.methods.command:Command",
     },
 )

@@ -1,0 +1,112 @@
+"""`eval compare`: two methods of a run, or one of each of two runs, against each other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import console
+from inpaintbench.cli.evaluate_options import ProtocolName
+from inpaintbench.cli.run_folder import bind, opened, scores_of
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.freshness import score_step
+from inpaintbench.eval.hub import frozen_or_hub
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.some_items import not_run_words
+from inpaintbench.eval.two_methods import HEADS, compare, csv_bytes, markdown, text_rows
+from inpaintbench.types import Dataset, Score, Slice, SliceScore
+from inpaintbench.workspace import write_atomically
+
+Names = list[str] | None
+
+
+def compare_command(
+    one: Annotated[str, typer.Argument(metavar="A", help="A method's label.")],
+    other: Annotated[str, typer.Argument(metavar="B", help="Another's, or the same in --other-run.")],
+    dataset: Annotated[str, typer.Option(metavar="PATH|OWNER/NAME", help="A frozen dataset: a folder, or its name on the Hub.")],
+    run: Annotated[Path, typer.Option(help="Folder with the scores.")],
+    other_run: Annotated[Path | None, typer.Option(help="Folder with the scores of B.", show_default="--run")] = None,
+    protocol: ProtocolName = None,
+    metric: Annotated[Names, typer.Option(help="Only this metric; may be given again.", show_default="all")] = None,
+    region: Annotated[Names, typer.Option(help="Only this region; may be given again.", show_default="all")] = None,
+    part: Annotated[
+        Names, typer.Option("--slice", metavar="NAME", help="Only this slice; may be given again.", show_default="all")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for both tables.", show_default="RUN/compare/PROTOCOL")] = None,
+) -> None:
+    """How far two methods are apart by each metric in each slice, whether that is more than chance, and who wins which items."""
+    root = frozen_or_hub(dataset)
+    loaded = frozen.load(root)
+    name = protocol or usual(loaded)
+    PROTOCOLS.get(name)
+    if one == other and other_run is None:
+        raise InputError(f"{one!r} cannot be compared with itself; give two labels, or --other-run")
+    left = _scores(run, root, loaded, name, one)
+    right = _scores(other_run or run, root, loaded, name, other)
+    called = other if one != other else f"{other} ({console.shown(other_run or run)})"
+    scores = left[0] + [replace(score, method=called) for score in right[0]]
+    sets = left[1] + [replace(score, method=called) for score in right[1]]
+    results = Results(loaded, scores, protocol=PROTOCOLS.get(name), slice_scores=sets)
+    quantities = _quantities(results, metric, region)
+    rows = compare(results, one, called, quantities=quantities, slices=_slices(results, part))
+    title = f"{name}: A = {one}, B = {called}"
+    console.print_table(title, HEADS, text_rows(rows))
+    for quantity, reason in results.unmeasured.items():
+        console.out.print(f"not measured: {quantity.metric} in the {quantity.region}: {reason}", markup=False)
+    for label, place in ((one, run), (other, other_run or run)):
+        workspace = opened(place)
+        if f"predict.{label}" in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
+            console.out.print(f"left out: {words}", markup=False)
+    folder = out or run / "compare" / name.replace("/", ".")
+    stem = re.sub(r"[^\w.+-]", "_", f"{one}_vs_{called}")
+    table, page = folder / f"{stem}.csv", folder / f"{stem}.md"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(table, csv_bytes(rows, one=one, other=called))
+    write_atomically(page, markdown(rows, one=one, other=called, results=results).encode())
+    console.out.print(f"wrote {console.shown(table)} and {console.shown(page)}", markup=False)
+
+
+def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str) -> tuple[list[Score], list[SliceScore]]:
+    """Those of one method in a run folder.
+
+    Raises:
+        UnknownNameError: it was not scored there, others were. InputError: nothing was, or the scores are stale.
+    """
+    workspace = opened(run)
+    with workspace.locked():
+        bind(workspace, root)
+        prefix = score_step(protocol, "")
+        scored = [step.removeprefix(prefix) for step in workspace.steps("scores") if step.startswith(prefix)]
+        if scored and method not in scored:
+            raise UnknownNameError(f"{unknown_name('scored method', method, scored)}: run `inpaintbench eval score` for others")
+        scores, sets = scores_of(workspace, dataset, root, protocol, methods=[method])
+    return scores, [one for one in sets if one.method == method]
+
+
+def _quantities(results: Results, metrics: Names, regions: Names) -> list[Quantity]:
+    there = [one for one in results.quantities if one.ranked]
+    for kind, names, known in (
+        ("metric with values:", metrics, [one.metric for one in there]),
+        ("region with values:", regions, [one.region for one in there]),
+    ):
+        for name in names or ():
+            if name not in known:
+                raise UnknownNameError(unknown_name(kind, name, list(dict.fromkeys(known))))
+    return [one for one in there if one.metric in (metrics or [one.metric]) and one.region in (regions or [one.region])]
+
+
+def _slices(results: Results, names: Names) -> list[Slice]:
+    everything = results.everything
+    slices = {one.name: one for one in [everything, *in_reading_order(results.slices)]}
+    for name in names or ():
+        if name not in slices:
+            raise UnknownNameError(unknown_name("slice", name, slices))
+    return [slices[name] for name in dict.fromkeys(names)] if names else list(slices.values())

@@ -1,0 +1,91 @@
+"""Methods as people type them: a name with constants, a callable, or a command line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import console
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.adapters.layouts import layout_of
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.predict import MethodSpec
+
+FORM = "[LABEL=]NAME[,CONSTANT=VALUE]..."
+_LABELLED = re.compile(r"([^=,:\s\[]+)=(.+)", re.DOTALL)
+_ADDRESS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def leaf_and_constants(text: str) -> tuple[str, dict[str, Any]]:
+    """``telea,radius_pixels=5`` -> its leaf and constants, checked by building it; a name alone is only looked up.
+
+    Raises:
+        UnknownNameError: no such method. InputError: constants that it does not take.
+    """
+    leaf = console.parse_leaf(text, METHODS) if "," in text else {"name": text}
+    METHODS.get(leaf["name"])
+    return leaf["name"], {name: value for name, value in leaf.items() if name != "name"}
+
+
+def named_method(text: str) -> MethodSpec:
+    """``telea``, ``telea,radius_pixels=5`` or ``wide=telea,radius_pixels=9``; without a label the name is the label."""
+    label, rest = split_label(text)
+    leaf, constants = leaf_and_constants(rest)
+    return MethodSpec(label or leaf, leaf, constants)
+
+
+def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
+    """What ``named_method`` takes, ``[LABEL=]MODULE:NAME[,ARGUMENT=VALUE]...``, or ``LABEL=PROGRAM ARGUMENTS``.
+
+    Args:
+        text: as it was typed.
+        program: further constants of programs.
+
+    Raises:
+        UnknownNameError: none of these. InputError: a program without a label, or what ``named_method`` refuses.
+    """
+    label, rest = split_label(text)
+    name, _, given = rest.partition(",")
+    if name in METHODS:
+        return named_method(text)
+    if _ADDRESS.fullmatch(name):
+        arguments = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
+        constants = {"address": name, **({"arguments": arguments} if arguments else {})}
+        return MethodSpec(label or name.replace(":", "."), "python_callable", constants)
+    if not _is_program(rest, program.get("folder")):
+        raise UnknownNameError(
+            f"{unknown_name('method', name, list(METHODS))}; or give MODULE:NAME, or LABEL=PROGRAM that can be run"
+        )
+    if label is None:
+        raise InputError(f"the program {rest!r} needs a label: --method {shlex.quote(f'LABEL={rest}')}")
+    return MethodSpec(label, "command", {"command": rest, **program})
+
+
+def split_label(text: str) -> tuple[str | None, str]:
+    """``LABEL=REST`` -> both; a text without a label -> None and itself."""
+    found = _LABELLED.fullmatch(text)
+    return (found[1], found[2]) if found else (None, text)
+
+
+def program_constants(*, seconds: float, layout: str, divisor: int | None, folder: str | None = None) -> dict[str, Any]:
+    """Constants of the method ``command`` besides the command; the divisor is the layout's unless it is given."""
+    own = layout_of(layout).divisor
+    return {
+        "time_limit_seconds": seconds,
+        "divisor": divisor or (own if isinstance(own, int) else list(own)),
+        "layout": layout,
+        **({"folder": folder} if folder else {}),
+    }
+
+
+def _is_program(text: str, folder: str | None) -> bool:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return True  # whoever runs it says what is wrong with its quotes
+    places = [words[0], f"{folder}/{words[0]}"] if folder and words else words[:1]
+    return any(map(shutil.which, places))

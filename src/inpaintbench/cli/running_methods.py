@@ -1,0 +1,82 @@
+"""`eval run`: any method on any benchmark; `eval layouts`: how the folders of programs may look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inpaintbench.cli import console
+from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.cli.evaluate_options import Run
+from inpaintbench.cli.method_options import any_method, program_constants
+from inpaintbench.cli.predicting import (
+    LAYOUT_HELP,
+    KeepFullFrames,
+    OracleMask,
+    ProgramDivisor,
+    TimeLimit,
+    Wanted,
+    predict_and_tell,
+)
+from inpaintbench.eval.adapters.layouts import layouts
+from inpaintbench.eval.hub import frozen_or_hub
+from inpaintbench.eval.methods import METHODS
+
+AnyMethod = Annotated[
+    list[str],
+    typer.Option(
+        "--method",
+        metavar="METHOD",
+        help=f"NAME of {', '.join(METHODS)}, with constants after commas (telea,radius_pixels=5); MODULE:NAME, a callable that "
+        "takes frames uint8[T,H,W,3] and hole bool[T,H,W]; or LABEL=PROGRAM. LABEL= may stand before each. May be given again.",
+    ),
+]
+
+
+def run(
+    method: AnyMethod,
+    dataset: Annotated[str, typer.Option(metavar="PATH|OWNER/NAME", help="A frozen dataset: a folder, or its name on the Hub.")],
+    run: Run,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--slice", metavar="NAME", help="Only items of this slice; may be given again.", show_default="all items"),
+    ] = None,
+    command_layout: Annotated[str, typer.Option(help=LAYOUT_HELP)] = "plain",
+    command_folder: Annotated[
+        Path | None, typer.Option(help="Where programs run.", show_default="a temporary folder", exists=True, file_okay=False)
+    ] = None,
+    divisor: ProgramDivisor = None,
+    keep_full_frames: KeepFullFrames = False,
+    oracle_mask: OracleMask = False,
+    time_limit: TimeLimit = 3600.0,
+    workers: Workers = WORKERS,
+    max_failures: MaxFailures = None,
+    retry_rejected: RetryRejected = False,
+) -> None:
+    """Run any methods, on all items or those of some slices; predictions of other items stay."""
+    folder = None if command_folder is None else str(command_folder.absolute())
+    program = program_constants(seconds=time_limit, layout=command_layout, divisor=divisor, folder=folder)
+    specs = [any_method(text, program=program) for text in method]
+    wanted = Wanted(keep_full_frames, time_limit, oracle_mask, tuple(only or ()))
+    running = console.Running(workers, max_failures, retry_rejected)
+    predict_and_tell(frozen_or_hub(dataset), run, specs, wanted, running)
+
+
+def list_layouts() -> None:
+    """List the layouts of folders that programs read and write, and what is known of each."""
+    rows = [
+        (name, one.title, str(one), _sides(one.divisor), one.command, _known(one.source, one.unchecked, one.licence))
+        for name, one in layouts().items()
+    ]
+    console.print_table("Layouts", ["name", "for", "input -> output", "divisor", "example", "known from"], rows)
+
+
+def _sides(divisor: int | tuple[int, int]) -> str:
+    return str(divisor) if isinstance(divisor, int) else f"{divisor[0]}x{divisor[1]}"
+
+
+def _known(source: str, unchecked: tuple[str, ...], licence: str | None) -> str:
+    doubt = f"; not checked against the code: {', '.join(unchecked)}" if unchecked else ""
+    return f"{source}{f' ({licence})' if licence else ''}{doubt}"

@@ -1,0 +1,81 @@
+"""Any Python callable as a method."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.padding import Divisor
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+
+class PythonCallable:
+    """Calls ``MODULE:NAME`` of yours with frames ``uint8[T, H, W, 3]`` and hole ``bool[T, H, W]`` (True = hole), for frames of
+    that shape.
+
+    The module may lie in the current folder. Hole is None where a benchmark hides it. A callable may say what sides have to be
+    multiples of in its attribute ``divisor``. The method's identity holds name, size and time of the module's own file, not of
+    what it imports.
+
+    Args:
+        address: ``MODULE:NAME``.
+        arguments: further keyword arguments.
+
+    Raises:
+        InputError: no such module, or nothing callable of that name in it.
+    """
+
+    name = "python_callable"
+    version = "1"
+    needs: tuple[str, ...] = ("input",)
+    uses: tuple[str, ...] = ("hole",)
+
+    def __init__(self, *, address: str, arguments: Mapping[str, Any] | None = None) -> None:
+        self._function = _found(address)
+        self._arguments = dict(arguments or {})
+        self.divisor: Divisor = getattr(self._function, "divisor", 1)
+        source = getattr(sys.modules[address.partition(":")[0]], "__file__", None)
+        self._source = None if source is None else Path(source)
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """What the callable gave for copies of frames and hole.
+
+        Raises:
+            InputError: it gave nothing that is an array of numbers.
+        """
+        hole = view.hole.copy() if view.has("hole") else None
+        found = np.asarray(self._function(view.input.copy(), hole, **self._arguments))
+        if found.dtype == object:
+            raise InputError(f"{self._function!r} gave no array of numbers, wanted uint8{view.input.shape}")
+        return found
+
+    def content(self, item_id: str) -> str:  # noqa: ARG002 - the callable is the same for all items
+        """Changes whenever the file of the module does."""
+        if self._source is None:
+            return ""
+        status = self._source.stat()
+        return repr((self._source.name, status.st_size, status.st_mtime_ns))
+
+
+def _found(address: str) -> Callable[..., Any]:
+    module_name, _, name = address.partition(":")
+    # Worker processes are started without the current folder on their path.
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+    try:
+        function = importlib.import_module(module_name)
+    except ImportError as error:
+        raise InputError(f"the module of method {address!r} cannot be imported: {error}") from error
+    for part in name.split("."):
+        function = getattr(function, part, None)  # type: ignore[assignment]
+    if not callable(function):
+        raise InputError(f"module {module_name!r} holds nothing callable named {name!r}; a method is MODULE:NAME")
+    return function

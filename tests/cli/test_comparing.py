@@ -1,0 +1,230 @@
+"""`eval compare`, in this process: its numbers against sums and enumerations written here."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from click.testing import Result
+from tests.eval.report.hand_made import dataset
+from typer.testing import CliRunner
+
+from inpaintbench import frozen
+from inpaintbench.cli.comparing import compare_command
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.freshness import NOT_RUN, score_step
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols.e2fgvi import LEGACY as BY_FRAMES
+from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
+from inpaintbench.types import Prediction, Score, SliceScore
+from inpaintbench.workspace import Workspace, file_sha256
+
+app = typer.Typer()
+app.command()(compare_command)
+SOURCES = "abcdefgh"
+ITEMS = [f"{source}{number}" for source in SOURCES for number in (1, 2)]
+SLICES = {
+    "motion-low": [f"{source}1" for source in SOURCES],
+    "motion-high": [f"{source}2" for source in SOURCES],
+    "few": ["a1", "b1"],
+}
+RNG = np.random.default_rng(8)
+LPIPS = {
+    "mine": {item: float(value) for item, value in zip(ITEMS, RNG.normal(0.10, 0.03, 16), strict=True)},
+    "yours": {item: float(value) for item, value in zip(ITEMS, RNG.normal(0.13, 0.03, 16), strict=True)},
+}
+PSNR = {
+    "mine": {item: 30.0 + number for number, item in enumerate(ITEMS)},
+    "yours": {item: 30.0 + number for number, item in enumerate(ITEMS)} | {"a1": math.inf, "b1": 28.0},
+}
+VALUES = {"lpips": LPIPS, "psnr": PSNR}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
+    (folder / frozen.MANIFEST).write_text(json.dumps(manifest))
+    return folder
+
+
+def write_run(folder: Path, root: Path, values: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> Path:
+    """Metric -> method -> item -> value."""
+    workspace = Workspace(folder)
+    (folder / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
+    for method in dict.fromkeys(method for by_method in values.values() for method in by_method):
+        rows = [
+            Score(method, item, metric, "hole", CORRECTED.name, CORRECTED.fingerprint, value, NOT_RUN if value is None else None)
+            for metric, by_method in values.items() for item, value in by_method[method].items()
+        ]  # fmt: skip
+        workspace.write_table("scores", score_step(CORRECTED.name, method), rows, Score)
+    return folder
+
+
+def call(root: Path, run: Path, *arguments: object) -> Result:
+    words = [*arguments, "--dataset", root, "--run", run, "--protocol", CORRECTED.name]
+    return CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False, env={"COLUMNS": "300"})
+
+
+def table(run: Path, name: str = "mine_vs_yours") -> dict[tuple[str, str], dict[str, str]]:
+    with (run / "compare" / "devil.corrected" / f"{name}.csv").open(newline="") as file:
+        return {(row["metric"], row["slice"]): row for row in csv.DictReader(file)}
+
+
+def enumerated_p(by_source: Mapping[str, float]) -> float:
+    sums = np.array(list(by_source.values()))
+    flipped = [abs(np.dot(signs, sums)) for signs in itertools.product((1, -1), repeat=len(sums))]
+    return float(np.mean(np.array(flipped) >= abs(sums.sum()) - 1e-12))
+
+
+def test_differences_intervals_and_corrected_p_are_those_of_a_calculation_by_hand(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    done = call(root, run, "mine", "yours")
+    assert done.exit_code == 0
+    rows, expected_p = table(run), {}
+    slices = {"all items": ITEMS, **{name: SLICES[name] for name in ("motion-low", "motion-high")}}
+    for name, items in slices.items():
+        row, differences = rows["lpips", name], {item: LPIPS["mine"][item] - LPIPS["yours"][item] for item in items}
+        assert float(row["difference"]) == pytest.approx(np.mean(list(differences.values())), rel=1e-12)
+        assert float(row["one"]) - float(row["other"]) == pytest.approx(float(row["difference"]), rel=1e-9)
+        of_source = {source: sum(differences[item] for item in items if item[0] == source) for source in SOURCES}
+        expected_p[name] = enumerated_p(of_source)
+        assert float(row["p"]) == pytest.approx(expected_p[name], abs=1e-12)
+        drawn = np.random.default_rng(1).choice(list(of_source.values()), (20_000, 8)).sum(axis=1) / len(items)
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        assert (float(row["interval_low"]), float(row["interval_high"])) == pytest.approx((low, high), abs=0.1 * (high - low))
+        better = sum(value < 0 for value in differences.values())
+        assert (row["wins"], row["ties"], row["losses"]) == (str(better), "0", str(len(items) - better))
+        assert row["better"] == ("mine" if float(row["difference"]) < 0 else "yours")
+        assert (row["n"], row["n_sources"]) == (str(len(items)), "8")
+    running = 0.0
+    for place, (name, p) in enumerate(sorted(expected_p.items(), key=lambda entry: entry[1])):
+        running = max(running, min(1.0, (3 - place) * p))
+        assert float(rows["lpips", name]["p_holm"]) == pytest.approx(running, rel=1e-12)
+    few = rows["lpips", "few"]
+    assert (few["p"], few["p_holm"]) == ("", "")
+    assert few["reason"] == "2 sources cannot give a p below 0.5; it takes 6"
+
+
+def test_infinite_values_win_but_have_no_difference(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    call(root, run, "mine", "yours")
+    row = table(run)["psnr", "all items"]
+    assert (row["wins"], row["ties"], row["losses"], row["n"]) == ("1", "14", "1", "15")
+    assert float(row["difference"]) == pytest.approx((32.0 - 28.0) / 15)
+    assert row["better"] == "mine"
+
+
+def test_turned_around_everything_changes_its_sign(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    call(root, run, "mine", "yours")
+    call(root, run, "yours", "mine")
+    there, back = table(run), table(run, "yours_vs_mine")
+    assert there.keys() == back.keys()
+    for key, row in there.items():
+        turned = back[key]
+        assert float(row["difference"]) == pytest.approx(-float(turned["difference"]), abs=1e-15)
+        assert (row["p"], row["p_holm"], row["better"]) == (turned["p"], turned["p_holm"], turned["better"])
+        assert (row["wins"], row["losses"]) == (turned["losses"], turned["wins"])
+
+
+def test_two_runs_and_items_that_one_was_not_run_on(tmp_path: Path, root: Path) -> None:
+    write_run(tmp_path / "one", root, VALUES)
+    part = {metric: {"mine": dict.fromkeys(ITEMS) | dict(list(values["yours"].items())[2:])} for metric, values in VALUES.items()}
+    other = write_run(tmp_path / "two", root, part)
+    made = [Prediction("mine", "1", item, "0" * 64 + ".mp4", False, 0) for item in ITEMS[2:]]
+    Workspace(other).write_table("predictions", "predict.mine", made, Prediction)
+    done = call(root, tmp_path / "one", "mine", "mine", "--other-run", other)
+    assert "left out: mine was not run on 2 of 16 items (some of motion-low, motion-high, few)" in done.output
+    [path] = (tmp_path / "one" / "compare" / "devil.corrected").glob("*.csv")
+    rows = table(tmp_path / "one", path.stem)
+    assert rows["lpips", "all items"]["n"] == "14"
+    expected = np.mean([LPIPS["mine"][item] - LPIPS["yours"][item] for item in ITEMS[2:]])
+    assert float(rows["lpips", "all items"]["difference"]) == pytest.approx(expected, rel=1e-12)
+    assert rows["lpips", "all items"]["b"].startswith("mine (")
+
+
+def test_an_item_that_was_not_run_never_counts_as_the_worst(tmp_path: Path, root: Path) -> None:
+    """That protocol scores what is missing; a method that was run on one slice must not lose all others by it."""
+    workspace = Workspace(tmp_path / "run")
+    (workspace.path / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
+    metric = "psnr"
+    for method, run_on in (("mine", ITEMS[:8]), ("yours", ITEMS)):
+        rows = [
+            Score(method, item, metric, "frame", WORST_FOR_MISSING.name, WORST_FOR_MISSING.fingerprint,
+                  0.25 if item in run_on else WORST_FOR_MISSING.missing[metric], None if item in run_on else NOT_RUN)
+            for item in ITEMS
+        ]  # fmt: skip
+        workspace.write_table("scores", score_step(WORST_FOR_MISSING.name, method), rows, Score)
+    words = ["mine", "yours", "--dataset", root, "--run", workspace.path, "--protocol", WORST_FOR_MISSING.name, "--out", tmp_path]
+    CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
+    with (tmp_path / "mine_vs_yours.csv").open(newline="") as file:
+        row = next(csv.DictReader(file))
+    assert (row["slice"], row["n"], row["ties"], row["losses"], float(row["difference"])) == ("all items", "8", "8", "0", 0.0)
+
+
+def test_the_printed_table_and_the_page_say_the_same(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    done = call(root, run, "mine", "yours", "--metric", "psnr", "--slice", "all items")
+    assert set(table(run)) == {("psnr", "all items")}
+    page = (run / "compare" / "devil.corrected" / "mine_vs_yours.md").read_text()
+    [line] = [line for line in page.splitlines() if line.startswith("| psnr")]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[:4] == ["psnr", "hole", "all items", "15 of 8 sources"]
+    assert cells[6] == "0.27"
+    assert cells[10] == "1-14-1"
+    [printed] = [row for row in done.output.splitlines() if "psnr" in row and "│" in row]
+    assert [cell.strip() for cell in printed.strip("│").split("│")][:4] == cells[:4]
+
+
+def test_names_that_are_wrong_say_the_way_out(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    with pytest.raises(UnknownNameError, match=r"unknown scored method 'your', did you mean 'yours'\?"):
+        call(root, run, "mine", "your")
+    with pytest.raises(InputError, match="'mine' cannot be compared with itself; give two labels, or --other-run"):
+        call(root, run, "mine", "mine")
+    with pytest.raises(UnknownNameError, match="unknown slice 'motion-lo'"):
+        call(root, run, "mine", "yours", "--slice", "motion-lo")
+    with pytest.raises(UnknownNameError, match="unknown metric with values: 'lpip'"):
+        call(root, run, "mine", "yours", "--metric", "lpip")
+    with pytest.raises(InputError, match="no run folder"):
+        call(root, tmp_path / "none", "mine", "yours")
+
+
+def test_items_weigh_by_their_frames_where_they_do_in_the_means_and_sets_have_no_test(tmp_path: Path, root: Path) -> None:
+    workspace = Workspace(tmp_path / "run")
+    (workspace.path / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
+    name, fingerprint = BY_FRAMES.name, BY_FRAMES.fingerprint
+    frames = {item: 2 + 3 * place for place, item in enumerate(ITEMS)}
+    for method, values, vfid in (("mine", LPIPS["mine"], 0.5), ("yours", LPIPS["yours"], 0.75)):
+        rows = [
+            Score(method, item, "psnr", "frame", name, fingerprint, value, None, {"frames": frames[item]})
+            for item, value in values.items()
+        ]
+        rows += [
+            Score(method, item, "vfid", "frame", name, fingerprint, None, None, features="f", truth_features="t")
+            for item in ITEMS
+        ]
+        workspace.write_table("scores", score_step(name, method), rows, Score)
+        sets = [SliceScore(method, "all items", "vfid", "frame", name, fingerprint, vfid, None, None, None, None, {"items": 16})]
+        workspace.write_table("slice_scores", f"sets.{method}", sets, SliceScore)
+    words = ["mine", "yours", "--dataset", root, "--run", workspace.path, "--protocol", name, "--out", tmp_path]
+    CliRunner().invoke(app, [*map(str, words), "--slice", "all items"], catch_exceptions=False)
+    with (tmp_path / "mine_vs_yours.csv").open(newline="") as file:
+        found = {row["metric"]: row for row in csv.DictReader(file)}
+    differences = [LPIPS["mine"][item] - LPIPS["yours"][item] for item in ITEMS]
+    expected = np.average(differences, weights=list(frames.values()))
+    assert expected != pytest.approx(np.mean(differences), rel=1e-3)
+    assert float(found["psnr"]["difference"]) == pytest.approx(expected, rel=1e-12)
+    of_sets = found["vfid"]
+    assert (float(of_sets["difference"]), of_sets["better"], of_sets["p"], of_sets["n"]) == (-0.25, "mine", "", "16")
+    assert of_sets["reason"] == "one number for many items cannot be tested item by item"

@@ -1,0 +1,228 @@
+"""`eval run`, in this process: how methods are typed, slices, callables, programs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from click.testing import Result
+from scoring_probes import write_items
+from typer.testing import CliRunner
+
+from inpaintbench import video
+from inpaintbench.cli.method_options import any_method, named_method, program_constants
+from inpaintbench.cli.predicting import predict
+from inpaintbench.cli.reinpaint.options import second_spec
+from inpaintbench.cli.running_methods import list_layouts, run
+from inpaintbench.errors import InputError, RunError, UnknownNameError
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.predict import MethodSpec
+from inpaintbench.eval.some_items import not_run
+from inpaintbench.executors.base import Rejection
+from inpaintbench.frozen import MANIFEST, load
+from inpaintbench.types import Prediction, Slice
+from inpaintbench.workspace import Workspace
+
+app = typer.Typer()
+app.command()(run)
+app.command()(predict)
+app.command("layouts")(list_layouts)
+PROGRAM = program_constants(seconds=60, layout="plain", divisor=None)
+SLICES = (Slice("low", "", ("item 0", "item 1")), Slice("high", "", ("item 2",)), Slice("both", "", ("item 1", "item 2")))
+MINE = """
+def flat(frames, hole, level=7):
+    frames[hole] = level  # a copy: nobody minds
+    return frames
+
+def wrong(frames, hole):
+    return frames[:, ::2]
+
+SETTING = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run") / "data"
+    (folder.parent / "data").mkdir()
+    dataset = write_items(folder, count=3, slices=SLICES, frames=(2, 2, 2))
+    (folder / MANIFEST).write_text(json.dumps(asdict(dataset)))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def with_callables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A current folder of one's own, with a module in it."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "mine_for_run", raising=False)
+    (tmp_path / "mine_for_run.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    address = "inpaintbench.eval.adapters.python_callable:PythonCallable"
+    monkeypatch.setattr(METHODS, "_found", METHODS.addresses() | {"python_callable": address})
+
+
+def call(made: Path, *arguments: object) -> Result:
+    words = ["run", "--dataset", made, "--run", "RUN", "--workers", 0, *arguments]
+    return CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False, env={"COLUMNS": "400"})
+
+
+def levels(method: str) -> dict[str, int]:
+    """The level of each predicted hole, which is flat."""
+    workspace, found = Workspace("RUN", create=False), {}
+    for row in workspace.table("predictions", Prediction, step=f"predict.{method}"):
+        [found[row.item_id]] = np.unique(video.read_frames(workspace.blobs.path(row.blob))[:, 10:30, 20:50]).tolist()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("telea", MethodSpec("telea", "telea")),
+        ("telea,radius_pixels=9", MethodSpec("telea", "telea", {"radius_pixels": 9})),
+        ("wide=telea,radius_pixels=9", MethodSpec("wide", "telea", {"radius_pixels": 9})),
+        ("mine.part:Thing.fill", MethodSpec("mine.part.Thing.fill", "python_callable", {"address": "mine.part:Thing.fill"})),
+        ("a=m:f,x=[1,2],y=b", MethodSpec("a", "python_callable", {"address": "m:f", "arguments": {"x": [1, 2], "y": "b"}})),
+        ("p=sh -c 'a=b,c'", MethodSpec("p", "command", {"command": "sh -c 'a=b,c'", **PROGRAM})),
+    ],
+)
+def test_what_people_type(text: str, spec: MethodSpec) -> None:
+    assert any_method(text, program=PROGRAM) == spec
+    if spec.leaf == "telea":
+        assert named_method(text) == spec
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("tela", r"unknown method 'tela', did you mean 'telea'\?; or give MODULE:NAME, or LABEL=PROGRAM that can be run"),
+        ("telea,radius=9", "method 'telea' has no constant 'radius', did you mean 'radius_pixels'"),
+        ("telea,radius_pixels", "'radius_pixels' is not NAME=VALUE"),
+        ("sh -c true", "the program 'sh -c true' needs a label: --method 'LABEL=sh -c true'"),
+        ("x=no-such-program --fast", "unknown method 'no-such-program --fast'"),
+    ],
+)
+def test_what_is_typed_wrong_says_the_way_out(text: str, reason: str) -> None:
+    with pytest.raises((InputError, UnknownNameError), match=reason):
+        any_method(text, program=PROGRAM)
+
+
+def test_second_methods_are_typed_the_same_way_and_their_labels_say_all() -> None:
+    assert second_spec("telea") == MethodSpec("telea", "telea")
+    assert second_spec("telea,radius_pixels=5") == MethodSpec("telea radius_pixels=5", "telea", {"radius_pixels": 5})
+    with pytest.raises(UnknownNameError, match="did you mean 'telea'"):
+        second_spec("tela")
+
+
+def test_the_divisor_is_the_layouts_unless_given() -> None:
+    assert PROGRAM == {"time_limit_seconds": 60, "divisor": 1, "layout": "plain"}
+    assert program_constants(seconds=60, layout="sttn", divisor=None)["divisor"] == [432, 240]
+    assert program_constants(seconds=60, layout="sttn", divisor=3)["divisor"] == 3
+
+
+def test_one_slice_after_the_other_is_the_whole(made: Path) -> None:
+    done = call(made, "--method", "mine_for_run:flat", "--slice", "high")
+    assert "mine_for_run.flat: 1 predictions, 0 failed" in done.output
+    assert "mine_for_run.flat was not run on 2 of 3 items (no item of low; some of both)" in done.output
+    assert levels("mine_for_run.flat") == {"item 2": 7}
+    done = call(made, "--method", "mine_for_run:flat", "--slice", "low", "--slice", "high")
+    assert "3 predictions" in done.output
+    assert "not run" not in done.output
+    times = Workspace("RUN").ledger("predict.mine_for_run.flat").read().values()
+    assert len(times) == 3  # what was there was not made again
+    assert levels("mine_for_run.flat") == {"item 0": 7, "item 1": 7, "item 2": 7}
+    call(made, "--method", "mine_for_run:flat", "--slice", "high")
+    assert len(levels("mine_for_run.flat")) == 3
+
+
+def test_predictions_of_another_version_are_left_out_and_told(made: Path) -> None:
+    call(made, "--method", "flat=mine_for_run:flat")
+    done = call(made, "--method", "flat=mine_for_run:flat,level=9", "--slice", "high")
+    assert "flat was not run on 2 of 3 items" in done.output
+    assert "2 earlier predictions were of another version or other constants of flat, and are left out" in done.output
+    assert levels("flat") == {"item 2": 9}
+    assert not_run(Workspace("RUN"), load(made), "flat") == ["item 0", "item 1"]
+
+
+def test_failures_of_other_items_stay_too(made: Path) -> None:
+    failing = f"p={shlex.quote(sys.executable)} -S -c 'import sys; sys.exit(4)'"
+    with pytest.raises(RunError, match="not one prediction was made"):
+        call(made, "--method", failing, "--slice", "low")
+    with pytest.raises(RunError):
+        call(made, "--method", failing, "--slice", "high")
+    rows = Workspace("RUN").table("rejected", Rejection, step="predict.p")
+    assert sorted(row.subject_id for row in rows) == ["item 0", "item 1", "item 2"]
+    assert all("ended with exit status 4" in row.reason for row in rows)
+
+
+def test_a_program_of_a_layout_is_a_method(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "go.sh").write_text(
+        '#!/bin/sh\nfor f in "$1"/*_gt.png; do cp $f "$2/$(basename $f _gt.png)_pred.png"; done\n'
+    )
+    (tmp_path / "own" / "go.sh").chmod(0o700)
+    done = call(made, "--method", "script=./go.sh", "--command-layout", "vinet", "--command-folder", "own", "--slice", "high")
+    assert "script: 1 predictions, 0 failed" in done.output
+    assert levels("script") == {"item 2": 0}
+
+
+def test_one_run_takes_all_kinds_and_refuses_one_label_twice(made: Path) -> None:
+    call(
+        made, "--method", "telea", "--method", "wide=telea,radius_pixels=9", "--method", "f=mine_for_run:flat", "--slice", "high"
+    )
+    assert Workspace("RUN").steps("predictions") == ["predict.f", "predict.telea", "predict.wide"]
+    with pytest.raises(InputError, match="two methods are called 'telea'; give each its own label, such as --method other=NAME"):
+        call(made, "--method", "telea", "--method", "telea,radius_pixels=9")
+
+
+def test_predict_takes_constants_too(made: Path) -> None:
+    words = ["predict", made, "--run", "RUN", "--workers", 0, "--method", "low=telea,radius_pixels=2"]
+    done = CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
+    assert "low: 3 predictions, 0 failed" in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nowhere_to_be_found:fill", "the module of method 'nowhere_to_be_found:fill' cannot be imported: No module named"),
+        ("mine_for_run:flatt", "module 'mine_for_run' holds nothing callable named 'flatt'; a method is MODULE:NAME"),
+        ("mine_for_run:SETTING", "holds nothing callable named 'SETTING'"),
+    ],
+)
+def test_a_callable_that_is_none_is_told_before_anything_runs(text: str, reason: str, made: Path) -> None:
+    with pytest.raises(InputError, match=reason):
+        call(made, "--method", text)
+    assert not Path("RUN").exists()
+
+
+def test_a_callable_that_gives_another_shape_is_a_failure_with_its_reason(made: Path) -> None:
+    with pytest.raises(RunError):
+        call(made, "--method", "mine_for_run:wrong", "--slice", "high")
+    [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.wrong")
+    assert "gave uint8(2, 24, 64, 3), wanted uint8(2, 48, 64, 3)" in row.reason
+
+
+def test_a_changed_module_is_run_again(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call(made, "--method", "mine_for_run:flat", "--slice", "high")
+    (tmp_path / "mine_for_run.py").write_text(MINE.replace("level=7", "level=88"))
+    monkeypatch.delitem(sys.modules, "mine_for_run")
+    call(made, "--method", "mine_for_run:flat", "--slice", "high")
+    assert levels("mine_for_run.flat") == {"item 2": 88}
+
+
+def test_unknown_slices_and_datasets_are_one_sentence(made: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown slice 'hihg', did you mean 'high'\?"):
+        call(made, "--method", "telea", "--slice", "hihg")
+    with pytest.raises(InputError, match=r"'no where' is neither a folder nor a dataset of the Hub; give a path, or OWNER/NAME"):
+        call(made, "--method", "telea", "--dataset", "no where")
+
+
+def test_layouts_say_what_is_not_known() -> None:
+    printed = CliRunner().invoke(app, ["layouts"], catch_exceptions=False, env={"COLUMNS": "300"}).output
+    assert "432x240" in printed
+    assert "not checked against the code: " in printed

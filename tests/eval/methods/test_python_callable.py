@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wandering_hole, world
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.adapters.python_callable import PythonCallable
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.padding import Padding
+from inpaintbench.eval.predict import run
+from inpaintbench.view import ItemView
+
+MODULE = """
+def half(frames, hole, level=9):
+    assert frames.flags.writeable and hole.dtype == bool
+    frames[hole] = level
+    return frames
+
+def blind(frames, hole):
+    assert hole is None
+    return 255 - frames
+
+def nothing(frames, hole):
+    return None
+
+def sides(frames, hole):
+    assert frames.shape[1] % 32 == frames.shape[2] % 48 == 0, frames.shape
+    return frames
+
+sides.divisor = (48, 32)
+"""
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the current folder."""
+    (tmp_path / "callables_of_mine.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "callables_of_mine", raising=False)
+    found = {"python_callable": "inpaintbench.eval.adapters.python_callable:PythonCallable"}
+    monkeypatch.setattr(METHODS, "_found", METHODS.addresses() | found)
+
+
+class TestContract(MethodContract):
+    name = "python_callable"
+
+    @pytest.fixture
+    def method(self, module: None) -> PythonCallable:
+        return PythonCallable(address="callables_of_mine:half")
+
+
+def test_gives_what_the_callable_gave_with_its_arguments() -> None:
+    hole = wandering_hole()
+    found = inpaint(PythonCallable(address="callables_of_mine:half", arguments={"level": 33}), corrupted(world(), hole), hole)
+    assert set(found[hole].ravel()) == {33}
+
+
+def test_a_hidden_hole_is_none() -> None:
+    found = run(PythonCallable(address="callables_of_mine:blind"), ItemView.of_arrays(input=world()))
+    np.testing.assert_array_equal(found, 255 - world())
+
+
+def test_the_callables_divisor_is_kept() -> None:
+    method = PythonCallable(address="callables_of_mine:sides")
+    assert any(Padding.of(48, 64, method.divisor))
+    np.testing.assert_array_equal(run(method, ItemView.of_arrays(input=world(), hole=wandering_hole())), world())
+
+
+def test_what_is_no_array_is_an_error() -> None:
+    with pytest.raises(InputError, match=r"gave no array of numbers, wanted uint8\(7, 48, 64, 3\)"):
+        run(PythonCallable(address="callables_of_mine:nothing"), ItemView.of_arrays(input=world(), hole=wandering_hole()))
+
+
+def test_a_process_without_the_current_folder_on_its_path_finds_the_module() -> None:
+    """Python's own switch leaves it out, as worker processes may."""
+    program = """
+        import sys
+        from inpaintbench.eval.adapters.python_callable import PythonCallable
+        before = list(sys.path)
+        PythonCallable(address="callables_of_mine:half")
+        print(sys.path == [*before, __import__("os").getcwd()])
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    words = [sys.executable, "-P", "-c", textwrap.dedent(program)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout == "True\n", done.stderr
