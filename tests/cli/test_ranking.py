@@ -16,6 +16,7 @@ from inpaintbench import frozen
 from inpaintbench.cli.ranking import rank
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
+from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
@@ -70,6 +71,37 @@ def test_own_scores_are_ranked_by_the_mean_of_their_places(root: Path, run: Path
     assert "third has no mean place: no value in ssim" in done.output
     truncated = call(root, "--run", run, "--protocol", CORRECTED.name, "--mean-places", "truncated")
     assert [row[2] for row in cells(truncated.output)] == ["1.3", "1.6", "–"]
+
+
+def test_who_leaves_items_out_is_told_apart(root: Path, run: Path) -> None:
+    workspace, items = Workspace(run), [row["item_id"] for row in frozen.load(root).items]
+    rows = [
+        Score("lazy", item, metric, "frame", CORRECTED.name, CORRECTED.fingerprint, value if item == items[0] else None, None)
+        for item in items for metric, value in (("mse", 0.001), ("psnr", 40.0), ("ssim", 0.99))
+    ]  # fmt: skip
+    workspace.write_table("scores", score_step(CORRECTED.name, "lazy"), rows, Score)
+    done = call(root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse")
+    assert cells(done.output)[0] == ["1", "lazy", "1.0", "0.0010 [n 1] (1)"]
+    assert "mse: methods have values of different items (1 in common), so these places are not fair" in done.output
+
+
+def test_the_published_protocol_ranks_as_its_tables_were_printed(root: Path, run: Path) -> None:
+    workspace = Workspace(run)
+    for method, dssim in (("worse", 0.06), ("better", 0.04)):
+        rows = [
+            Score(method, row["item_id"], metric, "frame", DECAPTION.name, DECAPTION.fingerprint, value, None)
+            for row in frozen.load(root).items
+            for metric, value in (("mse", dssim), ("psnr", 20.0 - dssim), ("dssim", dssim))
+        ]
+        workspace.write_table("scores", score_step(DECAPTION.name, method), rows, Score)
+    done = call(root, "--run", run, "--protocol", DECAPTION.name)
+    assert cells(done.output) == [
+        ["1", "better", "1.3", "0.0400 (1)", "19.9600 (1)", "0.0400 (2)"],
+        ["2", "worse", "1.6", "0.0600 (2)", "19.9400 (2)", "0.0600 (1)"],
+    ]
+    assert "dssim is ranked the wrong way round" in done.output
+    rounded = call(root, "--run", run, "--protocol", DECAPTION.name, "--mean-places", "rounded")
+    assert cells(rounded.output)[1][2] == "1.7"
 
 
 def test_some_metrics_and_one_slice(root: Path, run: Path) -> None:

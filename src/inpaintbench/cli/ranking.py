@@ -43,7 +43,10 @@ def rank(
     part: Annotated[
         str | None, typer.Option("--slice", metavar="NAME", help="Over the items of one slice.", show_default="all items")
     ] = None,
-    mean_places: Annotated[str, typer.Option(help="Mean places to one decimal: rounded, or truncated.")] = "rounded",
+    mean_places: Annotated[
+        str | None,
+        typer.Option(help="Mean places to one decimal: rounded, or truncated.", show_default="as the protocol says"),
+    ] = None,
     joints: Annotated[bool, typer.Option("--joints", help="WNJD of each joint, with its side, too.")] = False,
     published: Annotated[bool, typer.Option("--published", help="The tables of the ChaLearn 2018 challenges.")] = False,
     table: Annotated[int | None, typer.Option(help="Only this one of them.", show_default="all")] = None,
@@ -57,10 +60,11 @@ def rank(
         return
     if dataset is None or run is None:
         raise InputError("give a dataset and --run for your own scores, or --published for those of the challenges")
-    if mean_places not in get_args(MeanPlaces):
+    if mean_places is not None and mean_places not in get_args(MeanPlaces):
         raise UnknownNameError(unknown_name("way to print mean places", mean_places, list(get_args(MeanPlaces))))
     results = _results(run, dataset, protocol)
-    _print_run(results, _slice(results, part), _quantities(results, metric, region), mean_places)  # type: ignore[arg-type]
+    how: MeanPlaces = mean_places or results.protocol.mean_places  # type: ignore[assignment]
+    _print_run(results, _slice(results, part), _quantities(results, metric, region), how)
     for quantity, reason in results.unmeasured.items():
         if quantity.region == region and not metric:
             console.out.print(f"not ranked by {quantity.metric}: {reason}", markup=False)
@@ -99,18 +103,51 @@ def _quantities(results: Results, metrics: Sequence[str] | None, region: str) ->
 
 
 def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], mean_places: MeanPlaces) -> None:
-    columns = [Column(one.metric, one.higher_is_better) for one in quantities]
+    against = results.protocol.ranked_against
+    columns = [Column(one.metric, one.higher_is_better != (one.metric in against)) for one in quantities]
     values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
     found = standings(columns, values)
-    texts = {method: [_ABSENT if value is None else f"{value:.4f}" for value in row] for method, row in values.items()}
+    texts = {
+        method: [_text(value, results, part, method, one) for value, one in zip(row, quantities, strict=True)]
+        for method, row in values.items()
+    }
     title = f"{results.protocol.name}, {quantities[0].region}, {part.name}: {len(part.item_ids)} items"
     console.print_table(title, _head(columns), _rows(found, texts, mean_places))
     for one in found:
         if one.reason:
             console.out.print(f"{one.method} has no mean place: {one.reason}", markup=False)
+    for name in (one.metric for one in quantities if one.metric in against):
+        console.out.print(f"{name} is ranked the wrong way round, as this protocol's tables were printed", markup=False)
+    for quantity in quantities:
+        if words := _other_items(results, part, quantity):
+            console.out.print(words, markup=False)
     for quantity in quantities:
         if quantity.of_sets:
             console.out.print(_of_sets(results, part, quantity), markup=False)
+
+
+def _text(value: float | None, results: Results, part: Slice, method: str, quantity: Quantity) -> str:
+    """A value; with the number of its items behind it where that is not all of them."""
+    if value is None:
+        return _ABSENT
+    count = len(_measured(results, part, method, quantity))
+    return f"{value:.4f}" if quantity.of_sets or count == len(part.item_ids) else f"{value:.4f} [n {count}]"
+
+
+def _measured(results: Results, part: Slice, method: str, quantity: Quantity) -> set[str]:
+    return {item_id for item_id in part.item_ids if results.value(method, item_id, quantity) is not None}
+
+
+def _other_items(results: Results, part: Slice, quantity: Quantity) -> str | None:
+    """A warning where methods are compared by other items: who leaves out the hard ones gains."""
+    if quantity.of_sets:
+        return None
+    found = {method: _measured(results, part, method, quantity) for method in results.methods}
+    counted = [items for items in found.values() if items]
+    if len({frozenset(items) for items in counted}) < 2:
+        return None
+    common = len(set.intersection(*counted))
+    return f"{quantity.metric}: methods have values of different items ({common} in common), so these places are not fair"
 
 
 def _of_sets(results: Results, part: Slice, quantity: Quantity) -> str:

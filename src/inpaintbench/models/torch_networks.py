@@ -19,7 +19,7 @@ from inpaintbench.errors import InputError, MissingExtraError, NotMeasurable
 from inpaintbench.models import weights
 from inpaintbench.sharing import Compute
 
-_PROCESSOR_BATCH_BYTES = 512 << 20
+_PROCESSOR_BATCH_BYTES = 256 << 20
 _CARD_SHARE = 0.05
 """Of a graphics card's memory for one batch of one worker; whatever their number, since the batch may change last digits."""
 _PACKAGES = ("torch", "torchvision", "lpips", "open_clip")

@@ -20,6 +20,8 @@ from inpaintbench.types import Plain, canonical_json
 Constant = bool | int | float | str
 _LATER = ("missing", "size", "hole_dilations")
 """Fields that came after the first scores were published."""
+_OF_RANKS = ("ranked_against", "mean_places")
+"""Fields that change no score."""
 
 
 class Protocol(BaseModel):
@@ -54,6 +56,10 @@ class Protocol(BaseModel):
     averaging: Literal["frames_then_items", "all_frames"] = "frames_then_items"
     """What weighs the same in means over items: each item, or each frame (pair of frames) that has a value."""
     interval: Interval = BOOTSTRAP_95
+    ranked_against: tuple[str, ...] = ()
+    """Metrics that `eval rank` orders against their direction, as a challenge printed it; no score depends on it."""
+    mean_places: Literal["rounded", "truncated"] = "rounded"
+    """How `eval rank` brings mean places to one decimal; no score depends on it."""
 
     @field_validator("regions")
     @classmethod
@@ -67,6 +73,13 @@ class Protocol(BaseModel):
                 raise UnknownNameError(unknown_name(f"metric of protocol {self.name!r}:", name, self.metrics))
             if math.isnan(value):
                 raise ValueError(f"a missing prediction cannot score NaN in {name!r}; leave {name!r} out for no value")
+        return self
+
+    @model_validator(mode="after")
+    def _ranked_against_are_its_metrics(self) -> Protocol:
+        for name in self.ranked_against:
+            if name not in self.metrics:
+                raise UnknownNameError(unknown_name(f"metric of protocol {self.name!r}:", name, self.metrics))
         return self
 
     @model_validator(mode="after")
@@ -87,7 +100,7 @@ class Protocol(BaseModel):
         A protocol that leaves a field of ``_LATER`` unsaid has the digits that it had before protocols could say it.
         """
         versions = {name: METRICS.get(name).version for name in self.metrics}
-        unsaid = {"name", *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
+        unsaid = {"name", *_OF_RANKS, *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
         digests = {name: weights.named(name).sha256 for name in self.weights_of()}
         constants = [self.model_dump(mode="json", exclude=unsaid), versions, *([digests] if digests else [])]
         return hashlib.sha256(canonical_json(constants).encode()).hexdigest()[:12]

@@ -23,6 +23,7 @@ AS_PUBLISHED = Protocol(
         "ssim": SSIM_VARIANTS["devil"],
     },
     missing={"mse": math.inf, "psnr": 0.0, "ssim": 0.0},
+    mean_places="truncated",
 )
 """Reproduces the numbers of the released code: grey levels of the whole picture, SSIM with a range of 2, predictions of another
 size brought to the truth's by the nearest pixel, and the worst scores for predictions that are missing or cannot be read."""
