@@ -18,7 +18,7 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.sharing import RANDOM_WEIGHTS
-from inpaintbench.types import Score
+from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace
 
 WORKERS = ("--workers", "0")
@@ -61,6 +61,24 @@ def test_scores_are_printed_for_each_bin_and_stand_in_the_run_folder(world: Worl
     table = call("selection", world.root, "--run", world.run, "--people", people, "--method", "telea", "--method", "blank")
     assert "like people" in table.output
     assert "3 (0)" in table.output
+
+
+def test_sub_metrics_of_one_setting_stand_together_until_predictions_change(world: World) -> None:
+    setting = ("--second", "telea", "--masks", 1, "--method", "telea", *WORKERS)
+    for metric in ("psnr", "ssim"):
+        call(world.root, "--run", world.run, "--metric", metric, *setting)
+    workspace, step = Workspace(world.run), score_step("reinpaint/corrected", "telea")
+    found = {row.metric: row for row in workspace.table("scores", Score, step=step)}
+    assert {"psnr", "ssim", "reinpaint_psnr", "reinpaint_ssim"} <= set(found)
+    call(world.root, "--run", world.run, "--metric", "ssim", "--ratio", "0.2", *setting)
+    assert "reinpaint_psnr" not in {row.metric for row in workspace.table("scores", Score, step=step)}
+    call(world.root, "--run", world.run, "--metric", "psnr", "--ratio", "0.2", *setting)
+    rows = workspace.table("predictions", Prediction, step="predict.telea")
+    blank = workspace.table("predictions", Prediction, step="predict.blank")
+    changed = [replace(one, blob=other.blob) for one, other in zip(rows, blank, strict=True)]
+    workspace.write_table("predictions", "predict.telea", changed, Prediction)
+    call(world.root, "--run", world.run, "--metric", "ssim", "--ratio", "0.2", *setting)
+    assert "reinpaint_psnr" not in {row.metric for row in workspace.table("scores", Score, step=step)}
 
 
 def test_what_looks_at_the_picture_alone_stands_beside_d(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

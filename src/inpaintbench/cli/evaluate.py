@@ -13,6 +13,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.aligning import align_command
 from inpaintbench.cli.analysing import analysis
 from inpaintbench.cli.comparing import compare_command
+from inpaintbench.cli.editboard import editboard, transcript
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
 from inpaintbench.cli.predicting import predict, predict_all
 from inpaintbench.cli.ranking import rank
@@ -83,6 +84,8 @@ def report(dataset: InDataset, run: Run, protocol: ProtocolName = None) -> None:
 
 app.command()(analysis)
 app.command()(rank)
+app.command()(editboard)
+app.command()(transcript)
 app.command("compare")(compare_command)
 app.command("align")(align_command)
 app.add_typer(reinpaint, name="reinpaint")

@@ -85,7 +85,22 @@ def test_neither_order_nor_workers_matter_and_nothing_is_done_twice(world: World
         target = fresh.run / blob.relative_to(world.run)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(blob.read_bytes())
-    assert measure(fresh, [world.firsts()[1], natural(), world.firsts()[0]], workers=2) == one
+    assert measure(fresh, [world.firsts()[1], natural(), world.firsts()[0]], workers=8) == one
+
+
+def test_what_a_killed_run_leaves_is_gone_on_with(world: World) -> None:
+    exemplar = replace(SETTING, second=MethodSpec("exemplar", "exemplar"))
+    shuffled = world._replace(dataset=replace(world.dataset, items=world.dataset.items[::-1]))
+    whole = measure(world, [natural()], exemplar)
+    [ledger] = (world.run / "ledger").glob(f"reinpaint.{exemplar.key}.natural*")
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    assert len(lines) >= len(world.dataset.items)
+    ledger.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])  # killed in the middle of writing the second
+    again = measure(shuffled, [natural()], exemplar, workers=2)
+    assert {key: sorted(rows, key=repr) for key, rows in again.items()} == {
+        key: sorted(rows, key=repr) for key, rows in whole.items()
+    }
+    assert any(row.value for row in whole["natural", exemplar.key])
 
 
 def test_the_truth_is_natural_and_a_perfect_first_result(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from inpaintbench.eval.freshness import digest, remember, score_step
+from inpaintbench.eval.freshness import digest, is_stale, remember, score_step
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS, excess, per_known_area
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
@@ -55,7 +55,7 @@ def store(
     """Write the rows of each first method to the table ``scores``, with the digest of what was scored.
 
     A protocol has the scores of one setting at a time: those of other methods under another are taken out of the table, and
-    stay in the ledger.
+    stay in the ledger. Other metrics of the same predictions under the same setting stay.
 
     Returns:
         The methods whose scores were taken out.
@@ -71,8 +71,22 @@ def store(
                 dropped.append(step.removeprefix(begin))
     for first, rows in found:
         step = score_step(protocol.name, first.label)
-        workspace.write_table("scores", step, list(rows), Score)
+        others = _others(workspace, dataset, first, rows, step=step, protocol=protocol)
+        workspace.write_table("scores", step, [*others, *rows], Score)
         if first.fill is None:
             scored = digest(dataset, predictions=list(first.predictions.values()), failures=first.failures)
             remember(workspace, scored, step=step)
     return dropped
+
+
+def _others(
+    workspace: Workspace, dataset: Dataset, first: First, rows: Sequence[Score], *, step: str, protocol: Protocol
+) -> list[Score]:
+    """What an earlier run measured of the same predictions under the same setting and this one did not."""
+    if step not in workspace.steps("scores"):
+        return []
+    if first.fill is None and is_stale(workspace, dataset, protocol=protocol.name, method=first.label):
+        return []
+    prints, metrics = {row.fingerprint for row in rows}, {row.metric for row in rows}
+    kept = workspace.table("scores", Score, step=step)
+    return [row for row in kept if row.fingerprint in prints and row.metric not in metrics]

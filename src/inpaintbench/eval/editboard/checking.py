@@ -1,0 +1,180 @@
+"""What is wrong with the videos of a list, found before anything is measured: all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from inpaintbench.errors import MissingExtraError
+from inpaintbench.eval.editboard import media
+from inpaintbench.eval.editboard.looking import Asked, Looked
+from inpaintbench.eval.editboard.manifest import Edit
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.sizes import sizes_in_words
+from inpaintbench.models.clip import MOST_TOKENS, tokens
+
+Kind = Literal["fault", "gap", "note"]
+_MARKS = 2
+"""Tokens of a prompt's beginning and end."""
+_PUBLISHED_SIDE = 512
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know of an edit, or of several."""
+
+    kind: Kind
+    """``fault``: it cannot be scored; ``gap``: some metrics will have no value; ``note``: good to know."""
+    where: str
+    text: str
+    """One sentence without a full stop."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An edit with what is known of its videos."""
+
+    edit: Edit
+    edited: Looked
+    original: Looked | None
+    mask: Looked | None
+    fault: str | None
+    """Why it cannot be scored: its faults in one line."""
+
+
+def needed(edit: Edit, metrics: Sequence[str]) -> list[Asked]:
+    """The videos that some metrics need of an edit."""
+    parts = _parts(metrics)
+    wanted: list[Asked] = [(edit.edited, "frames")]
+    if edit.original is not None and "truth" in parts:
+        wanted.append((edit.original, "frames"))
+    if edit.mask is not None and "object_mask" in parts:
+        wanted.append((edit.mask, "mask"))
+    return wanted
+
+
+def _parts(metrics: Sequence[str]) -> set[str]:
+    return {part for name in metrics for part in METRICS.get(name).needs}
+
+
+def check(
+    edits: Sequence[Edit], looked: Mapping[Asked, Looked], *, metrics: Sequence[str], side_pixels: int | None, published: bool
+) -> tuple[list[Checked], list[Finding]]:
+    """The edits with what is known of them, and everything that there is to say, by the order of the list.
+
+    Args:
+        edits: of a list.
+        looked: what there is under the paths that they need.
+        metrics: that are to be measured.
+        side_pixels: squares that all frames are squashed to; None = they stay as they are.
+        published: numbers are to be those of the released code, which takes 512x512.
+    """
+    checked, findings = [], list[Finding]()
+    for edit in edits:
+        wanted = needed(edit, metrics)
+        edited = looked[edit.edited, "frames"]
+        original = looked[edit.original, "frames"] if edit.original and (edit.original, "frames") in wanted else None
+        mask = looked[edit.mask, "mask"] if edit.mask and (edit.mask, "mask") in wanted else None
+        faults = list(_faults(edited, original, mask, squashed=side_pixels is not None))
+        findings += [Finding("fault", edit.where, text) for text in faults]
+        if not faults:
+            findings += [Finding("gap", edit.where, text) for text in _gaps(edit, edited, mask, metrics)]
+        checked.append(Checked(edit, edited, original, mask, "; ".join(faults) or None))
+    return checked, [*findings, *_notes(checked, side_pixels=side_pixels, published=published)]
+
+
+def _faults(edited: Looked, original: Looked | None, mask: Looked | None, *, squashed: bool) -> Iterator[str]:
+    broken = list(dict.fromkeys(one.fault for one in (original, edited, mask) if one and one.fault))
+    yield from broken
+    if broken or original is None:
+        return
+    for what, other in (("the edit", edited), ("the mask", mask)):
+        if other and _differ(other, original, squashed=squashed):
+            found, asked = sizes_in_words(other.shape, original.shape)
+            only_sizes = other.frames == original.frames
+            yield f"{what} is {found}, its original {asked}" + (
+                "; --side 512 squashes all videos to squares of 512, as EditBoard's script does" if only_sizes else ""
+            )
+
+
+def _differ(one: Looked, other: Looked, *, squashed: bool) -> bool:
+    return one.frames != other.frames or (not squashed and one.shape != other.shape)
+
+
+def _gaps(edit: Edit, edited: Looked, mask: Looked | None, metrics: Sequence[str]) -> Iterator[str]:
+    """Why a metric will have no value, for what can be known now."""
+    pairs = [name for name in metrics if edited.frames < getattr(METRICS.get(name), "fewest_frames", 1)]
+    if pairs:
+        yield f"has 1 frame, so there will be no {_listed(pairs)}"
+    sources = [name for name in metrics if "truth" in METRICS.get(name).needs]
+    if edit.original is None and sources:
+        yield f"there is no original_video_path, so there will be no {_listed(sources)}"
+    elif "semantic_score" in metrics:
+        yield from _mask_gaps(edit, mask)
+    prompted = [name for name in metrics if "prompts" in METRICS.get(name).needs]
+    if prompted:
+        yield from _prompt_gaps(edit, prompted)
+
+
+def _mask_gaps(edit: Edit, mask: Looked | None) -> Iterator[str]:
+    if edit.task not in (None, "SOSA"):
+        return
+    without = "so there will be no semantic_score"
+    if mask is None:
+        yield f"there is no semantic_mask_path, {without}"
+    elif mask.inside_share == 0:
+        yield f"the mask {mask.found['name']!r} is empty in every frame, {without}"
+    elif mask.inside_share == 1:
+        yield f"the mask {mask.found['name']!r} covers every frame whole, {without}"
+
+
+def _prompt_gaps(edit: Edit, metrics: Sequence[str]) -> Iterator[str]:
+    for name, text, hit in (
+        ("source_prompt", edit.source_prompt, [metric for metric in metrics if metric == "success_rate"]),
+        ("target_prompt", edit.target_prompt, metrics),
+    ):
+        if not hit:
+            continue
+        if text is None:
+            yield f"there is no {name}, so there will be no {_listed(hit)}"
+        elif (length := _tokens(text)) > MOST_TOKENS:
+            yield (
+                f"the {name} has {length} tokens with the marks of its beginning and end, CLIP takes {MOST_TOKENS} at most, "
+                f"so there will be no {_listed(hit)}"
+            )
+
+
+def _tokens(text: str) -> int:
+    """How many CLIP makes of it; 0 where they are too few to matter, or nobody can tell."""
+    if len(text.encode()) <= MOST_TOKENS - _MARKS:  # none is shorter than a byte, and asking takes seconds of imports
+        return 0
+    try:
+        return len(tokens(text))
+    except MissingExtraError:  # success rate and CLIP similarity say so then
+        return 0
+
+
+def _notes(checked: Sequence[Checked], *, side_pixels: int | None, published: bool) -> Iterator[Finding]:
+    told: set[str] = set()
+    for one in checked:
+        for video in (one.original, one.edited, one.mask):
+            note = media.order_note(video.found) if video and video.found else None
+            if note and note not in told:
+                told.add(note)
+                yield Finding("note", one.edit.where, note)
+    usual = (side_pixels or _PUBLISHED_SIDE,) * 2 == (_PUBLISHED_SIDE,) * 2
+    sizes = {(one.edited.width, one.edited.height) for one in checked if one.fault is None}
+    odd = sizes - {(_PUBLISHED_SIDE,) * 2} if side_pixels is None else set()
+    if published and (odd or not usual):
+        width, height = min(odd) if odd else (side_pixels, side_pixels)
+        yield Finding(
+            "note", "sizes", f"frames are measured at {width}x{height}; EditBoard's numbers are for 512x512, see --side"
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

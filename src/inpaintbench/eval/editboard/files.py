@@ -1,0 +1,118 @@
+"""The transcript and the scores behind it as Markdown, CSV and JSON; equal input gives equal bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from inpaintbench.eval.editboard.transcript import TASKS, Cell, Transcript, details_of
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.report.labels import metric_arrow
+from inpaintbench.eval.report.markup import count, number
+from inpaintbench.types import Plain, Score
+
+CELL = ("mean", "n", "total", "low", "high", "applies", "applies_mean", "reason")
+
+
+def as_csv(found: Transcript) -> bytes:
+    """One line for each model, task and metric; None is an empty cell."""
+    rows = (
+        [model, task, metric, METRICS.get(metric).higher_is_better, *(getattr(cell, name) for name in CELL)]
+        for (model, task, metric), cell in found.cells.items()
+    )
+    return _csv(("model", "task", "metric", "higher_is_better", *CELL), rows)
+
+
+def as_json(found: Transcript) -> bytes:
+    """Model -> task -> metric -> number, with everything that the numbers depend on."""
+    cells: dict[str, dict[str, dict[str, Any]]] = {}
+    for (model, task, metric), cell in found.cells.items():
+        cells.setdefault(model, {}).setdefault(task, {})[metric] = cell._asdict()
+    missing = [gap._asdict() for gap in found.missing]
+    return _json({
+        "title": found.title, "protocol": found.protocol.name, "fingerprint": found.fingerprint, "settings": dict(found.settings),
+        "notes": list(found.notes), "transcript": cells, "missing": missing,
+    })  # fmt: skip
+
+
+def as_markdown(found: Transcript) -> bytes:
+    """A table for each model: tasks down, metrics across."""
+    lines = [f"# {_cell_text(found.title)}", "", f"Protocol {found.protocol.name}, fingerprint {found.fingerprint}.", ""]
+    lines += [f"- {_cell_text(note)}" for note in found.notes]
+    for model in found.models:
+        lines += ["", f"## {_cell_text(model)}", ""]
+        lines.append("| task | " + " | ".join(map(metric_arrow, found.metrics)) + " |")
+        lines.append("|---" * (1 + len(found.metrics)) + "|")
+        for task in found.tasks:
+            cells = [words(found.cell(model, task, metric), metric) for metric in found.metrics]
+            lines.append(f"| {task} | " + " | ".join(cells) + " |")
+    lines += ["", *_missing_lines(found), *(f"{name}: {told}." for name, told in TASKS.items() if name in found.tasks)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _missing_lines(found: Transcript) -> list[str]:
+    if not found.missing:
+        return []
+    told = [
+        f"- {_cell_text(gap.model)}: {count(len(gap.edits), 'edit')} without {', '.join(gap.metrics)}: {_cell_text(gap.reason)}"
+        for gap in found.missing
+    ]
+    return ["## Without a value", "", *told, ""]
+
+
+def words(cell: Cell, metric: str) -> str:
+    """A mean, and of how many edits where these are not all: ``7.27 (8 of 10)``."""
+    if cell.mean is None:
+        return "–"
+    value = number(cell.mean, decimals=METRICS.get(metric).decimals)
+    return value if cell.n == cell.total else f"{value} ({cell.n} of {cell.total})"
+
+
+def edits_csv(edits: Sequence[Plain], scores: Sequence[Score], metrics: Sequence[str]) -> bytes:
+    """One line for each edit: the columns of the list, and its value in every metric; the valid share of its original."""
+    values = _by_edit(scores)
+    heads = [*edits[0], *metrics, "valid_share", "applies"]
+    return _csv(heads, (_edit_line(edit, values[edit["model"], edit["id"]], metrics) for edit in edits))
+
+
+def _edit_line(edit: Plain, rows: Mapping[str, Score], metrics: Sequence[str]) -> list[Any]:
+    shares = next((row.details for row in rows.values() if "valid_share" in row.details), {})
+    own = [rows[name].value if name in rows else None for name in metrics]
+    return [*edit.values(), *own, shares.get("valid_share"), shares.get("applies")]
+
+
+def edits_json(edits: Sequence[Plain], scores: Sequence[Score], settings: Plain) -> bytes:
+    """The edits in EditBoard's form, each with its values under ``dimension``, their details and the reasons of those without."""
+    values = _by_edit(scores)
+    told = []
+    for edit in edits:
+        rows = values[edit["model"], edit["id"]]
+        own = {"dimension": {name: row.value for name, row in rows.items()}}
+        told.append({**edit, **own, "details": {name: details_of(row) for name, row in rows.items()}})
+    return _json({"settings": dict(settings), "edits": told})
+
+
+def _by_edit(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, Score]]:
+    found: dict[tuple[str, str], dict[str, Score]] = {}
+    for row in scores:
+        found.setdefault((row.method, row.item_id), {})[row.metric] = row
+    return found
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _cell_text(told: str) -> str:
+    return " ".join(told.replace("|", "\\|").replace("<", "&lt;").split())

@@ -1,0 +1,188 @@
+"""The transcript of EditBoard, AAAI 2025: for each model the mean of every metric in every task, with what it is a mean of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.statistics import summarise
+from inpaintbench.types import EDIT_TASKS, Plain, Score
+
+UNSAID = "no task"
+"""Of edits whose list names no task."""
+OBJECT_TASK = "SOSA"
+"""The only task that semantic score is defined for."""
+TASKS = {
+    "SOSA": "single object, single attribute",
+    "SE": "style",
+    "SOMA": "single object, several attributes",
+    "MOA": "several objects and attributes",
+}
+
+
+class Told(NamedTuple):
+    """What the scores of an edit do not say of it."""
+
+    task: str | None
+    source: str
+    """What edits of one original have in common: intervals resample originals."""
+
+
+class Cell(NamedTuple):
+    """One number of the transcript."""
+
+    mean: float | None
+    n: int
+    """Edits in the mean."""
+    total: int
+    """Edits of the model in the task."""
+    low: float | None
+    high: float | None
+    """Of the 95 % interval over originals."""
+    applies: int | None
+    """Of FF-alpha and FF-beta: edits that this one of both is meant for, by the valid share of their original."""
+    applies_mean: float | None
+    """The mean over these."""
+    reason: str | None
+    """Why there is no mean, or why edits are not in it; None when all are."""
+
+
+class Gap(NamedTuple):
+    """Values of one model that are not there, for one reason."""
+
+    model: str
+    reason: str
+    metrics: tuple[str, ...]
+    edits: tuple[str, ...]
+    """Ids."""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Everything that is told of the scores."""
+
+    title: str
+    protocol: Protocol
+    fingerprint: str
+    models: tuple[str, ...]
+    tasks: tuple[str, ...]
+    """Those that have edits, in the order of ``EDIT_TASKS``, ``UNSAID`` last."""
+    metrics: tuple[str, ...]
+    """In the order of the protocol."""
+    cells: Mapping[tuple[str, str, str], Cell]
+    """By model, task and metric; every combination is there."""
+    missing: tuple[Gap, ...]
+    """Values that are not there and could be."""
+    notes: tuple[str, ...] = ()
+    settings: Plain = field(default_factory=dict)
+
+    def cell(self, model: str, task: str, metric: str) -> Cell:
+        """One number."""
+        return self.cells[model, task, metric]
+
+    def best(self, task: str, metric: str) -> float | None:
+        """The best mean of all models in a task; None for fewer than two."""
+        found = [mean for model in self.models if (mean := self.cell(model, task, metric).mean) is not None]
+        if len(found) < 2:
+            return None
+        return max(found) if METRICS.get(metric).higher_is_better else min(found)
+
+
+def transcript_of(
+    scores: Sequence[Score],
+    told: Mapping[tuple[str, str], Told],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    settings: Plain | None = None,
+) -> Transcript:
+    """Means of scores under one protocol.
+
+    FF-alpha is averaged over the edits that it applies to, the others have no value in it. FF-beta is averaged over all edits,
+    under ``editboard/paper`` over those that FF-alpha does not apply to. Semantic score is averaged in SOSA alone.
+
+    Args:
+        scores: of edits, in any order.
+        told: (model, item) -> task and original.
+        title: what was scored.
+        notes: sentences for whoever reads it.
+        settings: what the scores were made with.
+
+    Raises:
+        InputError: no scores, or of several protocols or fingerprints, or of another version of their protocol.
+    """
+    kinds = sorted({(row.protocol, row.fingerprint) for row in scores})
+    if len(kinds) != 1:
+        raise InputError(
+            "there are no scores to make a transcript of" if not kinds else
+            f"scores of {' and '.join(f'{name} ({mark})' for name, mark in kinds)} cannot stand in one transcript"
+        )  # fmt: skip
+    protocol: Protocol = PROTOCOLS.get(kinds[0][0])
+    if kinds[0][1].split("+")[0] != protocol.fingerprint:
+        raise InputError(f"these scores are of another version of {protocol.name} ({kinds[0][1]}); score again")
+    rows = sorted(scores, key=lambda row: (row.method, row.item_id, row.metric))
+    models = tuple(dict.fromkeys(row.method for row in rows))
+    found = {(row.method, row.item_id): told[row.method, row.item_id].task or UNSAID for row in rows}
+    tasks = tuple(task for task in (*EDIT_TASKS, UNSAID) if task in found.values())
+    metrics = tuple(name for name in protocol.metrics if any(row.metric == name for row in rows))
+    grouped: dict[tuple[str, str, str], list[Score]] = {}
+    for row in rows:
+        grouped.setdefault((row.method, found[row.method, row.item_id], row.metric), []).append(row)
+    keys = [(model, task, metric) for model in models for task in tasks for metric in metrics]
+    return Transcript(
+        title, protocol, kinds[0][1], models, tasks, metrics,
+        {key: _cell(grouped.get(key, []), key, told, protocol) for key in keys}, _missing(rows, found),
+        tuple(notes), settings or {},
+    )  # fmt: skip
+
+
+def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[str, str], Told], protocol: Protocol) -> Cell:
+    _, task, metric = key
+    if not rows:
+        return Cell(None, 0, 0, None, None, None, None, "the model has no edit in this task")
+    if metric == "semantic_score" and task not in (OBJECT_TASK, UNSAID):
+        return Cell(None, 0, len(rows), None, None, None, None, f"it is defined for {OBJECT_TASK} alone")
+    meant = [row for row in rows if row.details.get("applies") == metric]
+    chosen = meant if metric == "ff_beta" and protocol.name == "editboard/paper" else list(rows)
+    sources = [told[row.method, row.item_id].source for row in chosen]
+    summary = summarise([row.value for row in chosen], clusters=sources, interval=protocol.interval)
+    both = metric in ("ff_alpha", "ff_beta")
+    values = [row.value for row in meant if row.value is not None]
+    return Cell(
+        summary.mean, summary.n, len(rows), summary.interval_low, summary.interval_high, len(meant) if both else None,
+        sum(values) / len(values) if values else None, _left_out(chosen, rows, metric, summary.n),
+    )  # fmt: skip
+
+
+def _left_out(chosen: Sequence[Score], rows: Sequence[Score], metric: str, n: int) -> str | None:
+    if n == len(rows):
+        return None
+    reasons = [row.reason or "no value" for row in chosen if row.value is None]
+    if len(chosen) < len(rows):
+        reasons += ["FF-alpha applies"] * (len(rows) - len(chosen))
+    most = max(dict.fromkeys(reasons), key=reasons.count, default="infinite")
+    return f"{len(rows) - n} of {len(rows)} edits have no {metric_label(metric)} here, mostly: {most}"
+
+
+def _missing(rows: Sequence[Score], tasks: Mapping[tuple[str, str], str]) -> tuple[Gap, ...]:
+    edits: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        undefined = row.metric == "semantic_score" and tasks[row.method, row.item_id] not in (OBJECT_TASK, UNSAID)
+        if row.value is None and not undefined:
+            edits.setdefault((row.method, row.reason or "no reason given", row.metric), []).append(row.item_id)
+    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (model, reason, metric), items in edits.items():
+        alike.setdefault((model, reason, tuple(items)), []).append(metric)
+    return tuple(Gap(model, reason, tuple(metrics), items) for (model, reason, items), metrics in alike.items())
+
+
+def details_of(row: Score) -> dict[str, Any]:
+    """What stands in the record of one edit and metric besides the value, without what is in the reason."""
+    told = {**row.details, **({} if row.reason is None else {"reason": row.reason})}
+    return dict(sorted(told.items()))  # those of an earlier run come sorted
