@@ -56,7 +56,10 @@ QUANTITIES = sum(len(metric.regions) for metric in PROTOCOLS.get("devil/correcte
 COPY = "[shutil.copy(path, target / path.name) for path in source.glob('frame_*.png')]\n"
 
 
-WITH_FILES = ("command", "python_callable", "saved_folder", "lama", "stable_diffusion")
+WITH_FILES = (
+    "command", "python_callable", "saved_folder", "lama", "stable_diffusion", "frame_autoencoder", "patch_autoencoder",
+    "residual_encoder",
+)  # fmt: skip
 
 
 def specs(tmp_path: Path) -> list[MethodSpec]:

@@ -277,6 +277,19 @@ def facts(**changed: Any) -> list[dict[str, Any]]:
     return [row | changed for row in rows]
 
 
+def test_an_upright_clip_in_which_nothing_moves_is_a_clip_like_others(tmp_path: Path) -> None:
+    (tmp_path / "clips" / "tall").mkdir(parents=True)
+    for place in range(3):
+        picture = np.random.default_rng(5).integers(0, 256, (64, 48, 3), np.uint8)
+        video.write_image(tmp_path / "clips" / "tall" / f"{place}.png", picture)
+    given = spec(tmp_path / "clips", "tall,a wall,SE,a wall in oil,", "tall,a wall,SE,a pencil drawing of a wall,")
+    _, folder, dataset = built(tmp_path / "workspace", EditingRecipe(side=40), given, workers=0)
+    truth = video.read_frames(folder / dataset.items[0]["truth_file_name"])
+    assert truth.shape == (3, 40, 40, 3)
+    assert (truth == truth[0]).all()
+    assert dataset.items[0]["attributes"]["warp_valid_share"] > 0.9
+
+
 def test_warnings() -> None:
     assert warnings(facts()) == []  # the last clip has 0.75
     assert warnings(facts()[:8]) == [

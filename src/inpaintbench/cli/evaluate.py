@@ -21,6 +21,7 @@ from inpaintbench.cli.reinpaint import app as reinpaint
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.cli.scoring import score, score_all
+from inpaintbench.cli.training import train
 from inpaintbench.errors import VerifyError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.methods import METHODS
@@ -70,6 +71,7 @@ def verify_loadable(root: Path) -> None:
 app.command()(run)
 app.command()(predict)
 app.command()(score)
+app.command()(train)
 
 
 @app.command()

@@ -110,6 +110,24 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     assert [clip.name for clip in source(root, ["a/twin,SE,x,", "none,SE,x,"]).checked()[1]] == ["a/twin", "none"]
 
 
+def test_frames_of_videos_are_counted_before_any_work(tmp_path: Path) -> None:
+    root = tmp_path / "clips"
+    root.mkdir()
+    for name, count in (("fits", 4), ("few", 6), ("many", 3), ("one", 1)):
+        video.write_lossless(root / f"{name}.mkv", np.zeros((count, *SHAPE, 3), np.uint8), fps=8)
+        masks(root / f"{name}_mask", count=4)
+    text = faults(source(root, [f"{name},SOSA,x," for name in ("fits", "few", "many", "one")]))
+    for sentence in (
+        "3 things are wrong: ",
+        "clip 'few' has 6 frames but 4 masks",
+        "clip 'many' has 3 frames but 4 masks",
+        "clip 'one' has 1 frame, at least 2 are needed",
+    ):
+        assert sentence in text
+    assert "clip 'one' has 1 frame" in faults(source(root, ["one,SE,x,"]))
+    assert [clip.name for clip in source(root, ["few,SE,x,"]).checked()[1]] == ["few"]
+
+
 def test_frames_are_taken_in_numeric_order_and_it_is_told_who_would_not(tmp_path: Path) -> None:
     root = tmp_path / "clips"
     frames(root / "long", count=12, names="frame_{}.png")

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError
+from inpaintbench.video.decoding import packet_times
 
 DEPTH = 3
 """Folders below the root in which clips are looked for."""
@@ -138,14 +139,18 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
         objects: the objects whose masks are needed, None for whatever is not 0; empty where none is.
     """
     told = f"clip {clip.name!r}"
-    if len(clip.frames) == 1:
+    try:
+        count = len(clip.frames) or _frames_of_video(clip.path, expected=len(clip.masks) if objects else None)
+    except (MediaError, OSError):
+        count = len(clip.masks)  # what cannot be decoded is refused with its reason later
+    if count == 1:
         return [f"{told} has 1 frame, at least 2 are needed"]
     if not objects:
         return []
     if not clip.masks:
         return [f"{told} has no masks, which its task needs; put them into {clip.path.stem + _MASK!r} beside it"]
-    if clip.frames and len(clip.frames) != len(clip.masks):
-        return [f"{told} has {len(clip.frames)} frames but {len(clip.masks)} masks"]
+    if count != len(clip.masks):
+        return [f"{told} has {count} frames but {len(clip.masks)} masks"]
     try:
         size = video.read_image(clip.frames[0]).shape[:2] if clip.frames else None
         looked = _looked_at(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in clip.masks))
@@ -157,6 +162,12 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
         return [f"{told} has masks of {wrong[0][1]}x{wrong[0][0]}, its frames are {width}x{height}"]
     counts = sum(np.array(values) for _, values in looked)
     return [fault for one in objects if (fault := _object_fault(told, np.asarray(counts), one))]
+
+
+def _frames_of_video(path: Path, *, expected: int | None) -> int:
+    """How many frames a video shows: by its packets where these fit, which is quick, else by decoding it."""
+    packets = len(packet_times(path) or ())
+    return packets if packets > 1 and expected in (None, packets) else video.probe(path).frames
 
 
 def _object_fault(told: str, counts: npt.NDArray[np.int64], wanted: int | None) -> str:

@@ -1,0 +1,48 @@
+"""Whole frames through a trained autoencoder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from inpaintbench.eval.methods.base import where_judged
+from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.training.networks import FRAME_DIVISOR, shares
+from inpaintbench.eval.training.using import TrainedMethod, levels_of
+from inpaintbench.models.torch_networks import on_device
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+
+class FrameAutoencoder(TrainedMethod):
+    """Baseline 1 of ChaLearn's video decaptioning (2018): an autoencoder draws every frame anew and looks at no other, from
+    parameters that ``eval train frame_autoencoder`` learnt. Items that it learnt from are refused.
+
+    Args:
+        checkpoint: the folder that ``eval train`` wrote; the beginning of its parameters' SHA-256 is part of the version.
+        device: "auto", "cpu" or "cuda".
+
+    Raises:
+        InputError: no such folder, damaged parameters, or those of another network. MissingExtraError: PyTorch is not installed.
+    """
+
+    name = "frame_autoencoder"
+    version = "1"
+    needs: tuple[str, ...] = ("input",)
+    uses: tuple[str, ...] = ("hole",)
+    divisor: Divisor = FRAME_DIVISOR
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]``; where a hole is given, the input stays around it.
+
+        Raises:
+            NotMeasurable: the network has learnt from this item.
+        """
+        with self.running(view) as (network, device):
+            drawn = [_drawn(network, view.input[index : index + 1], device) for index in range(view.input.shape[0])]
+        return where_judged(view, np.concatenate(drawn))
+
+
+def _drawn(network: Any, frame: Frames, device: Any) -> Frames:
+    return levels_of(255 * network(shares(on_device(frame, device))))

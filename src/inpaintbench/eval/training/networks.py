@@ -1,0 +1,186 @@
+"""The trainable networks: what each is built from, what it learns from an item, and what it minimises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.padding import Padding
+from inpaintbench.models.torch_networks import torch
+from inpaintbench.types import Frames, Hole
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+PATCH_PIXELS = 32
+FRAME_DIVISOR = 4
+Levels = npt.NDArray[np.uint8]
+Settings = Mapping[str, float]
+Examples = tuple[npt.NDArray[Any], ...]
+"""Arrays of one length: what goes in, what is to come out, and what else the loss needs."""
+
+_MOST = {"width": 512, "batch": 4096, "learning_rate": 1, "classifier_weight": 1000}
+_WHOLE = ("width", "batch")
+"""Settings that are whole numbers."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """One trainable network."""
+
+    name: str
+    """Of the method that uses it, too."""
+    recipe: str
+    """Of the datasets that it learns from."""
+    settings: Settings
+    """``width`` (channels of the first layer), ``batch`` (examples a step), ``learning_rate`` of Adam ..., as published."""
+    items_at_once: int
+    """Examples of how many items are held in memory; they are exchanged now and then."""
+    frames_of_item: int
+    """How many frames of an item are looked at each time it is held."""
+    build: Callable[[int], nn.Module]
+    examples: Callable[[Frames, Frames, Hole], Examples]
+    """From truth, input and hole of some frames of one item."""
+    loss: Callable[[nn.Module, tuple[Tensor, ...], Settings], Tensor]
+
+
+def named(name: str) -> Network:
+    """The network of that name.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    if name not in NETWORKS:
+        raise UnknownNameError(unknown_name("trainable network", name, list(NETWORKS)))
+    return NETWORKS[name]
+
+
+def settled(network: Network, given: Mapping[str, Any]) -> dict[str, float]:
+    """The settings of a network, those that were ``given`` in the place of the published ones.
+
+    Raises:
+        InputError: an unknown setting, or a value that it cannot have.
+    """
+    for name, value in given.items():
+        if name not in network.settings:
+            raise UnknownNameError(unknown_name(f"setting of {network.name}", name, list(network.settings)))
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if name in _WHOLE and not (number and value == int(value) and 1 <= value <= _MOST[name]):
+            raise InputError(f"{name} is {value!r}, choose a whole number from 1 to {_MOST[name]}")
+        if not (number and 0 < value <= _MOST[name]):
+            raise InputError(f"{name} is {value!r}, choose a number above 0, at most {_MOST[name]}")
+    return {**network.settings, **given}
+
+
+def frame_examples(truth: Frames, degraded: Frames, hole: Hole) -> Examples:  # noqa: ARG001 - the same for all networks
+    """Whole frames, ``uint8[N, H, W, 3]``, padded to multiples of 4 as for the method."""
+    height, width = truth.shape[1:3]
+    padding = Padding.of(height, width, FRAME_DIVISOR)
+    return padding.pad(degraded), padding.pad(truth)
+
+
+def patch_examples(truth: Frames, degraded: Frames, hole: Hole) -> Examples:
+    """Patches, ``uint8[N, 32, 32, 3]`` each, and ``bool[N]``: True where text covers any of the patch. Frames are padded to
+    multiples of 32 as for the method."""
+    height, width = truth.shape[1:3]
+    padding = Padding.of(height, width, PATCH_PIXELS)
+    text: npt.NDArray[np.bool_] = np.any(patches_of(padding.pad(hole)[..., None]), axis=(1, 2, 3))
+    return patches_of(padding.pad(degraded)), patches_of(padding.pad(truth)), text
+
+
+def patches_of(frames: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The 32x32 patches of ``[T, H, W, C]``, row by row, ``[N, 32, 32, C]``; sides are multiples of 32."""
+    count, height, width, channels = frames.shape
+    rows, columns = height // PATCH_PIXELS, width // PATCH_PIXELS
+    cut = frames.reshape(count, rows, PATCH_PIXELS, columns, PATCH_PIXELS, channels).swapaxes(2, 3)
+    return cut.reshape(-1, PATCH_PIXELS, PATCH_PIXELS, channels)
+
+
+def frames_of_patches(patches: npt.NDArray[Any], *, frames: int, height: int, width: int) -> npt.NDArray[Any]:
+    """``[T, H, W, C]`` from its patches, the reverse of ``patches_of``; sides are multiples of 32."""
+    rows, columns = height // PATCH_PIXELS, width // PATCH_PIXELS
+    tiles = patches.reshape(frames, rows, columns, PATCH_PIXELS, PATCH_PIXELS, -1).swapaxes(2, 3)
+    return tiles.reshape(frames, height, width, -1)
+
+
+def print_examples(truth: Frames, degraded: Frames, hole: Hole) -> Examples:  # noqa: ARG001 - the same for all networks
+    """Prints at half their size, ``uint8[N, H, W, 3]``, and the grey levels of the truth, ``uint8[N, H, W, 1]``."""
+    grey = [np.asarray(halved(Image.fromarray(frame).convert("L")))[..., None] for frame in truth]
+    return np.stack([np.asarray(halved(Image.fromarray(frame))) for frame in degraded]), np.stack(grey)
+
+
+def halved(picture: Image.Image) -> Image.Image:
+    """At half its size, rounded up, by a Lanczos filter: 275x400 becomes 138x200."""
+    return picture.resize(((picture.width + 1) // 2, (picture.height + 1) // 2), Image.Resampling.LANCZOS)
+
+
+def shares(levels: Tensor) -> Tensor:
+    """``float32[N, C, H, W]`` in 0..1 from ``uint8[N, H, W, C]``."""
+    return levels.permute(0, 3, 1, 2).float().contiguous() / 255
+
+
+def _frame_network(width: int) -> nn.Module:
+    from inpaintbench.eval.training.layers import FrameNetwork
+
+    return FrameNetwork(width=width)
+
+
+def _patch_network(width: int) -> nn.Module:
+    from inpaintbench.eval.training.layers import PatchNetwork
+
+    return PatchNetwork(width=width)
+
+
+def _print_network(width: int) -> nn.Module:
+    from inpaintbench.eval.training.layers import PrintNetwork
+
+    return PrintNetwork(width=width)
+
+
+def _frame_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:  # noqa: ARG001 - as above
+    degraded, truth = batch
+    return torch().nn.functional.mse_loss(made(shares(degraded)), shares(truth))  # type: ignore[no-any-return]
+
+
+def _patch_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:
+    """Squared error of patches with text, which alone are replaced, and the classifier's cross entropy."""
+    degraded, truth, text = batch
+    found, scores = made(shares(degraded))
+    errors = (found - shares(truth)).square().mean(dim=(1, 2, 3))
+    label = text.float()
+    missed = torch().nn.functional.binary_cross_entropy_with_logits(scores, label)
+    loss: Tensor = (errors * label).sum() / label.sum().clamp(min=1) + settings["classifier_weight"] * missed
+    return loss
+
+
+def _print_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:  # noqa: ARG001 - as above
+    degraded, truth = batch
+    return torch().nn.functional.mse_loss(made(shares(degraded)) / 255, shares(truth))  # type: ignore[no-any-return]
+
+
+NETWORKS: Mapping[str, Network] = {
+    network.name: network
+    for network in (
+        Network(
+            name="frame_autoencoder", recipe="decaption", settings={"width": 64, "batch": 8, "learning_rate": 1e-3},
+            items_at_once=64, frames_of_item=16, build=_frame_network, examples=frame_examples, loss=_frame_loss,
+        ),
+        Network(
+            name="patch_autoencoder", recipe="decaption",
+            settings={"width": 32, "batch": 128, "learning_rate": 1e-3, "classifier_weight": 0.1},
+            items_at_once=64, frames_of_item=16, build=_patch_network, examples=patch_examples, loss=_patch_loss,
+        ),
+        Network(
+            name="residual_encoder", recipe="fingerprint", settings={"width": 32, "batch": 4, "learning_rate": 1e-3},
+            items_at_once=512, frames_of_item=1, build=_print_network, examples=print_examples, loss=_print_loss,
+        ),
+    )
+}  # fmt: skip

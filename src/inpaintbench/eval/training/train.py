@@ -1,0 +1,211 @@
+"""Train a network on a frozen dataset, from a seed, in a folder that a killed training goes on from.
+
+On the processor the same items, settings, seed and number of threads give the same parameters, whether or not the training was
+interrupted.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inpaintbench.errors import InputError, RunError
+from inpaintbench.eval.training import checkpoint
+from inpaintbench.eval.training.curve import losses_csv, losses_svg
+from inpaintbench.eval.training.items import Drawn, chosen_items
+from inpaintbench.eval.training.networks import Network, settled
+from inpaintbench.models import torch_networks
+from inpaintbench.sharing import Compute, Device
+from inpaintbench.types import Dataset, content_id
+from inpaintbench.workspace import write_atomically
+
+VERSION = "1"
+STATE = "training.pt"
+SAVE_SECONDS = 60.0
+Told = Callable[[int, float], None]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a training ends: at the first that is reached."""
+
+    steps: int | None = None
+    """In all, with those of earlier runs in the same folder."""
+    minutes: float | None = None
+    """In all, likewise; at least one step is made."""
+
+    def reached(self, steps: int, seconds: float) -> bool:
+        """Whether a training of so many steps and seconds ends."""
+        return (self.steps is not None and steps >= self.steps) or (
+            self.minutes is not None and steps > 0 and seconds >= 60 * self.minutes
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training came to."""
+
+    folder: Path
+    steps: int
+    seconds: float
+    items: int
+    loss: float
+    """Mean over the last tenth of the steps."""
+
+
+def train(
+    network: Network,
+    dataset: Dataset,
+    *,
+    root: Path,
+    folder: Path,
+    limits: Limits,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    device: Device = "auto",
+    threads: int = 1,
+    evaluated: Dataset | None = None,
+    told: Told | None = None,
+    save_seconds: float = SAVE_SECONDS,
+) -> Trained:
+    """Train, or go on training, and leave ``network.pt``, ``network.json``, ``losses.csv`` and ``losses.svg`` in ``folder``.
+
+    Args:
+        network: which one.
+        dataset: where it learns; its split "train", or all of it where another dataset is ``evaluated``.
+        root: folder of ``dataset``.
+        folder: for the files; what it holds of the same training is gone on from.
+        limits: when to end.
+        settings: in the place of the published ones.
+        seed: of the first parameters and of every draw.
+        device: "auto", "cpu" or "cuda".
+        threads: of the processor; with another number the last digits are others.
+        evaluated: the dataset that the network is for, where that is not ``dataset``.
+        told: called after every step with the steps and seconds so far.
+        save_seconds: how often everything is saved.
+
+    Raises:
+        InputError: items or settings that do not do, no limit, or a folder that holds another training.
+        MissingExtraError: PyTorch is not installed.
+        RunError: the loss stopped being a number.
+    """
+    if limits.steps is None and limits.minutes is None:
+        raise InputError("a training needs an end: give --steps, --minutes or both")
+    settings = settled(network, settings or {})
+    rows = chosen_items(network, dataset, evaluated=evaluated)
+    facts = _facts(network, dataset, rows, settings, seed)
+    run = _Run(network, folder, facts, device)
+    draws = Drawn(network, root, rows, seed=seed, size=int(settings["batch"]))
+    with _threads(threads):
+        _until(limits, run, draws, told, save_seconds)
+    last = run.losses[-max(1, len(run.losses) // 10) :]
+    return Trained(folder, len(run.losses), run.seconds, len(rows), float(np.mean(last)))
+
+
+def _until(limits: Limits, run: _Run, draws: Drawn, told: Told | None, save_seconds: float) -> None:
+    began, saved_at = time.monotonic() - run.seconds, time.monotonic()
+    while not limits.reached(len(run.losses), run.seconds):
+        run.step(draws.batch(len(run.losses)))
+        run.seconds = time.monotonic() - began
+        if time.monotonic() - saved_at >= save_seconds:
+            run.save()
+            saved_at = time.monotonic()
+        if told is not None:
+            told(len(run.losses), run.seconds)
+    run.save()
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    package = torch_networks.torch()
+    before = package.get_num_threads()
+    package.set_num_threads(count)
+    try:
+        yield
+    finally:
+        package.set_num_threads(before)
+
+
+def _facts(network: Network, dataset: Dataset, rows: list[Any], settings: Mapping[str, float], seed: int) -> dict[str, Any]:
+    pixels = [(row["item_id"], row["truth_rgb_sha256"], row["input_sha256"]) for row in rows]
+    return {
+        "network": network.name,
+        "version": VERSION,
+        "settings": dict(settings),
+        "seed": seed,
+        "dataset": dataset.name,
+        "dataset_id": content_id(sorted(pixels)),
+        "items": sorted(str(row["item_id"]) for row in rows),
+    }
+
+
+class _Run:
+    """A network in training, and what has been of it."""
+
+    def __init__(self, network: Network, folder: Path, facts: dict[str, Any], device: Device) -> None:
+        package = torch_networks.torch()
+        self._network, self._folder, self._facts = network, folder, facts
+        self._device = torch_networks.device_of(Compute(device=device))
+        with package.random.fork_rng(devices=[]):
+            package.default_generator.manual_seed(facts["seed"])
+            made = network.build(int(facts["settings"]["width"]))
+        self._made = made.to(self._device).train()
+        self._adam = package.optim.Adam(self._made.parameters(), lr=facts["settings"]["learning_rate"])
+        self.losses: list[float] = []
+        self.seconds = 0.0
+        if (path := folder / STATE).exists():
+            self._go_on(path)
+
+    def _go_on(self, path: Path) -> None:
+        try:
+            state = torch_networks.torch().load(path, map_location="cpu", weights_only=True)
+            before = {name: state[name] for name in ("network", "version", "settings", "seed", "dataset_id")}
+        except pickle.UnpicklingError as error:
+            raise InputError(f"{str(path)!r} holds more than a training, or is damaged; it is not read: delete it") from error
+        except Exception as error:  # PyTorch promises no kinds: a torn file gives about ten of them
+            raise InputError(f"{str(path)!r} cannot be read, delete it to begin anew: {error}".splitlines()[0]) from error
+        for name, given in before.items():
+            if given != self._facts[name]:
+                raise InputError(
+                    f"{str(self._folder)!r} holds a training whose {name} is {given!r}, not {self._facts[name]!r}; choose "
+                    f"another folder"
+                )
+        self._made.load_state_dict(state["parameters"])
+        self._adam.load_state_dict(state["adam"])
+        self.losses, self.seconds = state["losses"].tolist(), state["seconds"]
+
+    def step(self, batch: tuple[Any, ...]) -> None:
+        """Learn from one batch."""
+        package = torch_networks.torch()
+        tensors = tuple(package.from_numpy(part).to(self._device) for part in batch)
+        self._adam.zero_grad(set_to_none=True)
+        loss = self._network.loss(self._made, tensors, self._facts["settings"])
+        number = float(loss.detach())
+        if not np.isfinite(number):
+            raise RunError(f"the loss is {number} after {len(self.losses)} steps; choose a smaller learning_rate")
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._adam.step()
+        self.losses.append(number)
+
+    def save(self) -> None:
+        """Everything, so that a kill at any time leaves the last or this one."""
+        package = torch_networks.torch()
+        parameters = {name: part.detach().cpu() for name, part in self._made.state_dict().items()}
+        whole = {name: self._facts[name] for name in ("network", "version", "settings", "seed", "dataset_id")} | {
+            "parameters": parameters, "adam": self._adam.state_dict(), "seconds": self.seconds,
+            "losses": package.tensor(self.losses, dtype=package.float64),
+        }  # fmt: skip
+        write_atomically(self._folder / STATE, checkpoint.packed(whole))
+        versions = {"torch": str(package.__version__), "numpy": np.__version__}
+        told = {"steps": len(self.losses), "seconds": round(self.seconds, 1), "device": self._device.type}
+        threads = {"threads": package.get_num_threads()} if self._device.type == "cpu" else {}
+        checkpoint.save(self._folder, parameters, {**self._facts, **told, **threads, "versions": versions})
+        write_atomically(self._folder / "losses.csv", losses_csv(self.losses))
+        write_atomically(self._folder / "losses.svg", losses_svg(self.losses, name=self._network.name))

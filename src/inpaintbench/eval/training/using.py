@@ -1,0 +1,59 @@
+"""What methods with trained parameters share: reading a checkpoint, and refusing the items that it has learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.training import checkpoint as files
+from inpaintbench.models import torch_networks
+from inpaintbench.sharing import Compute, Device
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class TrainedMethod:
+    """A method whose parameters ``eval train`` wrote; its name is the network's.
+
+    Args:
+        checkpoint: folder with ``network.pt`` and ``network.json``.
+        device: "auto", "cpu" or "cuda".
+
+    Raises:
+        InputError: no such folder, damaged parameters, or those of another network. MissingExtraError: PyTorch is not installed.
+    """
+
+    name: str
+    version: str
+
+    def __init__(self, *, checkpoint: str, device: Device = "auto") -> None:
+        self._compute = Compute(device=device)
+        self._device = torch_networks.device_of(self._compute)
+        self._checkpoint, self._facts = checkpoint, files.read_facts(checkpoint, wanted=self.name)
+        files.trained(checkpoint, self._facts, device=str(self._device))  # what cannot be read is told before anything runs
+        self.version = f"{type(self).version}+{self._facts.sha256[:16]}"
+
+    @contextmanager
+    def running(self, view: ItemView) -> Iterator[tuple[Any, Any]]:
+        """The network and its device, for an item that it has not learnt from.
+
+        Raises:
+            NotMeasurable: it has.
+        """
+        if view.item_id in self._facts.items:
+            raise NotMeasurable(f"the network has learnt from item {view.item_id}, so that its answer would say nothing")
+        with torch_networks.running(self._compute) as device:
+            yield files.trained(self._checkpoint, self._facts, device=str(self._device)), device
+
+
+def levels_of(found: Tensor) -> Frames:
+    """``uint8[N, H, W, C]`` from ``float32[N, C, H, W]`` in 0..255, rounded."""
+    levels: Frames = np.rint(found.permute(0, 2, 3, 1).cpu().numpy()).astype(np.uint8)
+    return levels

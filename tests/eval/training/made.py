@@ -1,0 +1,63 @@
+"""Networks for tests: trained for a moment, or with parameters that a test plants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inpaintbench.eval import predict
+from inpaintbench.eval.methods.frame_autoencoder import FrameAutoencoder
+from inpaintbench.eval.methods.patch_autoencoder import PatchAutoencoder
+from inpaintbench.eval.methods.residual_encoder import ResidualEncoder
+from inpaintbench.eval.training import checkpoint
+from inpaintbench.eval.training.networks import NETWORKS
+from inpaintbench.eval.training.train import Trained
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+LEAVES: dict[str, Any] = {
+    "frame_autoencoder": FrameAutoencoder, "patch_autoencoder": PatchAutoencoder, "residual_encoder": ResidualEncoder,
+}  # fmt: skip
+STEPS: dict[str, tuple[int, dict[str, float]]] = {
+    "frame_autoencoder": (120, {"width": 8, "learning_rate": 0.003}),
+    "patch_autoencoder": (100, {"width": 8, "batch": 16, "learning_rate": 0.003}),
+    "residual_encoder": (60, {"width": 3, "learning_rate": 0.005}),
+}
+WIDTH = 2
+
+
+class Learnt(NamedTuple):
+    root: Path
+    trained: Trained
+
+
+def unchanged(state: dict[str, Any]) -> None:
+    """Plant nothing."""
+
+
+def planted(name: str, folder: Path, change: Callable[[dict[str, Any]], None] = unchanged, **facts: Any) -> str:
+    """A checkpoint of seeded parameters, some of them changed in place; no item was learnt from."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        made = NETWORKS[name].build(WIDTH)
+    state = made.state_dict()
+    change(state)
+    settings = {**NETWORKS[name].settings, "width": WIDTH}
+    checkpoint.save(folder, state, {"network": name, "settings": settings, "items": [], **facts})
+    return str(folder)
+
+
+def padded(name: str, folder: Path) -> Any:
+    """A method that was never trained, with the padding that the step around it does."""
+    bare = LEAVES[name](checkpoint=planted(name, folder), device="cpu")
+
+    class Padded:
+        name, version, needs, uses, divisor = bare.name, bare.version, bare.needs, bare.uses, bare.divisor
+
+        def inpaint(self, view: ItemView) -> Frames:
+            return predict.run(bare, view)
+
+    return Padded()

@@ -1,0 +1,45 @@
+"""`eval train`, in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from inpaintbench.cli.training import train
+from inpaintbench.errors import InputError, UnknownNameError
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+app = typer.Typer()
+app.command()(train)
+
+
+def call(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(one) for one in arguments], catch_exceptions=False, env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_trains_and_says_what_it_came_to(films: Path, tmp_path: Path) -> None:
+    words = ("patch_autoencoder", films, "--out", tmp_path / "n", "--steps", 2, "--set", "width=2", "--set", "batch=2")
+    told = call(*words, "--device", "cpu", "--seed", 3)
+    assert "patch_autoencoder: 2 steps on" in told
+    assert {path.name for path in (tmp_path / "n").iterdir()} == {
+        "network.pt", "network.json", "training.pt", "losses.csv", "losses.svg",
+    }  # fmt: skip
+    assert "3 steps on" in call(*words[:4], "--steps", 3, *words[6:], "--device", "cpu", "--seed", 3, "--minutes", 5)
+
+
+def test_what_cannot_be_is_refused(films: Path, prints: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'patch_autoencoder'"):
+        call("patch_autoencode", films, "--out", tmp_path, "--steps", 1)
+    with pytest.raises(InputError, match="--minutes is 0"):
+        call("patch_autoencoder", films, "--out", tmp_path, "--minutes", 0)
+    with pytest.raises(InputError, match="'width' is not NAME=VALUE"):
+        call("patch_autoencoder", films, "--out", tmp_path, "--steps", 1, "--set", "width")
+    with pytest.raises(InputError, match="is not a frozen dataset"):
+        call("patch_autoencoder", tmp_path, "--out", tmp_path / "n", "--steps", 1)
+    with pytest.raises(InputError, match="is of 'decaption'"):
+        call("residual_encoder", prints, "--evaluated", films, "--out", tmp_path / "n", "--steps", 1)
