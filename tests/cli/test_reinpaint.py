@@ -171,6 +171,23 @@ def test_stability_is_tabulated_and_drawn(world: World) -> None:
     assert values["K 6"][0] == pytest.approx(sum(values["K 1"]) / 6) == pytest.approx(sum(values["K 3"]) / 2)
     assert len(read(folder / "stability_seeds.csv")) == 3
     assert len({row["value"] for row in read(folder / "stability_seeds.csv")}) == 3
+    assert "3 seeds of second masks and of F2" in done.output  # exemplar's results differ between seeds
+
+
+def test_one_picture_under_seeds_of_the_first_method_is_figure_4(world: World) -> None:
+    dataset, place = str(world.root), ("--run", str(world.run), *WORKERS)
+    seeds = [option for seed in (0, 1) for option in ("--method", f"s{seed}=exemplar,seed={seed}")]
+    assert CliRunner().invoke(evaluate, ["predict", dataset, *place, *seeds], catch_exceptions=False).exit_code == 0
+    given = (world.root, *place, "--masks", 1, "--patch", 8, "--method", "s0", "--method", "s1", "--experiment", "objectives")
+    call("stability", *given)
+    found: dict[str, list[float]] = {}
+    for row in read(world.run / "reinpaint-stability" / "stability_objectives.csv"):
+        found.setdefault(row["row"], []).append(float(row["value"]))
+    for objective in ("0-1", "0-2", "1-2"):
+        one, other = found[f"{objective}, first item"]
+        assert one != other
+    with pytest.raises(InputError, match="has no finite value on any item; is there anything that is hidden"):
+        call("stability", world.root, *place, "--experiment", "k", "--ratio", "0", "--method", "telea")
 
 
 def test_the_papers_tables_are_written(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def stability(
         list[str] | None,
         typer.Option(help=f"One of: {', '.join(experiments.EXPERIMENTS)}. May be given again.", show_default="all"),
     ] = None,
-    second: Second = "navier_stokes",
+    second: Second = "exemplar",
     method: Methods = None,
     fill: Fills = None,
     metric: Annotated[str, typer.Option(help="Sub-metric: psnr, ssim or lpips.")] = "psnr",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import math
 import statistics
@@ -13,12 +14,13 @@ from typing import NamedTuple
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import Mark, Panel, chart
+from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting, with_patches
 from inpaintbench.eval.reinpainting.step import First, natural
 from inpaintbench.eval.report.labels import PALETTE
-from inpaintbench.eval.report.markup import number
+from inpaintbench.eval.report.markup import count, number
 from inpaintbench.types import Dataset, Score, item_rng
 from inpaintbench.workspace import write_atomically
 
@@ -68,28 +70,37 @@ def run(name: str, measure: Measure, dataset: Dataset, firsts: Sequence[First], 
         InputError: no value at all, or one item alone where several are needed.
     """
     if name == "masks":
-        return masks(measure, dataset, base, submetric)
-    experiments = {"seeds": seeds, "objectives": objectives, "images": images, "k": k}
-    return experiments[name](measure, dataset, firsts, base, submetric)
+        made = masks(measure, dataset, base, submetric)
+    else:
+        made = {"seeds": seeds, "objectives": objectives, "images": images, "k": k}[name](
+            measure, dataset, firsts, base, submetric
+        )
+    if not any(row.values for row in made.rows):
+        raise InputError(f"{made.title}: {submetric.upper()} has no finite value on any item; is there anything that is hidden?")
+    return made
 
 
 def seeds(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
-    """Final scores of each method under three sets of second masks; the paper states a deviation of at most 0.0003."""
-    settings = [with_patches(base, seed=_seed(base) + number) for number in range(SEEDS)]
+    """Final scores of each method under three seeds, of the second masks and of F2 where it has one.
+
+    The paper states a deviation of at most 0.0003.
+    """
+    settings = [_seeded(base, number) for number in range(SEEDS)]
     found = measure(dataset, firsts, settings)
     rows = tuple(
         Spread(first.label, tuple(_final(found[first.label, one.key], submetric) for one in settings)) for first in firsts
     )
-    told = "A value: D over all items under one seed of the second masks (appendix A: at most 0.0003 over three seeds)."
-    return Experiment("seeds", f"{SEEDS} seeds of second masks", told, submetric, rows)
+    both = " and of F2" if _takes_seed(base) else ""
+    told = f"A value: D over all items under one seed of the second masks{both} (appendix A: at most 0.0003 over three seeds)."
+    return Experiment("seeds", f"{SEEDS} seeds of second masks{both}", told, submetric, rows)
 
 
 def masks(measure: Measure, dataset: Dataset, base: Setting, submetric: str) -> Experiment:
     """The truth inpainted under normal masks and under patches, against itself (Fig. 3f)."""
-    count = min(base.masks, len(dataset.items) - 1)
-    if count < 1:
+    most = min(base.masks, len(dataset.items) - 1)
+    if most < 1:
         raise InputError(f"{dataset.name!r} has one item: there are no first holes of others to serve as normal masks")
-    again = replace(base, masks=count, objectives=("1-2",))
+    again = replace(base, masks=most, objectives=("1-2",))
     normal = replace(again, normal=True, patches=None)
     settings = {"normal masks": normal, "patches": with_patches(again)}
     found = measure(dataset, [natural()], list(settings.values()))
@@ -104,15 +115,22 @@ def masks(measure: Measure, dataset: Dataset, base: Setting, submetric: str) -> 
 def objectives(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
     """The three objectives over items and methods (Fig. 4, there over seeds of one picture)."""
     found = measure(dataset, firsts, [base])
-    rows = tuple(
+    rows = [
         Spread(objective, tuple(v for first in firsts for v in _values(found[first.label, base.key], objective, submetric)))
         for objective in base.objectives
-    )
+    ]
+    if len(firsts) > 1:
+        one = str(dataset.items[0]["item_id"])
+        of_one = {first.label: [row for row in found[first.label, base.key] if row.item_id == one] for first in firsts}
+        rows += [
+            Spread(f"{objective}, first item", tuple(v for kept in of_one.values() for v in _values(kept, objective, submetric)))
+            for objective in base.objectives
+        ]
     told = (
-        "A value: one item of one method (Fig. 4 varies the seed of one first method on one picture: run it under several labels "
-        "and name these)."
+        "A value: one item of one first result. With first methods that are one method under several seeds, rows of the first "
+        "item are Fig. 4: one picture, seed after seed."
     )
-    return Experiment("objectives", "Objectives", told, submetric, rows)
+    return Experiment("objectives", "Objectives", told, submetric, tuple(rows))
 
 
 def images(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
@@ -140,7 +158,9 @@ def k(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting
     rows = []
     for size in sorted({size for size in (1, 3, 10, 30, 100, 300, most) if size <= len(single)}):
         groups = [single[begin : begin + size] for begin in range(0, len(single) - size + 1, size)]
-        rows.append(Spread(f"K {size}", tuple(statistics.fmean(group) for group in groups), f"{len(groups)} sets of masks"))
+        rows.append(
+            Spread(f"K {size}", tuple(statistics.fmean(group) for group in groups), f"{count(len(groups), 'set')} of masks")
+        )
     told = "A value: D of the first item from one set of K second masks, no mask in two sets (Fig. 7b, one picture)."
     return Experiment("k", f"Number of second masks, {first.label}", told, submetric, tuple(rows))
 
@@ -207,8 +227,18 @@ def _of_masks(label: str, rows: Sequence[Score], submetric: str) -> Spread:
     return Spread(label, values, f"{statistics.fmean(areas):.0%} of the frame hidden" if areas else "")
 
 
-def _seed(setting: Setting) -> int:
-    return (setting.patches or Patches()).seed
+def _seeded(setting: Setting, number: int) -> Setting:
+    """The setting with its ``number``-th seed, of the second masks and of F2 where it has one."""
+    seeded = with_patches(setting, seed=(setting.patches or Patches()).seed + number)
+    if not _takes_seed(setting):
+        return seeded
+    second = setting.second
+    first = int(second.constants.get("seed", 0))
+    return replace(seeded, second=replace(second, constants={**second.constants, "seed": first + number}))
+
+
+def _takes_seed(setting: Setting) -> bool:
+    return "seed" in inspect.signature(METHODS.get(setting.second.leaf)).parameters
 
 
 def _words(value: float | None) -> str:
