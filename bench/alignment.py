@@ -59,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer studies")
     quick = parser.parse_args().quick
-    studies, replicates = (40, 400) if quick else (200, 2000)
+    studies, replicates = (40, 400) if quick else (1000, 1000)
     print("## Metrics and people: intervals of matching rates\n")
     print(
         f"{studies} simulated studies a row, each with {GROUPS} groups of {PAIRS} pairs and {RATERS} raters, "

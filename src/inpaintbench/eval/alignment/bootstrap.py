@@ -72,8 +72,9 @@ def rate(sample: Sample, bootstrap: Bootstrap = BOOTSTRAP_95) -> Estimate:
     """The share of answers that match, with its interval over sources and raters.
 
     The variance is that over sources plus that over raters less that of their cells, which both of the others hold (Cameron,
-    Gelbach and Miller, Journal of Business and Economic Statistics, 2011), and never below the larger of the two. Where the rate
-    is 0 or 1 nothing varies; the limit then is the exact binomial one with each source as a single trial.
+    Gelbach and Miller, Journal of Business and Economic Statistics, 2011), never below the larger of the two, nor below what
+    independent answers would have. Where the rate is 0 or 1 nothing varies; the limit then is the exact binomial one with each
+    source as a single trial.
     """
     total = float(sample.answers.sum())
     kept = sample.answers > 0
@@ -97,6 +98,8 @@ def rate(sample: Sample, bootstrap: Bootstrap = BOOTSTRAP_95) -> Estimate:
         over_raters = _logit_variance(matches, answers, raters, bootstrap)
         cells = _cell_variance(matches, answers, sources * n_raters + raters)
         variance = max(variance + over_raters - cells, variance, over_raters)
+    # Sources that agree by chance would leave nothing: never surer than independent answers make one.
+    variance = max(variance, _independent_variance(float(matches.sum()), total))
     middle = float(_logits(matches.sum(), total))
     reach = students_t(bootstrap.level, n_sources - 1) * math.sqrt(variance)
     low, high = (1 / (1 + math.exp(-min(max(end, -700.0), 700.0))) for end in (middle - reach, middle + reach))
@@ -158,6 +161,12 @@ def _logits(matches: npt.ArrayLike, answers: npt.ArrayLike) -> Floats:
     """Log odds with half an answer added on both sides (Haldane, Annals of Human Genetics, 1956): finite for 0 and 1 too."""
     hit, all_of_them = np.asarray(matches, np.float64), np.asarray(answers, np.float64)
     return np.asarray(np.log((hit + 0.5) / (all_of_them - hit + 0.5)))
+
+
+def _independent_variance(matches: float, answers: float) -> float:
+    """Of the log odds when every answer is a trial of its own."""
+    share = (matches + 0.5) / (answers + 1)
+    return 1 / (answers * share * (1 - share))
 
 
 def _logit_variance(matches: Floats, answers: Floats, units: Places, bootstrap: Bootstrap) -> float:
