@@ -24,7 +24,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def metric(**constants: object) -> AestheticQuality:
-    given = {**CLIP, "divisor": 10.0, **constants}
+    given = {**CLIP, "divisor": 10.0, "gif": False, **constants}
     return AestheticQuality(regions=("frame", "hole"), band_radius_pixels=8, **given)  # type: ignore[arg-type]
 
 

@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 
 
 def imaging(**constants: object) -> ImagingQuality:
-    given = {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0, **constants}
+    given = {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0, "gif": False, **constants}
     return ImagingQuality(regions=("frame", "hole"), band_radius_pixels=8, **given)  # type: ignore[arg-type]
 
 

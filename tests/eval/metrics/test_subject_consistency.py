@@ -11,8 +11,8 @@ from inpaintbench.eval.passes.dino_frames import dino_vectors
 pytest.importorskip("torch")
 
 
-def metric(side_pixels: int = 32) -> SubjectConsistency:
-    return SubjectConsistency(regions=("frame", "hole"), band_radius_pixels=8, side_pixels=side_pixels)
+def metric(side_pixels: int = 32, *, gif: bool = False) -> SubjectConsistency:
+    return SubjectConsistency(regions=("frame", "hole"), band_radius_pixels=8, side_pixels=side_pixels, gif=gif)
 
 
 def test_is_the_mean_likeness_to_the_first_frame_and_the_one_before() -> None:
@@ -31,6 +31,14 @@ def test_a_still_clip_is_one_and_one_frame_has_no_value() -> None:
     assert metric().measure(edited(still))["frame"].value == pytest.approx(1, abs=1e-9)
     with pytest.raises(NotMeasurable, match="one frame has no other frame to be like"):
         metric().measure(edited(still[:1]))
+
+
+def test_through_a_gif_frames_that_repeat_are_seen_once() -> None:
+    one, other = noise(2, 40, 40)
+    stuttering = metric(gif=True).measure(edited(np.stack([one, one, other, other])))["frame"]
+    assert stuttering.details == {"pairs": 1}
+    with pytest.raises(NotMeasurable, match="one frame has no other frame to be like"):
+        metric(gif=True).measure(edited(np.stack([one, one, one])))
 
 
 def test_names_its_weights_and_refuses_a_side_below_a_patch() -> None:

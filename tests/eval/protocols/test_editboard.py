@@ -38,16 +38,27 @@ def test_they_differ_in_what_the_paper_says_and_in_what_is_corrected_and_nowhere
         ("ff_alpha", "empty"): ("no_value", "leave_out"),
         ("ff_beta", "least_motion_pixels"): (0.0, 0.5),
         ("semantic_score", "empty"): ("no_value", "leave_out"),
+        ("success_rate", "portrait"): ("bottom", "centre"),
+        ("success_rate", "tie"): (1.0, 0.5),
+        ("clip_similarity", "portrait"): ("bottom", "centre"),
+        ("background_consistency", "preprocess"): ("tensor", "pillow"),
+        ("aesthetic_quality", "preprocess"): ("tensor", "pillow"),
+    }
+    through_gif = PROTOCOLS.get("editboard/as-published-gif")
+    assert differences(through_gif, published) == {
+        (metric, "gif"): (True, False)
+        for metric in ("subject_consistency", "background_consistency", "aesthetic_quality", "imaging_quality")
     }
     same = {"name", "metrics"}
     assert published.model_dump(exclude=same) == paper.model_dump(exclude=same) == corrected.model_dump(exclude=same)
 
 
 def differences(one: Protocol, other: Protocol) -> dict[tuple[str, str], tuple[object, object]]:
-    """Of the constants of the three metrics of fidelity."""
+    """Of all constants of all metrics."""
+    assert set(one.metrics) == set(other.metrics)
     return {
         (metric, constant): (value, other.metrics[metric][constant])
-        for metric in FIDELITY
+        for metric in one.metrics
         for constant, value in one.metrics[metric].items()
         if other.metrics[metric][constant] != value
     }

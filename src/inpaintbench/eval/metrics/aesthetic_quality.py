@@ -10,6 +10,7 @@ import numpy as np
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
 from inpaintbench.eval.passes.clip_frames import clip_vectors
 from inpaintbench.eval.passes.clip_pictures import check_way
+from inpaintbench.eval.passes.gif_frames import through_gif
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models import torch_networks
 from inpaintbench.models.aesthetic import LENGTH, WEIGHTS, aesthetic_head
@@ -30,6 +31,7 @@ class AestheticQuality:
         preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "tensor".
         portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "centre".
         divisor: of the ratings; published 10.
+        gif: look at what is left after a GIF, as EditBoard's code does.
     """
 
     name = "aesthetic_quality"
@@ -48,6 +50,7 @@ class AestheticQuality:
         preprocess: str,
         portrait: str,
         divisor: float,
+        gif: bool,
     ) -> None:
         check_way(preprocess, portrait)
         if shape_of(network).length != LENGTH:
@@ -55,7 +58,7 @@ class AestheticQuality:
         if divisor <= 0:
             raise ValueError(f"divisor is {divisor}, it must be above 0")
         self.regions = tuple(name for name in check_regions(regions) if name == "frame")
-        self.band_radius_pixels = band_radius_pixels
+        self.band_radius_pixels, self.gif = band_radius_pixels, gif
         self.network, self.preprocess, self.portrait, self.divisor = network, preprocess, portrait, divisor
 
     @staticmethod
@@ -71,6 +74,7 @@ class AestheticQuality:
         """
         if not self.regions:
             return {}
+        view = through_gif(view) if self.gif else view
         compute = view.shared.compute
         head = aesthetic_head(compute)
         vectors = clip_vectors(view, network=self.network, preprocess=self.preprocess, portrait=self.portrait)

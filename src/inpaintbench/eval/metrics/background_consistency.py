@@ -10,6 +10,7 @@ from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over
 from inpaintbench.eval.passes.clip_frames import clip_vectors
 from inpaintbench.eval.passes.clip_pictures import check_way
 from inpaintbench.eval.passes.frame_vectors import consistency
+from inpaintbench.eval.passes.gif_frames import through_gif
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.clip import shape_of
 from inpaintbench.view import ItemView
@@ -27,6 +28,7 @@ class BackgroundConsistency:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
         preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "tensor".
         portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "centre".
+        gif: look at what is left after a GIF, as EditBoard's code does.
     """
 
     name = "background_consistency"
@@ -38,12 +40,19 @@ class BackgroundConsistency:
     needs: tuple[str, ...] = ("prediction",)
 
     def __init__(
-        self, *, regions: tuple[str, ...], band_radius_pixels: int, network: str, preprocess: str, portrait: str
+        self,
+        *,
+        regions: tuple[str, ...],
+        band_radius_pixels: int,
+        network: str,
+        preprocess: str,
+        portrait: str,
+        gif: bool,
     ) -> None:
         check_way(preprocess, portrait)
         shape_of(network)
         self.regions = tuple(name for name in check_regions(regions) if name == "frame")
-        self.band_radius_pixels = band_radius_pixels
+        self.band_radius_pixels, self.gif = band_radius_pixels, gif
         self.network, self.preprocess, self.portrait = network, preprocess, portrait
 
     @staticmethod
@@ -59,6 +68,7 @@ class BackgroundConsistency:
         """
         if not self.regions:
             return {}
+        view = through_gif(view) if self.gif else view
         if view.frames < 2:
             raise NotMeasurable("one frame has no other frame to be like")
         vectors = clip_vectors(view, network=self.network, preprocess=self.preprocess, portrait=self.portrait)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.passes.gif_frames import through_gif
 from inpaintbench.eval.passes.musiq_frames import check_preprocess, musiq_scores
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.musiq import HEADS, check_head
@@ -25,6 +26,7 @@ class ImagingQuality:
         preprocess: one of ``inpaintbench.eval.passes.musiq_frames.PREPROCESSES``; published "longer".
         antialias: whether frames are smoothed before they are made smaller; EditBoard True, VBench since November 2024 False.
         divisor: of the scores; EditBoard 100.
+        gif: look at what is left after a GIF, as EditBoard's code does.
     """
 
     name = "imaging_quality"
@@ -35,12 +37,20 @@ class ImagingQuality:
     needs: tuple[str, ...] = ("prediction",)
 
     def __init__(
-        self, *, regions: tuple[str, ...], band_radius_pixels: int, head: str, preprocess: str, antialias: bool, divisor: float
+        self,
+        *,
+        regions: tuple[str, ...],
+        band_radius_pixels: int,
+        head: str,
+        preprocess: str,
+        antialias: bool,
+        divisor: float,
+        gif: bool,
     ) -> None:
         if divisor <= 0:
             raise ValueError(f"divisor is {divisor}, it must be above 0")
         self.regions = tuple(name for name in check_regions(regions) if name == "frame")
-        self.band_radius_pixels = band_radius_pixels
+        self.band_radius_pixels, self.gif = band_radius_pixels, gif
         self.head, self.preprocess = check_head(head), check_preprocess(preprocess)
         self.antialias, self.divisor = antialias, divisor
 
@@ -57,6 +67,7 @@ class ImagingQuality:
         """
         if not self.regions:
             return {}
+        view = through_gif(view) if self.gif else view
         scores = musiq_scores(
             view.prediction, view.shared, head=self.head, preprocess=self.preprocess, antialias=self.antialias
         )  # fmt: skip

@@ -9,6 +9,7 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
 from inpaintbench.eval.passes.dino_frames import dino_vectors
 from inpaintbench.eval.passes.frame_vectors import consistency
+from inpaintbench.eval.passes.gif_frames import through_gif
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.dino import WEIGHTS
 from inpaintbench.view import ItemView
@@ -24,6 +25,7 @@ class SubjectConsistency:
         regions: some of ``inpaintbench.regions.REGIONS``; of them only ``frame`` is answered.
         band_radius_pixels: of no consequence here.
         side_pixels: what the shorter side comes to; published 224.
+        gif: look at what is left after a GIF, as EditBoard's code does.
     """
 
     name = "subject_consistency"
@@ -34,11 +36,11 @@ class SubjectConsistency:
     decimals = 4
     needs: tuple[str, ...] = ("prediction",)
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, side_pixels: int) -> None:
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, side_pixels: int, gif: bool) -> None:
         if side_pixels < 16:
             raise ValueError(f"side_pixels is {side_pixels}, it must be at least 16, the side of a patch")
         self.regions = tuple(name for name in check_regions(regions) if name == "frame")
-        self.band_radius_pixels = band_radius_pixels
+        self.band_radius_pixels, self.gif = band_radius_pixels, gif
         self.side_pixels = side_pixels
 
     @staticmethod
@@ -54,6 +56,7 @@ class SubjectConsistency:
         """
         if not self.regions:
             return {}
+        view = through_gif(view) if self.gif else view
         if view.frames < 2:
             raise NotMeasurable("one frame has no other frame to be like")
         values = consistency(dino_vectors(view, side_pixels=self.side_pixels))

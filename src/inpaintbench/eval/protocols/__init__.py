@@ -17,6 +17,7 @@ PROTOCOLS = Catalogue(
         "reinpaint/as-published": "inpaintbench.eval.protocols.reinpaint:AS_PUBLISHED",
         "reinpaint/corrected": "inpaintbench.eval.protocols.reinpaint:CORRECTED",
         "editboard/as-published": "inpaintbench.eval.protocols.editboard:AS_PUBLISHED",
+        "editboard/as-published-gif": "inpaintbench.eval.protocols.editboard:AS_PUBLISHED_GIF",
         "editboard/paper": "inpaintbench.eval.protocols.editboard:PAPER",
         "editboard/corrected": "inpaintbench.eval.protocols.editboard:CORRECTED",
         "humans/as-published": "inpaintbench.eval.protocols.humans:AS_PUBLISHED",

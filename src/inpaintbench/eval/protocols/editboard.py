@@ -15,17 +15,17 @@ _B32, _L14 = {"network": "ViT-B/32"}, {"network": "ViT-L/14"}
 _RELEASED_NETWORKS: dict[str, Mapping[str, Constant]] = {
     "success_rate": {**_B32, "preprocess": "pillow", "portrait": "bottom", "tie": 1.0},
     "clip_similarity": {**_B32, "preprocess": "pillow", "portrait": "bottom"},
-    "subject_consistency": {"side_pixels": 224},
-    "background_consistency": {**_B32, "preprocess": "tensor", "portrait": "centre"},
-    "aesthetic_quality": {**_L14, "preprocess": "tensor", "portrait": "centre", "divisor": 10.0},
-    "imaging_quality": {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0},
+    "subject_consistency": {"side_pixels": 224, "gif": False},
+    "background_consistency": {**_B32, "preprocess": "tensor", "portrait": "centre", "gif": False},
+    "aesthetic_quality": {**_L14, "preprocess": "tensor", "portrait": "centre", "divisor": 10.0, "gif": False},
+    "imaging_quality": {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0, "gif": False},
 }
 _CORRECTED_NETWORKS: dict[str, Mapping[str, Constant]] = {
     **_RELEASED_NETWORKS,
     "success_rate": {**_B32, "preprocess": "pillow", "portrait": "centre", "tie": 0.5},
     "clip_similarity": {**_B32, "preprocess": "pillow", "portrait": "centre"},
-    "background_consistency": {**_B32, "preprocess": "pillow", "portrait": "centre"},
-    "aesthetic_quality": {**_L14, "preprocess": "pillow", "portrait": "centre", "divisor": 10.0},
+    "background_consistency": {**_B32, "preprocess": "pillow", "portrait": "centre", "gif": False},
+    "aesthetic_quality": {**_L14, "preprocess": "pillow", "portrait": "centre", "divisor": 10.0, "gif": False},
 }
 """One way to shrink a frame for all four, so they share what the network sees; a tie is half a success, and of tall frames the
 middle is kept, not the bottom."""
@@ -55,7 +55,16 @@ def _protocol(
 
 AS_PUBLISHED = _protocol("as-published", _RELEASED, empty="no_value", least_motion_pixels=0.0, others=_RELEASED_NETWORKS)
 """Reproduces the numbers of the released code for frames of 512x512: Farneback's flow, a mask by luma, every pixel in FF-beta.
-Where that code scores a clip 0 because FF-alpha does not apply to it, or NaN because a mask leaves nothing, there is no value."""
+Where that code scores a clip 0 because FF-alpha does not apply to it, or NaN because a mask leaves nothing, there is no value.
+Consistency of subject and background, aesthetic and imaging quality look at the frames themselves; that code shows them a GIF,
+which it writes into the user's folder: see the next protocol."""
+
+AS_PUBLISHED_GIF = _protocol(
+    "as-published-gif", _RELEASED, empty="no_value", least_motion_pixels=0.0,
+    others={name: {**row, "gif": True} if "gif" in row else row for name, row in _RELEASED_NETWORKS.items()},
+)  # fmt: skip
+"""As the released code in this too: those four see what a GIF leaves, 256 colours a frame and one frame of equal ones in a row. A
+clip that stands still has no consistency then, where that code divides by zero."""
 
 PAPER = _protocol("paper", _PAPER, empty="no_value", least_motion_pixels=0.0, others=_RELEASED_NETWORKS)
 """What the paper describes: a learned flow, and a mask by the largest of the three channels. It names PWC-Net and FlowNet, this
@@ -63,4 +72,5 @@ follows RAFT; it states no thresholds, these are the released code's."""
 
 CORRECTED = _protocol("corrected", _RELEASED, empty="leave_out", least_motion_pixels=0.5, others=_CORRECTED_NETWORKS)
 """As the released code, but frames and pairs in which a mask leaves nothing are left out, and FF-beta counts only what moves
-by half a pixel or more in the source or in the edit: what is still in both costs nothing."""
+by half a pixel or more in the source or in the edit: what is still in both costs nothing. Four metrics on CLIP share one way to
+shrink frames and keep the middle of tall ones, and an edit that fits both prompts alike is half a success."""
