@@ -61,6 +61,20 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     assert read_prompts(table, fewest=1)[1] == faults[:-1]
 
 
+def test_blanks_and_capitals_make_no_other_prompt_and_the_source_is_no_target(tmp_path: Path) -> None:
+    table = write(
+        tmp_path / "p.csv",
+        "clip,source_prompt,task,target_prompt",
+        "bear,a bear,SE,a bear in oil",
+        "bear,a bear,SE,A bear  in oil",
+        "bear,a bear,SE,A bear",
+    )
+    assert read_prompts(table)[1] == [
+        "p.csv line 3: asks the same as p.csv line 2",
+        "p.csv line 4: the target prompt is the source prompt, so nothing is to be edited",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

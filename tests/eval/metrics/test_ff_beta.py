@@ -73,13 +73,13 @@ def test_pixels_that_are_still_in_both_can_be_left_out(given: type[Given]) -> No
     assert of_flows(one, other, least_motion_pixels=0.3).value == pytest.approx((14 + 14 + 2 * 21) / 63, abs=1e-6)
 
 
-def test_a_pair_in_which_nothing_moves_is_left_out(given: type[Given]) -> None:
+def test_a_pair_in_which_nothing_moves_agrees(given: type[Given]) -> None:
     one = np.zeros((2, 9, 7, 2), np.float32)
     one[1, ..., 0] = 1
     found = of_flows(one, one[..., ::-1], least_motion_pixels=0.5)
-    assert found.value == pytest.approx(1)
-    assert found.details["pair_values"] == [None, pytest.approx(1)]
-    assert (found.details["pairs"], found.details["empty_pairs"], found.details["counted_share"]) == (1, 1, 0.5)
+    assert found.value == pytest.approx(0.5)
+    assert found.details["pair_values"] == [0.0, pytest.approx(1)]
+    assert (found.details["pairs"], found.details["counted_share"]) == (2, 0.5)
 
 
 @pytest.mark.real
@@ -91,13 +91,20 @@ def test_the_published_sample_has_the_published_numbers() -> None:
     assert metric().measure(sample("bear", frames=3)[0])["frame"].value == pytest.approx(0.0, abs=1e-6)
 
 
-def test_a_flat_video_costs_1_as_published_and_nothing_is_known_when_still_pixels_are_left_out() -> None:
+def test_a_flat_video_costs_1_as_published_and_0_when_still_pixels_are_left_out() -> None:
     flat = np.full((3, 40, 50, 3), 120, np.uint8)
     assert measured(flat, flat).value == 1.0
     found = measured(flat, flat, least_motion_pixels=0.5)
-    assert found.value is None
-    assert found.reason == "no pair has a pixel that moves by 0.5 px or more in the source or in the edit"
-    assert (found.details["empty_pairs"], found.details["counted_share"]) == (2, 0.0)
+    assert (found.value, found.details["pairs"], found.details["counted_share"]) == (0.0, 2, 0.0)
+
+
+def test_keeping_a_still_clip_still_beats_making_it_shake() -> None:
+    still = np.repeat(moving(frames=1), 4, axis=0)
+    shaking = np.stack([np.roll(frame, 3 * (place % 2), axis=1) for place, frame in enumerate(still)])
+    steady, shaken = (measured(still, edit, least_motion_pixels=0.5).value for edit in (255 - still, shaking))
+    assert steady is not None
+    assert shaken is not None
+    assert steady == 0 < shaken
 
 
 @pytest.mark.real
@@ -107,7 +114,7 @@ def test_a_still_photograph_is_not_0_against_itself_as_published() -> None:
     value = measured(still, still).value
     assert value is not None
     assert 0.05 < value < 1
-    assert measured(still, still, least_motion_pixels=0.5).value is None
+    assert measured(still, still, least_motion_pixels=0.5).value == 0
 
 
 @pytest.mark.parametrize("least", [0.0, 0.5])
@@ -120,10 +127,10 @@ def test_a_frozen_edit_of_a_clip_that_moves_costs_about_1(least: float) -> None:
     assert measured(truth, truth, least_motion_pixels=least).value == pytest.approx(0, abs=1e-6)
 
 
-def test_repeated_frames_cost_as_published_and_are_left_out_with_still_pixels() -> None:
+def test_repeated_frames_cost_as_published_and_nothing_without_still_pixels() -> None:
     truth = np.repeat(moving(frames=3), 2, axis=0)
     found = measured(truth, truth, least_motion_pixels=0.5)
-    assert found.details["pair_values"] == [None, pytest.approx(0, abs=1e-6), None, pytest.approx(0, abs=1e-6), None]
+    assert found.details["pair_values"] == [0.0, pytest.approx(0, abs=1e-6), 0.0, pytest.approx(0, abs=1e-6), 0.0]
     assert found.value == pytest.approx(0, abs=1e-6)
     published = measured(truth, truth)
     assert published.details["pairs"] == 5

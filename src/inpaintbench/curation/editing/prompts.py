@@ -88,7 +88,10 @@ def _together(asked: Sequence[Asked], fewest: int) -> Iterator[str]:
     """What is wrong with lines that are right by themselves."""
     first: dict[tuple[str, str, str, int | None], str] = {}
     for one in asked:
-        key = (one.clip, one.task, one.target_prompt, one.object)
+        target = _words(one.target_prompt)
+        if one.source_prompt and _words(one.source_prompt) == target:
+            yield f"{one.where}: the target prompt is the source prompt, so nothing is to be edited"
+        key = (one.clip, one.task, target, one.object)
         if key in first:
             yield f"{one.where}: asks the same as {first[key]}"
         first.setdefault(key, one.where)
@@ -98,9 +101,14 @@ def _together(asked: Sequence[Asked], fewest: int) -> Iterator[str]:
             yield f"clip {clip!r} has {count} target {noun} in {task}, at least {fewest} are needed"
 
 
+def _words(text: str) -> str:
+    """A prompt as it is compared: blanks and capitals make no other prompt."""
+    return " ".join(text.split()).casefold()
+
+
 def _counts(asked: Sequence[Asked]) -> Mapping[tuple[str, str], int]:
     """(clip, task) -> its different target prompts."""
-    different = dict.fromkeys((one.clip, one.task, one.target_prompt) for one in asked)
+    different = dict.fromkeys((one.clip, one.task, _words(one.target_prompt)) for one in asked)
     return Counter((clip, task) for clip, task, _ in different)
 
 

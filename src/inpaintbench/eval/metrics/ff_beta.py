@@ -29,7 +29,7 @@ class FfBeta:
     EditBoard, AAAI 2025: with a and b the two flows at a pixel, 1 - a.b / ((|a| + 1e-7) (|b| + 1e-7)). From 0, the same
     directions everywhere, over 1 for perpendicular ones to 2 for opposite ones; lower is better. Lengths do not count. A pixel
     where either does not move costs 1, so that a still clip does not get 0 against itself: ``least_motion_pixels`` leaves out
-    what moves neither in the source nor in the edit.
+    what moves neither in the source nor in the edit, and a pair in which nothing does costs 0.
 
     It is meant for clips to which FF-alpha does not apply, and computed for all. The details tell which of both applies, with
     the valid share of the source behind it; the share of pixels that count; and the value of each pair.
@@ -46,7 +46,7 @@ class FfBeta:
 
     name = "ff_beta"
     fewest_frames = 2
-    version = "1"
+    version = "2"
     unit = ""
     higher_is_better = False
     decimals = 4
@@ -76,7 +76,7 @@ class FfBeta:
         return () if weights is None else (weights,)
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """A value in 0..2; None where the edit does not fit its source, or nothing moves.
+        """A value in 0..2; None where the edit does not fit its source.
 
         Raises:
             NotMeasurable: there is one frame only, or the flow of the source cannot be estimated.
@@ -112,16 +112,15 @@ class FfBeta:
 
     def _over_clip(self, angles: Sequence[_Angle], facts: Mapping[str, Any]) -> Measurement:
         share = sum(angle.share for angle in angles) / len(angles)
-        lacking = f"a pixel that moves by {self.least_motion_pixels:g} px or more in the source or in the edit"
         return mean_over_edit(
-            [angle.value for angle in angles], parts="pairs", lacking=lacking, empty="leave_out",
+            [angle.value for angle in angles], parts="pairs", lacking="a pixel that counts", empty="leave_out",
             details={**facts, "counted_share": share},
         )  # fmt: skip
 
 
 class _Angle(NamedTuple):
-    value: float | None
-    """Mean of 1 - cosine over the pixels that count; None without one, NaN where the flow of the edit is not finite."""
+    value: float
+    """Mean of 1 - cosine over the pixels that count; 0 without one, NaN where the flow of the edit is not finite."""
     share: float
     """Of pixels that count."""
 
@@ -156,7 +155,9 @@ def _angle(right: Plane, down: Plane, lengths: Plane, other: Field, *, least: fl
     moving = np.maximum(lengths, other_lengths) >= least
     count = int(np.count_nonzero(moving))
     cosines *= moving
-    return _Angle(_one_less(cosines, count) if count else None, count / moving.size)
+    # Where nothing moves in either they agree: without a value, who keeps a still clip still would be left out of the means that
+    # whoever makes it flicker is in.
+    return _Angle(_one_less(cosines, count) if count else 0.0, count / moving.size)
 
 
 def _one_less(cosines: Plane, count: int) -> float:
