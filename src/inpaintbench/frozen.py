@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,21 @@ from inpaintbench.types import Dataset, Frames, Hole, Joint, Plain, Prompts, Sli
 from inpaintbench.view import ItemView, composite, composite_in_place
 
 MANIFEST = "dataset.json"
+OWN_HASH = "manifest_sha256"
 FORMAT_VERSION = 2
 UNLOADABLE = ("[", "]", "*", "?", "::")
 """In a path, `datasets` takes these for patterns and finds nothing."""
+
+
+def manifest_bytes(dataset: Dataset) -> bytes:
+    """The bytes of ``dataset.json``, which state their own SHA-256: that of the same text without it."""
+    fields = asdict(dataset)
+    fields[OWN_HASH] = hashlib.sha256(_manifest_text(fields)).hexdigest()
+    return _manifest_text(fields)
+
+
+def _manifest_text(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
 
 def load(folder: Path | str) -> Dataset:
@@ -38,6 +52,7 @@ def load(folder: Path | str) -> Dataset:
             raise VerifyError(f"{path.name} has format {fields['format_version']}, this program reads {FORMAT_VERSION}")
         fields["slices"] = tuple(Slice(part["name"], part["rule"], tuple(part["item_ids"])) for part in fields["slices"])
         fields["items"] = tuple(fields["items"])
+        fields.pop(OWN_HASH, None)
         return Dataset(**fields)
     except (ValueError, KeyError, TypeError) as error:
         raise VerifyError(f"{str(path)!r} is damaged: {error}") from error

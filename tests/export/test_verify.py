@@ -12,8 +12,10 @@ import pytest
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
 from inpaintbench.export import second_decoder
-from inpaintbench.export.verify import verify
+from inpaintbench.export.verify import file_problems, verify
 from inpaintbench.workspace import file_sha256, read_parquet, write_parquet
+
+TRIALS = 200
 
 
 def test_a_fresh_export_is_what_its_manifest_says(dataset: Path) -> None:
@@ -84,6 +86,16 @@ def _set_hash(dataset: Path, path: Path) -> None:
     (dataset / "dataset.json").write_text(json.dumps(manifest))
 
 
+def _lengthen_the_manifest(dataset: Path) -> None:
+    path = dataset / "dataset.json"
+    path.write_text(path.read_text() + " ")
+
+
+def _change_the_manifest(dataset: Path) -> None:
+    path = dataset / "dataset.json"
+    path.write_text(path.read_text().replace('"numpy": "', '"numpy": "9', 1))
+
+
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "byte": (_flip_a_byte, "changed (SHA-256 differs"),
     "missing": (lambda dataset: _truth(dataset).unlink(), "missing"),
@@ -92,6 +104,12 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "hole": (_change_a_hole_and_cover_it_up, "decoded hole differs"),
     "metadata": (_change_metadata_and_cover_it_up, "size-low: licence of"),
     "manifest": (lambda dataset: (dataset / "dataset.json").write_text("{}"), "is damaged"),
+    "a blank in the manifest": (_lengthen_the_manifest, "dataset.json: changed"),
+    "a fact in the manifest": (_change_the_manifest, "dataset.json: changed"),
+    "another name": (
+        lambda dataset: _truth(dataset).rename(_truth(dataset).with_name("x.mp4")),
+        "truth/x.mp4: not in the manifest",
+    ),
     "slice": (lambda dataset: (dataset / "size-low.parquet").unlink(), "size-low.parquet: missing"),
 }
 
@@ -102,6 +120,20 @@ def test_any_difference_is_found(kind: str, dataset: Path) -> None:
     spoil(dataset)
     problems = verify(dataset).problems
     assert any(words in problem for problem in problems), problems
+
+
+def test_one_other_byte_of_any_file_is_found(dataset: Path) -> None:
+    rng = np.random.default_rng(0)
+    files = [path for path in sorted(dataset.rglob("*")) if path.is_file()]
+    sizes = np.array([path.stat().st_size for path in files])
+    assert file_problems(dataset) == []
+    for place in [*range(len(files)), *rng.integers(0, len(files), max(0, TRIALS - len(files)))]:
+        data = files[place].read_bytes()
+        at, flip = int(rng.integers(0, sizes[place])), int(rng.integers(1, 256))
+        files[place].write_bytes(data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :])
+        assert file_problems(dataset), f"byte {at} of {files[place].name}"
+        files[place].write_bytes(data)
+    assert file_problems(dataset) == []
 
 
 def test_something_else_is_not_a_dataset(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ import inpaintbench
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.export.card import card
 from inpaintbench.export.layout import EDIT_COLUMNS, MEDIA, by_split, file_column, media_names, metadata_name, row_schema, splits
-from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
+from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE, manifest_bytes
 from inpaintbench.types import (
     EDIT,
     Attribute,
@@ -116,8 +116,7 @@ def freeze(
             name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
             files=_hashes(folder), versions=versions, format_version=FORMAT_VERSION,
         )  # fmt: skip
-        manifest = json.dumps(asdict(dataset), indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False)
-        write_atomically(folder / MANIFEST, manifest.encode() + b"\n")
+        write_atomically(folder / MANIFEST, manifest_bytes(dataset))
     return dataset
 
 

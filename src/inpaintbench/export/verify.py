@@ -15,7 +15,7 @@ from inpaintbench import video
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
-from inpaintbench.frozen import MANIFEST, UNLOADABLE, load
+from inpaintbench.frozen import MANIFEST, UNLOADABLE, load, manifest_bytes
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 from inpaintbench.workspace import file_sha256
 
@@ -55,14 +55,13 @@ def verify(
     if bad := [pattern for pattern in UNLOADABLE if pattern in str(root.absolute())]:
         raise InputError(f"`datasets` cannot load from {str(root)!r}, which holds {bad[0]!r}; move the dataset")
     result = Verification()
-    try:
-        dataset = load(root)
-    except VerifyError as error:
-        result.problems.append(str(error))
+    dataset = _manifest(root, result.problems)
+    if dataset is None:
         return result
     told = progress or (lambda stage, done, total: None)  # noqa: ARG005 - nobody watches
-    result.problems += _file_problems(root, dataset, result, told)
-    if not result.problems:  # loading damaged metadata would only repeat what the hashes say
+    found = list(_file_problems(root, dataset, result, told))
+    result.problems += found
+    if not found:  # loading damaged metadata would only repeat what the hashes say
         result.problems += _config_problems(root, dataset, result, told)
     result.problems += _media_problems(root, dataset, told)
     names = [decoder] if decoder else available()
@@ -70,6 +69,32 @@ def verify(
         result.second_decoder = names[0]
         result.problems += _decoder_problems(root, dataset, result)
     return result
+
+
+def file_problems(folder: Path | str) -> list[str]:
+    """The first part of ``verify``: one other byte of any file, a file too many, too few or renamed. Nothing is decoded.
+
+    Raises:
+        InputError: not a frozen dataset.
+    """
+    root, problems = Path(folder), list[str]()
+    dataset = _manifest(root, problems)
+    if dataset is not None:
+        problems += _file_problems(root, dataset, Verification(), lambda stage, done, total: None)  # noqa: ARG005
+    return problems
+
+
+def _manifest(root: Path, problems: list[str]) -> Dataset | None:
+    """The manifest, what is wrong with its bytes added to ``problems``; None when it cannot be read."""
+    try:
+        dataset = load(root)
+        as_written = manifest_bytes(dataset)
+    except (VerifyError, ValueError) as error:
+        problems.append(str(error))
+        return None
+    if (root / MANIFEST).read_bytes() != as_written:
+        problems.append(f"{MANIFEST}: changed (its text is not what its own SHA-256 says), or of an older program")
+    return dataset
 
 
 def _file_problems(root: Path, dataset: Dataset, result: Verification, told: Callable[[str, int, int], None]) -> Iterator[str]:
