@@ -106,7 +106,11 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
     against = results.protocol.ranked_against
     columns = [Column(one.metric, one.higher_is_better != (one.metric in against)) for one in quantities]
     values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
-    found = standings(columns, values)
+    fair = [results.comparable(part, one) for one in quantities]
+    ranked = {
+        method: [value if ones[method] else None for value, ones in zip(row, fair, strict=True)] for method, row in values.items()
+    }
+    found = standings(columns, ranked)
     texts = {
         method: [_text(value, results, part, method, one) for value, one in zip(row, quantities, strict=True)]
         for method, row in values.items()
@@ -119,7 +123,7 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
     for name in (one.metric for one in quantities if one.metric in against):
         console.out.print(f"{name} is ranked the wrong way round, as this protocol's tables were printed", markup=False)
     for quantity in quantities:
-        if words := _other_items(results, part, quantity):
+        if words := _left_out(results, part, quantity):
             console.out.print(words, markup=False)
     for quantity in quantities:
         if quantity.of_sets:
@@ -130,24 +134,16 @@ def _text(value: float | None, results: Results, part: Slice, method: str, quant
     """A value; with the number of its items behind it where that is not all of them."""
     if value is None:
         return _ABSENT
-    count = len(_measured(results, part, method, quantity))
+    count = len(results.measured(part, method, quantity))
     return f"{value:.4f}" if quantity.of_sets or count == len(part.item_ids) else f"{value:.4f} [n {count}]"
 
 
-def _measured(results: Results, part: Slice, method: str, quantity: Quantity) -> set[str]:
-    return {item_id for item_id in part.item_ids if results.value(method, item_id, quantity) is not None}
-
-
-def _other_items(results: Results, part: Slice, quantity: Quantity) -> str | None:
-    """A warning where methods are compared by other items: who leaves out the hard ones gains."""
-    if quantity.of_sets:
-        return None
-    found = {method: _measured(results, part, method, quantity) for method in results.methods}
-    counted = [items for items in found.values() if items]
-    if len({frozenset(items) for items in counted}) < 2:
-        return None
-    common = len(set.intersection(*counted))
-    return f"{quantity.metric}: methods have values of different items ({common} in common), so these places are not fair"
+def _left_out(results: Results, part: Slice, quantity: Quantity) -> str | None:
+    """Who has no place since values are of clearly fewer items: who leaves out the hard ones would gain."""
+    unfair = [method for method, fair in results.comparable(part, quantity).items() if not fair]
+    counts = {method: len(results.measured(part, method, quantity)) for method in unfair}
+    few = [f"{method} ({count})" for method, count in counts.items() if count]
+    return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None
 
 
 def _of_sets(results: Results, part: Slice, quantity: Quantity) -> str:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from inpaintbench.eval.adapters.python_callable import PythonCallable
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.padding import Padding
 from inpaintbench.eval.predict import run
+from inpaintbench.types import Prompts
 from inpaintbench.view import ItemView
 
 MODULE = """
@@ -35,6 +37,11 @@ def sides(frames, hole):
     return frames
 
 sides.divisor = (48, 32)
+
+def edit(frames, hole, *, target_prompt, object_mask):
+    assert hole is None
+    frames[object_mask] = (0, 0, 255) if "blue" in target_prompt else 0
+    return frames
 """
 
 
@@ -55,6 +62,19 @@ class TestContract(MethodContract):
     @pytest.fixture
     def method(self, module: None) -> PythonCallable:
         return PythonCallable(address="callables_of_mine:half")
+
+
+@pytest.mark.parametrize("prompt", ["a blue ball", "a black ball"])
+def test_of_an_edit_it_is_given_what_it_has_parameters_for(prompt: str) -> None:
+    frames, inside = np.full((2, 20, 24, 3), 90, np.uint8), np.zeros((2, 20, 24), bool)
+    inside[:, 5:9, 4:12] = True
+    parts = {"input": frames, "object_mask": inside, "prompts": Prompts(None, prompt)}
+    view = ItemView(
+        item_id="item", frames=2, height=20, width=24, fps=9.0, parts={name: partial(parts.get, name) for name in parts}
+    )
+    found = run(PythonCallable(address="callables_of_mine:edit"), view)
+    assert (found[~inside] == 90).all()
+    assert (found[inside] == ((0, 0, 255) if "blue" in prompt else 0)).all()
 
 
 def test_gives_what_the_callable_gave_with_its_arguments() -> None:

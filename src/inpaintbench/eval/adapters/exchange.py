@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import cv2
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.errors import MediaError, NotMeasurable
 from inpaintbench.eval.adapters.layouts import Layout
-from inpaintbench.types import Frames, Hole
+from inpaintbench.types import Frames, Hole, Prompts
 
 Picture = npt.NDArray[np.uint8]
 
@@ -29,6 +30,14 @@ def write_input(folder: Path, layout: Layout, frames: Frames, hole: Hole | None)
         _write(folder / layout.frame.format(layout.first + index), _resized(frame, layout.size))
     for index, missing in enumerate(() if hole is None else hole):
         _write(folder / layout.hole.format(layout.first + index), _hole_image(_resized_hole(missing, layout.size), layout))
+
+
+def write_edit(folder: Path, prompts: Prompts, object_mask: Hole | None) -> None:
+    """Write ``prompts.json`` and, where there is one, the mask of the object as ``object_mask_0000.png``, white = object."""
+    told = {"source": prompts.source, "target": prompts.target}
+    (folder / "prompts.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+    for index, inside in enumerate(() if object_mask is None else object_mask):
+        video.write_image(folder / f"object_mask_{index:04d}.png", inside)
 
 
 def read_output(folder: Path, layout: Layout, index: int, *, frames: int, height: int, width: int) -> Picture:

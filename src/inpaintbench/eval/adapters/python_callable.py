@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -21,7 +22,9 @@ class PythonCallable:
     """Calls ``MODULE:NAME`` of yours with frames ``uint8[T, H, W, 3]`` and hole ``bool[T, H, W]`` (True = hole), for frames of
     that shape.
 
-    The module may lie in the current folder. Hole is None where a benchmark hides it. A callable may say what sides have to be
+    The module may lie in the current folder. Hole is None where a benchmark hides it or has none. Of an edit a callable is also
+    given what it has parameters for: ``source_prompt`` (None where nobody knows it), ``target_prompt`` and ``object_mask``
+    (``bool[T, H, W]``, None where there is none). A callable may say what sides have to be
     multiples of in its attribute ``divisor``. The method's identity holds name, size and time of the module's own file, not of
     what it imports.
 
@@ -36,7 +39,7 @@ class PythonCallable:
     name = "python_callable"
     version = "1"
     needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
+    uses: tuple[str, ...] = ("hole", "object_mask", "prompts")
 
     def __init__(self, *, address: str, arguments: Mapping[str, Any] | None = None) -> None:
         self._function = _found(address)
@@ -52,10 +55,27 @@ class PythonCallable:
             InputError: it gave nothing that is an array of numbers.
         """
         hole = view.hole.copy() if view.has("hole") else None
-        found = np.asarray(self._function(view.input.copy(), hole, **self._arguments))
+        found = np.asarray(self._function(view.input.copy(), hole, **{**self._of_edit(view), **self._arguments}))
         if found.dtype == object:
             raise InputError(f"{self._function!r} gave no array of numbers, wanted uint8{view.input.shape}")
         return found
+
+    def _of_edit(self, view: ItemView) -> dict[str, Any]:
+        """What the item is to become, as far as the callable has parameters for it; nothing for other items."""
+        if not view.has("prompts"):
+            return {}
+        known = {
+            "source_prompt": view.prompts.source,
+            "target_prompt": view.prompts.target,
+            "object_mask": view.object_mask.copy() if view.has("object_mask") else None,
+        }
+        try:
+            taken = inspect.signature(self._function).parameters
+        except (TypeError, ValueError):  # some built-in callables tell nothing
+            return {}
+        if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+            return known
+        return {name: value for name, value in known.items() if name in taken}
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - the callable is the same for all items
         """Changes whenever the file of the module does."""

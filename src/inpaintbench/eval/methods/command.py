@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.adapters.exchange import read_output, write_input
+from inpaintbench.eval.adapters.exchange import read_output, write_edit, write_input
 from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames
@@ -29,6 +29,9 @@ _FRAME_PLACES = ("{frame}", "{hole}", "{prediction}")
 
 class Command:
     """Runs a program once an item or once a frame, in a temporary folder, without a shell and with the caller's environment.
+
+    For an edit ``prompts.json`` lies beside the frames (``{"source": ..., "target": ...}``, source null where nobody knows it),
+    and the mask of the object, where there is one, as ``object_mask_0000.png``, white = object.
 
     The program and arguments that name existing files may be relative to the folder the caller runs in, or to ``folder``. All
     processes that the program started are killed when it ends, when its time is up and when this process dies.
@@ -49,9 +52,9 @@ class Command:
     """
 
     name = "command"
-    version = "1"
+    version = "2"
     needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
+    uses: tuple[str, ...] = ("hole", "object_mask", "prompts")
 
     def __init__(
         self,
@@ -87,6 +90,8 @@ class Command:
             source.mkdir()
             target.mkdir()
             write_input(source, self.layout, view.input, hole)
+            if view.has("prompts"):
+                write_edit(source, view.prompts, view.object_mask if view.has("object_mask") else None)
             if self.layout.runs == "frame":
                 self._run_each(source, target, view.frames)
             else:

@@ -18,6 +18,10 @@ EVERY_ITEM = "all"
 """The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway."""
 
 
+FEWEST_SHARE = 0.95
+"""Of the items that any method has a value of, for a place among the others."""
+
+
 class Pair(NamedTuple):
     """Two slices of one attribute, named ``<attribute>-low`` and ``<attribute>-high``."""
 
@@ -119,11 +123,28 @@ class Results:
         summary = self.summary(one, method, quantity)
         return math.inf if summary.mean is None and summary.n_infinite else summary.mean
 
+    def measured(self, one: Slice, method: str, quantity: Quantity) -> set[str]:
+        """Items of a slice that a method has a value of."""
+        return {item_id for item_id in one.item_ids if self.value(method, item_id, quantity) is not None}
+
+    def comparable(self, one: Slice, quantity: Quantity) -> dict[str, bool]:
+        """Whether the mean of each method is over (nearly) all items that any method has a value of.
+
+        Who leaves out the hard ones would gain; one item in twenty is forgiven.
+        """
+        if quantity.of_sets:
+            return dict.fromkeys(self.methods, True)
+        found = {method: self.measured(one, method, quantity) for method in self.methods}
+        anybody = len(set().union(*found.values()))
+        return {method: len(items) >= FEWEST_SHARE * anybody for method, items in found.items()}
+
     def places(self, one: Slice, quantity: Quantity) -> dict[str, int | None]:
-        """Place of each method in a slice, 1 = best, ties shared, None without a value and for metrics that rank nobody."""
+        """Place of each method in a slice, 1 = best, ties shared; None without a value, with values of clearly fewer items than
+        there are of others, and for metrics that rank nobody."""
         if not quantity.ranked:
             return dict.fromkeys(self.methods)
-        levels = {method: self.level(one, method, quantity) for method in self.methods}
+        fair = self.comparable(one, quantity)
+        levels = {method: self.level(one, method, quantity) if fair[method] else None for method in self.methods}
         return rank(levels, higher_is_better=quantity.higher_is_better)
 
     def ranking(self, one: Slice, quantity: Quantity) -> list[tuple[str, int | None]]:
