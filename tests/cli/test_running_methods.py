@@ -43,6 +43,10 @@ def flat(frames, hole, level=7):
 def wrong(frames, hole):
     return frames[:, ::2]
 
+def leaves(frames, hole):
+    import sys
+    sys.exit(0)
+
 SETTING = 3
 """
 
@@ -205,6 +209,23 @@ def test_a_callable_that_gives_another_shape_is_a_failure_with_its_reason(made: 
         call(made, "--method", "mine_for_run:wrong", "--slice", "high")
     [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.wrong")
     assert "gave uint8(2, 24, 64, 3), wanted uint8(2, 48, 64, 3)" in row.reason
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_callable_that_ends_its_process_harms_no_other_method(made: Path, workers: int) -> None:
+    both = ("--method", "mine_for_run:leaves", "--method", "telea", "--slice", "high", "--workers", workers)
+    done = call(made, *both)
+    assert done.exit_code == 0
+    assert "telea: 1 predictions, 0 failed" in done.output
+    [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.leaves")
+    assert row.reason == "it ended its process with exit status 0"
+
+
+@pytest.mark.parametrize("text", ["def (", "raise RuntimeError('no licence')", "import sys; sys.exit(4)"])
+def test_a_module_that_fails_when_it_is_imported_is_one_sentence(made: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "broken_for_run.py").write_text(text)
+    with pytest.raises(InputError, match=r"the module of method 'broken_for_run:f' cannot be imported: \w+(Error|Exit): "):
+        call(made, "--method", "broken_for_run:f")
 
 
 def test_a_changed_module_is_run_again(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def test_a_method_that_returns_another_shape_is_told() -> None:
         def inpaint(self, view: ItemView) -> Frames:
             return view.input[:4]
 
-    with pytest.raises(InputError, match=r"method 'blank' gave uint8\(4, 70, 90, 3\), wanted uint8\(8, 70, 90, 3\)"):
+    with pytest.raises(InputError, match=r"the method gave uint8\(4, 70, 90, 3\), wanted uint8\(8, 70, 90, 3\)"):
         run(Half(), ItemView.of_arrays(input=truth, hole=hole))
 
 

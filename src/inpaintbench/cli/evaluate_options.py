@@ -7,9 +7,17 @@ from typing import Annotated
 
 import typer
 
+from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS
 
-InDataset = Annotated[Path, typer.Argument(help="A frozen dataset: the folder with dataset.json.")]
+InDataset = Annotated[
+    Path,
+    typer.Argument(
+        parser=frozen_or_hub,
+        metavar="DATASET",
+        help="A frozen dataset: the folder with dataset.json, or OWNER/NAME[@REVISION] of the Hub.",
+    ),
+]
 Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
 ProtocolName = Annotated[
     str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")

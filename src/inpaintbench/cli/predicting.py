@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
 _GRACE_SECONDS = 60.0
-_FAILURES_SHOWN = 5
+_FAILURES_SHOWN, _OFTEN = 5, 3
 
 Methods = Annotated[
     list[str] | None,
@@ -176,10 +177,7 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     step = f"predict.{label}"
     made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
     console.out.print(f"{label}: {len(made)} predictions, {len(failed)} failed", markup=False)
-    for row in failed[:_FAILURES_SHOWN]:
-        console.out.print(f"  {row.subject_id}: {row.reason}", markup=False)
-    if len(failed) > _FAILURES_SHOWN:
-        console.out.print(f"  and {len(failed) - _FAILURES_SHOWN} more", markup=False)
+    _tell_failures(failed)
     if failed and spec.leaf == "saved_folder":
         _tell_strangers(spec, dataset)
     if words := not_run_words(workspace, dataset, label):
@@ -192,6 +190,19 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
 
 def _predicted_items(workspace: Workspace, label: str) -> set[str]:
     return {row.item_id for row in workspace.table("predictions", Prediction, step=f"predict.{label}")}
+
+
+def _tell_failures(failed: Sequence[Rejection]) -> None:
+    """What several items share in one line, then some others."""
+    counts = Counter(row.reason for row in failed)
+    often = {reason: count for reason, count in counts.items() if count >= _OFTEN}
+    for reason, count in often.items():
+        console.out.print(f"  {count} items: {' '.join(reason.split())}", markup=False)
+    others = [row for row in failed if row.reason not in often]
+    for row in others[:_FAILURES_SHOWN]:
+        console.out.print(f"  {row.subject_id}: {' '.join(row.reason.split())}", markup=False)
+    if len(others) > _FAILURES_SHOWN:
+        console.out.print(f"  and {len(others) - _FAILURES_SHOWN} more", markup=False)
 
 
 def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:

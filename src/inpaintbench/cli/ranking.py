@@ -21,6 +21,7 @@ from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, decimal, sta
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.slices import named
 from inpaintbench.types import Slice
 
 _ABSENT = "–"
@@ -41,7 +42,10 @@ def rank(
     ] = None,
     region: Annotated[str, typer.Option(help="Where they are measured.")] = "frame",
     part: Annotated[
-        str | None, typer.Option("--slice", metavar="NAME", help="Over the items of one slice.", show_default="all items")
+        str | None,
+        typer.Option(
+            "--slice", metavar="NAME", help="Over the items of one slice, or of a split: split-test.", show_default="all items"
+        ),
     ] = None,
     mean_places: Annotated[
         str | None,
@@ -83,12 +87,7 @@ def _results(run: Path, root: Path, protocol: str | None) -> Results:
 
 
 def _slice(results: Results, name: str | None) -> Slice:
-    if name is None:
-        return results.everything
-    slices = {one.name: one for one in results.slices}
-    if name not in slices:
-        raise UnknownNameError(unknown_name("slice", name, slices))
-    return slices[name]
+    return results.everything if name is None else named(results.dataset, name)
 
 
 def _quantities(results: Results, metrics: Sequence[str] | None, region: str) -> list[Quantity]:

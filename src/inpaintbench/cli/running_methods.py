@@ -41,7 +41,12 @@ def run(
     run: Run,
     only: Annotated[
         list[str] | None,
-        typer.Option("--slice", metavar="NAME", help="Only items of this slice; may be given again.", show_default="all items"),
+        typer.Option(
+            "--slice",
+            metavar="NAME",
+            help="Only items of this slice, or of a split (split-test); may be given again.",
+            show_default="all items",
+        ),
     ] = None,
     command_layout: Annotated[str, typer.Option(help=LAYOUT_HELP)] = "plain",
     command_folder: Annotated[

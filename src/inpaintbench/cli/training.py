@@ -71,3 +71,6 @@ def train(
         f"{trained.loss:.3g}: {console.shown(trained.folder)}",
         markup=False,
     )
+    where = "" if evaluated else " --slice split-test"
+    use = f"inpaintbench eval run --dataset DATASET --run RUN{where} --method {network},checkpoint={out}"
+    console.out.print(f"Use it: {use}", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -105,6 +106,12 @@ def build(method: MethodSpec) -> Any:
     try:
         return made(**method.constants)
     except TypeError as error:
+        if lacking := re.findall(r"missing \d+ required keyword-only arguments?: (.*)", str(error)):
+            names = re.findall(r"'(\w+)'", lacking[0])
+            wanted = ",".join(f"{name}=..." for name in names)
+            raise InputError(
+                f"method {method.leaf!r} needs {' and '.join(names)}: give --method {method.leaf},{wanted}"
+            ) from error
         raise InputError(f"method {method.leaf!r} cannot be built with {dict(method.constants)}: {error}") from error
 
 
@@ -165,7 +172,7 @@ def run(leaf: Any, view: ItemView) -> Frames:
     frames = leaf.inpaint(padded.declaring(leaf.name, (*leaf.needs, *getattr(leaf, "uses", ()))))
     fits = frames.shape == padded_input.shape or getattr(leaf, "any_size", False)
     if not fits or frames.dtype != np.uint8:
-        raise InputError(f"method {leaf.name!r} gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
+        raise InputError(f"the method gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
     cropped: Frames = padding.crop(frames)
     return cropped
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError
 from inpaintbench.types import Dataset, Plain, Slice
 
 ALL_ITEMS = "all items"
@@ -17,3 +19,21 @@ def source_of(row: Plain) -> str:
     """What an item comes from: the film, person or finger that its benchmark never splits, else the file."""
     group = row.get("attributes", {}).get("split_group")
     return str(row["source_id"] if group is None else group)
+
+
+def named(dataset: Dataset, name: str) -> Slice:
+    """A slice of the dataset, all its items by ``ALL_ITEMS``, or those of a split as ``split-test``.
+
+    Raises:
+        UnknownNameError: no such slice.
+    """
+    splits = {f"split-{split}": split for split in dict.fromkeys(row.get("split", "test") for row in dataset.items)}
+    known = {one.name: one for one in dataset.slices}
+    if name == ALL_ITEMS and name not in known:
+        return everything(dataset)
+    if name in splits and name not in known:
+        ids = tuple(row["item_id"] for row in dataset.items if row.get("split", "test") == splits[name])
+        return Slice(name, f"items of the split {splits[name]}", ids)
+    if name not in known:
+        raise UnknownNameError(unknown_name("slice", name, [*known, *splits, ALL_ITEMS]))
+    return known[name]

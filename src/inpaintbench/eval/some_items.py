@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.errors import InputError
+from inpaintbench.eval.slices import named
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task, task_key
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace, blob_names
@@ -14,16 +14,12 @@ _SHOWN = 5
 
 
 def items_of_slices(dataset: Dataset, names: Sequence[str]) -> set[str]:
-    """Ids of the items in any of these slices.
+    """Ids of the items in any of these slices, which ``slices.named`` knows.
 
     Raises:
         UnknownNameError: no such slice. InputError: slices without items.
     """
-    slices = {one.name: one for one in dataset.slices}
-    for name in names:
-        if name not in slices:
-            raise UnknownNameError(unknown_name("slice", name, slices))
-    found = {item_id for name in names for item_id in slices[name].item_ids}
+    found = {item_id for name in names for item_id in named(dataset, name).item_ids}
     if not found:
         raise InputError(f"no item is in {', '.join(map(repr, names))}; choose another --slice")
     return found

@@ -113,6 +113,8 @@ def _safely(work: Callable[[], Sequence[Sequence[Any]]]) -> list[dict[str, Any]]
         return [{"status": "failed", "failure": True, "reason": str(error)}]
     except MemoryError:
         return [{"status": "rejected", "failure": True, "reason": _too_much_memory()}]
+    except SystemExit as error:  # a method of somebody's own may call sys.exit
+        return [{"status": "failed", "failure": True, "reason": f"it ended its process with exit status {error.code}"}]
     except Exception as error:
         if is_disk_error(error) or isinstance(error, UnknownNameError):
             return [{"status": "fatal", "reason": _sentence(error)}]

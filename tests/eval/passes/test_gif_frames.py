@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from inpaintbench import video
-from inpaintbench.eval.passes.gif_frames import gif_frames, through_gif
+from inpaintbench.eval.passes.gif_frames import through_gif
 from inpaintbench.types import Frames
+from inpaintbench.video.gif import gif_frames
 from inpaintbench.view import ItemView
 
 

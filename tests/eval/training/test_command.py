@@ -43,3 +43,14 @@ def test_what_cannot_be_is_refused(films: Path, prints: Path, tmp_path: Path) ->
         call("patch_autoencoder", tmp_path, "--out", tmp_path / "n", "--steps", 1)
     with pytest.raises(InputError, match="is of 'decaption'"):
         call("residual_encoder", prints, "--evaluated", films, "--out", tmp_path / "n", "--steps", 1)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("")
+    for out, words in (
+        (films, "lies in the dataset that is learnt from"),
+        (films / "truth" / "n", "lies in the dataset that is learnt from"),
+        (tmp_path / "full", "holds something else than a training"),
+        (tmp_path / "file", "cannot be written: File exists"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call("patch_autoencoder", films, "--out", out, "--steps", 1, "--set", "width=2")

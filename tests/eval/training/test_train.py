@@ -36,7 +36,7 @@ def test_a_moment_of_training_beats_the_input_on_held_out_items(learnt: dict[str
     for row in frozen.load(root).items:
         view, truth = frozen.input_view(root, row), frozen.truth_and_hole(root, row)[0]
         if row["split"] == "train":
-            with pytest.raises(NotMeasurable, match=f"has learnt from item {row['item_id']}"):
+            with pytest.raises(NotMeasurable, match="has learnt from this item"):
                 predict.run(leaf, view)
         else:
             copied.append(mse(view.input, truth))

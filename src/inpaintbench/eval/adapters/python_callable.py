@@ -42,7 +42,7 @@ class PythonCallable:
     uses: tuple[str, ...] = ("hole", "object_mask", "prompts")
 
     def __init__(self, *, address: str, arguments: Mapping[str, Any] | None = None) -> None:
-        self._function = _found(address)
+        self._function, self._address = _found(address), address
         self._arguments = dict(arguments or {})
         self.divisor: Divisor = getattr(self._function, "divisor", 1)
         source = getattr(sys.modules[address.partition(":")[0]], "__file__", None)
@@ -57,7 +57,7 @@ class PythonCallable:
         hole = view.hole.copy() if view.has("hole") else None
         found = np.asarray(self._function(view.input.copy(), hole, **{**self._of_edit(view), **self._arguments}))
         if found.dtype == object:
-            raise InputError(f"{self._function!r} gave no array of numbers, wanted uint8{view.input.shape}")
+            raise InputError(f"{self._address} gave no array of numbers, wanted uint8{view.input.shape}")
         return found
 
     def _of_edit(self, view: ItemView) -> dict[str, Any]:
@@ -92,8 +92,9 @@ def _found(address: str) -> Callable[..., Any]:
         sys.path.append(here)
     try:
         function = importlib.import_module(module_name)
-    except ImportError as error:
-        raise InputError(f"the module of method {address!r} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:  # whatever it does when it is imported
+        what = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"the module of method {address!r} cannot be imported: {what}") from error
     for part in name.split("."):
         function = getattr(function, part, None)  # type: ignore[assignment]
     if not callable(function):

@@ -7,6 +7,7 @@ interrupted.
 from __future__ import annotations
 
 import pickle
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -101,12 +102,27 @@ def train(
     settings = settled(network, settings or {})
     rows = chosen_items(network, dataset, evaluated=evaluated)
     facts = _facts(network, dataset, rows, settings, seed)
+    _check_folder(folder, root)
     run = _Run(network, folder, facts, device)
     draws = Drawn(network, root, rows, seed=seed, size=int(settings["batch"]))
     with _threads(threads):
         _until(limits, run, draws, told, save_seconds)
     last = run.losses[-max(1, len(run.losses) // 10) :]
     return Trained(folder, len(run.losses), run.seconds, len(rows), float(np.mean(last)))
+
+
+def _check_folder(folder: Path, root: Path) -> None:
+    """Raise ``InputError`` unless a training may be written to ``folder``; better now than after an hour."""
+    if folder.resolve().is_relative_to(root.resolve()):
+        raise InputError(f"{str(folder)!r} lies in the dataset that is learnt from; choose another --out")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / STATE).exists():
+        raise InputError(f"{str(folder)!r} holds something else than a training; choose another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{str(folder)!r} cannot be written: {error.strerror}") from error
 
 
 def _until(limits: Limits, run: _Run, draws: Drawn, told: Told | None, save_seconds: float) -> None:

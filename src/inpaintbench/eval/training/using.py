@@ -48,7 +48,7 @@ class TrainedMethod:
             NotMeasurable: it has.
         """
         if view.item_id in self._facts.items:
-            raise NotMeasurable(f"the network has learnt from item {view.item_id}, so that its answer would say nothing")
+            raise NotMeasurable("the network has learnt from this item, so its answer would say nothing")
         with torch_networks.running(self._compute) as device:
             yield files.trained(self._checkpoint, self._facts, device=str(self._device)), device
 
