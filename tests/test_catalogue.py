@@ -41,6 +41,7 @@ KINDS = {
         "GENERATORS",
         {"base", "blob_motion", "blob_presets", "blob_raster", "arguments", "brush_presets", "brush_shapes", "motion"},
     ),
+    "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
     "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans"}),
     "inpaintbench.eval.metrics": ("METRICS", {"base"}),

@@ -115,3 +115,20 @@ def test_what_is_refused(tables: tuple[Path, Path]) -> None:
     ):
         with pytest.raises(InputError, match=told):
             call(*both, option, value)
+
+
+def test_answers_about_a_method_that_nobody_scored_are_told(tmp_path: Path) -> None:
+    answers, scored = tmp_path / "answers.csv", tmp_path / "scores.csv"
+    rows = [
+        ("r1", "one", "telea", "bi", "left"),
+        ("r2", "one", "telea", "other", "right"),
+        ("r1", "two", "telea", "other", "left"),
+    ]
+    answers.write_text(
+        "annotator,group,dimension,left,right,choice\n"
+        + "".join(f"{rater},{item},quality,{left},{right},{choice}\n" for rater, item, left, right, choice in rows)
+    )
+    lines = [f"{item},{method},psnr,{value}\n" for item in ("one", "two") for method, value in (("telea", 20), ("other", 10))]
+    scored.write_text("item,method,metric,value\n" + "".join(lines))
+    done = call(answers, "--scores", scored, "--tie-quantile", 0, "--out", tmp_path / "out")
+    assert "1 of 3 answers count for no metric: nothing is scored for 'bi'; scored are other, telea" in done.stderr

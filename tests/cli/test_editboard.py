@@ -20,6 +20,7 @@ from inpaintbench.cli.editboard import editboard, transcript
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.editboard import CORRECTED
+from inpaintbench.models import weights
 from inpaintbench.types import EDIT_TASKS, Score
 from inpaintbench.workspace import Workspace, file_sha256
 
@@ -99,6 +100,28 @@ def test_a_dry_run_measures_nothing(tmp_path: Path) -> None:
     assert "nothing was measured" in told.output
     assert measured(tmp_path / "out") == 0
     assert not (tmp_path / "out" / "transcript").exists()
+
+
+def test_what_has_no_value_here_is_told_and_what_had_one_elsewhere_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "none"))
+    monkeypatch.delenv("INPAINTBENCH_WEIGHTS", raising=False)
+    manifest = write_list(tmp_path, world(tmp_path))
+    quick = ("--metric", "ff_alpha", "--metric", "imaging_quality")
+    words = ("editboard", "--manifest", manifest, "--out", tmp_path / "out", "--workers", 0, "--side", 32, *quick)
+    assert "Will have no value here: imaging_quality; `inpaintbench models fetch musiq-spaq`" in call(*words, "--dry-run").output
+    assert "not measured: imaging_quality: weights missing" in call(*words).output
+    made_up = call(*words, "--random-weights", 1).output
+    assert "made-up parameters: what they say means nothing" in made_up
+    assert (tmp_path / "out" / "transcript-random-weights-1" / "transcript.html").exists()
+    there = tmp_path / "there"
+    elsewhere = (*words[:4], there, *words[5:])
+    with monkeypatch.context() as other_machine:
+        other_machine.setattr(weights, "state", lambda weights: "ready")
+        call(*elsewhere)
+    with pytest.raises(InputError, match="holds scores made with musiq-spaq, which cannot be used here, so they would be lost"):
+        call(*elsewhere)
 
 
 def test_results_never_go_into_a_folder_of_frames(tmp_path: Path) -> None:

@@ -63,6 +63,11 @@ def test_scores_are_printed_for_each_bin_and_stand_in_the_run_folder(world: Worl
     assert "3 (0)" in table.output
 
 
+def test_without_masks_k_is_what_the_dataset_publishes(world: World) -> None:
+    done = call(world.root, "--run", world.run, "--second", "telea", "--metric", "psnr", "--method", "telea", *WORKERS)
+    assert "F2 telea, K 3, P 40%, S 8" in done.output
+
+
 def test_sub_metrics_of_one_setting_stand_together_until_predictions_change(world: World) -> None:
     setting = ("--second", "telea", "--masks", 1, "--method", "telea", *WORKERS)
     for metric in ("psnr", "ssim"):

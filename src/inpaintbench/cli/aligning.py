@@ -68,6 +68,7 @@ def align_command(
     given = {name: _number(name, told) for name, told in _pairs(tie, "--tie").items()}
     loaded = frozen.load(dataset) if dataset else None
     told, measured = _inputs(answers, scores, loaded, dataset, run, protocol, directions)
+    _tell_strangers(told, measured)
     found = align(
         told,
         measured,
@@ -79,6 +80,20 @@ def align_command(
     page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), found)
     _say(found)
     console.out.print(f"Alignment: {page.resolve()}", markup=False)
+
+
+def _tell_strangers(told: Answers, measured: Measured) -> None:
+    """Answers about methods that no metric scored: usually a name that differs."""
+    scored = sorted({method for values in measured.values.values() for _, method in values})
+    strange = {one for ballot in told.ballots for one in ballot.candidates} - set(scored)
+    lost = sum(ballot.count for ballot in told.ballots if strange.intersection(ballot.candidates))
+    if lost:
+        everything = sum(ballot.count for ballot in told.ballots)
+        names = ", ".join(map(repr, sorted(strange)))
+        console.err.print(
+            f"{lost} of {everything} answers count for no metric: nothing is scored for {names}; scored are {', '.join(scored)}",
+            markup=False,
+        )
 
 
 def _inputs(

@@ -58,7 +58,7 @@ Hdr = Annotated[str, typer.Option(help=HDR)]
 WORKERS = default_workers()
 
 
-SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BETWEEN_LINES = 10.0
 
 
 class StepProgress:

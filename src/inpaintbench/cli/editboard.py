@@ -15,6 +15,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import WORKERS, InShard, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
 from inpaintbench.cli.run_folder import bind, opened, scores_of
+from inpaintbench.cli.scoring import unmeasured_metrics
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.editboard import files
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
@@ -30,7 +31,7 @@ from inpaintbench.eval.report.markup import count
 from inpaintbench.eval.score import SCORING_SECONDS
 from inpaintbench.eval.slices import source_of
 from inpaintbench.executors.base import Executor
-from inpaintbench.models import torch_networks
+from inpaintbench.models import torch_networks, weights
 from inpaintbench.sharing import Compute, Device, Precision
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace
@@ -101,6 +102,7 @@ def editboard(
         _print(f"{manifest.name}: {_in_words(own)}")
         if dry_run:
             _print("Nothing is wrong with them; nothing was measured.")
+            _tell_lacking(asked)
             return
         scored = score(
             executor, checked, protocol=asked.protocol.name, metrics=asked.metrics, compute=asked.compute, side_pixels=asked.side,
@@ -128,6 +130,19 @@ def _asked(protocol: str, metrics: list[str] | None, compute: Compute, side: int
     if chosen.weights_of(names):
         torch_networks.check_device(compute)
     return _Asked(chosen, names, compute, side, seconds)
+
+
+def _tell_lacking(asked: _Asked) -> None:
+    """Metrics that would have no value for want of weights."""
+    if asked.compute.random_weights is not None:
+        return
+    missing = {
+        metric: [name for name in asked.protocol.weights_of([metric]) if weights.state(weights.named(name)) != "ready"]
+        for metric in asked.metrics
+    }
+    if lacking := [metric for metric, names in missing.items() if names]:
+        names = " ".join(dict.fromkeys(name for metric in lacking for name in missing[metric]))
+        _print(f"Will have no value here: {', '.join(lacking)}; `inpaintbench models fetch {names}` brings what they need")
 
 
 def _keep_apart(out: Path, edits: Sequence[Edit]) -> None:
@@ -187,9 +202,14 @@ def _write(out: Path, title: str, folder: Path, checked: Sequence[Checked], rows
         "edits.csv": files.edits_csv(edits, rows, found.metrics),
         "edits.json": files.edits_json(edits, rows, settings | {"protocol": found.protocol.name, "fingerprint": fingerprint}),
     }  # fmt: skip
-    page = write_transcript(out / _FOLDER, found, more=more)
+    seed = asked.compute.random_weights  # what made-up parameters say never takes the place of what is real
+    page = write_transcript(out / (_FOLDER if seed is None else f"{_FOLDER}-random-weights-{seed}"), found, more=more)
     unmeasured = sum(row.value is None for row in rows)
     _print(f"{len(rows)} scores under {found.protocol.name}, {unmeasured} without a value")
+    for reason, names in unmeasured_metrics(rows).items():
+        _print(f"not measured: {', '.join(names)}: {reason}")
+    for caution in cautions(fingerprint):
+        _print(caution)
     _print(f"Transcript: {page.resolve()}")
 
 
@@ -221,7 +241,7 @@ def transcript(
         told_of: Mapping[str, Told] = {row["item_id"]: Told(row["task"], source_of(row)) for row in loaded.items}
         told = {(row.method, row.item_id): told_of[row.item_id] for row in rows}
         chosen: Protocol = PROTOCOLS.get(name)
-        settings = settings_of(chosen, sorted({row.metric for row in rows}))
+        settings = settings_of(chosen, sorted({row.metric for row in rows if row.value is not None}))
         found = transcript_of(rows, told, title=loaded.name, notes=cautions(rows[0].fingerprint), settings=settings)
         page = write_transcript((out or workspace.path / _FOLDER).absolute(), found)
     _print(f"Transcript: {page.resolve()}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +16,7 @@ from inpaintbench.cli.analysing import analysis
 from inpaintbench.cli.comparing import compare_command
 from inpaintbench.cli.editboard import editboard, transcript
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
+from inpaintbench.cli.leaderboard import leaderboard, submit
 from inpaintbench.cli.predicting import predict, predict_all
 from inpaintbench.cli.ranking import rank
 from inpaintbench.cli.reinpaint import app as reinpaint
@@ -39,14 +41,26 @@ app = typer.Typer(no_args_is_help=True, help="Run methods on a frozen dataset, s
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
 
 
-def _report(workspace: Workspace, dataset: Dataset, root: Path, protocol: str, methods: Sequence[str] | None) -> Path:
+def _report(
+    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, methods: Sequence[str] | None, *, out: Path | None = None
+) -> Path:
     chosen = PROTOCOLS.get(protocol)
     rows, compared = scores_of(workspace, dataset, root, protocol, methods=methods)
     media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), resize=chosen.resize)
-    folder = workspace.path / "report"
+    folder = out or workspace.path / "report"
+    if (before := _reported(folder)) not in (None, protocol):
+        console.err.print(f"replaces the report under {before}; --out keeps both", markup=False)
     return write_report(
         folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, protocol=chosen, media=media
     ).page
+
+
+def _reported(folder: Path) -> str | None:
+    """The protocol of the report in ``folder``; None without one."""
+    try:
+        return str(json.loads((folder / "report.json").read_text())["protocol"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: str, workers: int) -> Path:
@@ -75,12 +89,17 @@ app.command()(train)
 
 
 @app.command()
-def report(dataset: InDataset, run: Run, protocol: ProtocolName = None) -> None:
-    """Write the HTML report of a run, with CSV and JSON beside it."""
+def report(
+    dataset: InDataset,
+    run: Run,
+    protocol: ProtocolName = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the report.", show_default="RUN/report")] = None,
+) -> None:
+    """Write the HTML report of a run, with CSV and JSON beside it; an older one in its place goes away."""
     loaded, workspace = frozen.load(dataset), opened(run)
     bind(workspace, dataset)
     with workspace.locked():
-        page = _report(workspace, loaded, dataset, protocol or usual(loaded), None)
+        page = _report(workspace, loaded, dataset, protocol or usual(loaded), None, out=out)
     console.out.print(f"Report: {page.resolve()}", markup=False)
 
 
@@ -89,6 +108,8 @@ app.command()(rank)
 app.command()(editboard)
 app.command()(transcript)
 app.command("compare")(compare_command)
+app.command()(submit)
+app.command()(leaderboard)
 app.command("align")(align_command)
 app.add_typer(reinpaint, name="reinpaint")
 

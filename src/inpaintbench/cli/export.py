@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli import console
+from inpaintbench.cli import console, publishing
+from inpaintbench.cli.converting import convert
 from inpaintbench.errors import VerifyError
 from inpaintbench.export.verify import verify as verify_dataset
 from inpaintbench.recipes.settings import export, recall
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer(no_args_is_help=True, help="Freeze items and slices into a dataset that anyone can load and verify.")
+app.command()(convert)
+app.command("push")(publishing.push)
+app.command("fetch")(publishing.fetch)
 
 
 @app.command()

@@ -121,7 +121,7 @@ def score(
     for method in predicted(workspace):
         if words := not_run_words(workspace, loaded, method):
             console.out.print(words, markup=False)
-    for reason, names in _unmeasured(rows).items():
+    for reason, names in unmeasured_metrics(rows).items():
         console.out.print(f"not measured: {', '.join(names)}: {reason}", markup=False)
     if compute.precision != "fp32":
         for one in _differences(workspace, loaded, dataset, protocol, metric, compute):
@@ -147,7 +147,7 @@ def _in_words(one: Difference) -> str:
     return f"{one.metric}: largest difference from fp32 {one.largest:.2g}{share}{what}, {items}"
 
 
-def _unmeasured(rows: Sequence[Score]) -> dict[str, list[str]]:
+def unmeasured_metrics(rows: Sequence[Score]) -> dict[str, list[str]]:
     """Metrics that have no number of any item, by the first reason of each."""
     reasons: dict[str, str] = {}
     for row in rows:

@@ -49,5 +49,7 @@ def _fetched(repository: str, revision: str | None) -> Path:
     except LocalEntryNotFoundError as error:
         raise NetworkError(f"there is no folder {called!r}, and the Hub cannot be reached; give the path of a copy") from error
     except (HfHubHTTPError, OSError) as error:
-        line = str(error).strip().partition("\n")[0]
-        raise NetworkError(f"the dataset {called!r} cannot be fetched from the Hub: {line}") from error
+        # Not the server's own words: they may repeat what it was sent, the token among it.
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        what = f"status {status}" if status else type(error).__name__
+        raise NetworkError(f"the dataset {called!r} cannot be fetched from the Hub ({what})") from None

@@ -70,7 +70,7 @@ def test_the_object_itself_does_not_matter() -> None:
 
 def test_without_a_mask_there_is_no_value() -> None:
     frames = noise(2, 8, 9)
-    assert measured(frames, frames, None) == Measurement(None, "the item has no mask of an object")
+    assert measured(frames, frames, None) == Measurement(None, "the item has no mask of an object", {"not_applicable": True})
 
 
 def test_an_empty_mask_says_nothing_of_what_was_to_be_edited() -> None:

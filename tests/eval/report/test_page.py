@@ -12,6 +12,7 @@ import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
+from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 from inpaintbench.eval.report import notes, overview
@@ -330,3 +331,12 @@ def test_few_metrics_are_chosen_by_buttons() -> None:
     few = render(results_of(), [], [], title="Few", inline=True)
     assert 'type="radio" name="metric"' in few
     assert "<select name=" not in few
+
+
+def test_what_is_not_of_an_item_by_its_nature_is_no_failure() -> None:
+    rows = scores({"one": {"a1": 5.0, "b1": None}, "two": {"a1": 4.0, "b1": None}})
+    told = [replace(row, reason="no mask", details={INAPPLICABLE: True}) if row.value is None else row for row in rows]
+    results = Results(dataset({"s": ["a1", "b1"]}), told, protocol=CORRECTED)
+    assert failure_table(results) == ""
+    assert overview.warnings(results) == overview.warnings(results_of({"one": {"a1": 5.0}, "two": {"a1": 4.0}}, {"s": ["a1"]}))
+    assert "PSNR is not of 1 of 2 items: no mask." in overview.unmeasured_note(results)

@@ -20,10 +20,10 @@ from inpaintbench.eval.reinpainting.grid import Ratio, missing_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.step import First
 from inpaintbench.executors.base import Rejection
-from inpaintbench.types import Prediction
+from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
-PROTOCOL = "reinpaint/corrected"
+PROTOCOL, PAPER_MASKS = "reinpaint/corrected", 10
 OF_DATASET = "published"
 """In the place of a ratio: the second masks of the dataset."""
 
@@ -43,6 +43,12 @@ ProtocolName = Annotated[
     str, typer.Option(help="reinpaint/corrected composites second results, reinpaint/as-published does not.")
 ]
 Masks = Annotated[int, typer.Option(min=1, help="Second masks of an item (K).")]
+PublishedMasks = Annotated[
+    int | None,
+    typer.Option(
+        "--masks", min=1, help="Second masks of an item (K).", show_default="10, or as many as the dataset publishes for each"
+    ),
+]
 RatioText = Annotated[
     str, typer.Option(help="Second ratio: a number, two (0.2-0.6, uniform between), or published: the dataset's own masks.")
 ]
@@ -110,3 +116,10 @@ def tell_missing(found: Any) -> None:
     """Every reason for missing values, once."""
     for reason, times in missing_of(found).items():
         console.out.print(f"not measured ({times} values): {reason}", markup=False)
+
+
+def masks_of(masks: int | None, dataset: Dataset, patches: Patches | None) -> int:
+    """K: what was asked for, else that of the paper or, where the dataset's own masks are taken, as many as there are."""
+    if masks is not None or patches is not None:
+        return masks or PAPER_MASKS
+    return min(PAPER_MASKS, *(len(row.get("second_hole_file_names") or ()) or PAPER_MASKS for row in dataset.items))

@@ -23,6 +23,7 @@ from inpaintbench.cli.reinpaint.options import (
     Metrics,
     PatchPixels,
     ProtocolName,
+    PublishedMasks,
     RandomWeights,
     RatioText,
     Run,
@@ -32,6 +33,7 @@ from inpaintbench.cli.reinpaint.options import (
     Tube,
     drawn,
     firsts_of,
+    masks_of,
     parse_ratio,
     second_spec,
     tell_missing,
@@ -56,7 +58,7 @@ def score(
     fill: Fills = None,
     metric: Metrics = None,
     protocol: ProtocolName = PROTOCOL,
-    masks: Masks = 10,
+    masks: PublishedMasks = None,
     ratio: RatioText = OF_DATASET,
     patch: PatchPixels = 32,
     count: Count = "bernoulli",
@@ -73,7 +75,9 @@ def score(
     """Score the methods of a run folder by how well their results can be inpainted again (D)."""
     chosen, loaded = PROTOCOLS.get(protocol), frozen.load(dataset)
     patches = drawn(parse_ratio(ratio), patch=patch, count=count, tube_frames=tube_frames, seed=seed)
-    setting = setting_of(chosen, second=second_spec(second), masks=masks, patches=patches, submetrics=metric)
+    setting = setting_of(
+        chosen, second=second_spec(second), masks=masks_of(masks, loaded, patches), patches=patches, submetrics=metric
+    )
     workspace = opened(run)
     bind(workspace, dataset)
     fills = [First.of_fill(name, seed=seed, sigma=noise_sigma, clip=clip) for name in dict.fromkeys(fill or ())]

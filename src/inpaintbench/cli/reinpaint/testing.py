@@ -174,6 +174,11 @@ def _choices(path: Path) -> list[tuple[str, str]]:
     votes = [
         row for row in rows if row.fields.get("question", BEST_OF) == BEST_OF and row.fields.get("purpose", "vote") == "vote"
     ]
+    if lacking := [name for name in ("subject_id", "choice") if votes and name not in votes[0].fields]:
+        raise InputError(
+            f"{path.name} has no column {' and '.join(lacking)}; wanted are rater, question, subject_id and choice, as "
+            "`inpaintbench annotate export` writes them (comparisons of pairs go to `inpaintbench eval align`)"
+        )
     if not votes:
         raise InputError(f"{path.name} holds no votes on the question {BEST_OF}")
     return [(str(row.needed("subject_id")), str(row.needed("choice"))) for row in votes]

@@ -60,6 +60,8 @@ def read_table(path: Path) -> list[Row]:
         InputError: another suffix, not readable, or a line that is no row.
     """
     readers = {".csv": _from_csv, ".jsonl": _from_jsonl, ".parquet": _from_parquet}
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the table itself, one of {', '.join(SUFFIXES)}")
     if path.suffix.lower() not in readers:
         raise InputError(f"table {str(path)!r} has the suffix {path.suffix!r}, choose from {', '.join(SUFFIXES)}")
     try:

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from itertools import count
 from typing import Any, NamedTuple
 
+from inpaintbench.errors import InputError
 from inpaintbench.eval.editboard.checking import Checked
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.metrics import METRICS
@@ -66,6 +67,7 @@ def score(
         _step(slot, chosen, metrics, compute, side_pixels=side_pixels, seconds=time_limit_seconds) for slot in range(AT_ONCE)
     ]
     entries = [executor.workspace.ledger(step.name).read() for step in steps]
+    _keep_what_networks_said(steps, entries, checked, compute)
     work = _placed([_task(one, compute) for one in _in_order(checked) if one.fault is None], steps, entries)
     outcomes = executor.run_together(list(zip(steps, work, strict=True)), label=f"score.{protocol.replace('/', '.')}")
     found = {(row.method, row.item_id, row.metric): row for outcome in outcomes.values() for row in outcome.records}
@@ -78,6 +80,26 @@ def score(
     ]
     spoilt = {(row.method, row.item_id) for row in rows if UNEXPECTED in row.details}
     return Scored(rows, len(spoilt) + sum(outcome.failures for outcome in outcomes.values()))
+
+
+def _keep_what_networks_said(
+    steps: Sequence[Step], entries: Sequence[Entries], checked: Sequence[Checked], compute: Compute
+) -> None:
+    """Raise ``InputError`` where scores that were made with weights would give way to none for want of them here."""
+    states: Mapping[str, str] = steps[0].parameters["weights"]
+    lacking = [name for name, state in states.items() if state != "ready"]
+    if not lacking:
+        return
+    used = _used(entries)
+    whole = [replace(step, parameters={**step.parameters, "weights": dict.fromkeys(states, "ready")}) for step in steps]
+    for task in (_task(one, compute) for one in checked if one.fault is None):
+        for place in used.get(task.subject_id, ()):
+            slot = place % len(steps)
+            if task_key(whole[slot], _at(task, place)) in entries[slot]:
+                raise InputError(
+                    f"this folder holds scores made with {', '.join(lacking)}, which cannot be used here, so they would be lost: "
+                    f"bring what is missing (`inpaintbench models fetch {' '.join(lacking)}`), or score into another --out"
+                )
 
 
 def fingerprint_of(protocol: Protocol, compute: Compute, *, side_pixels: int | None) -> str:

@@ -32,6 +32,10 @@ class Features(NamedTuple):
     truth: Array
 
 
+INAPPLICABLE = "not_applicable"
+"""Among the details of a measurement without a value: nothing is missing, the metric is of other items."""
+
+
 @dataclass(frozen=True)
 class Measurement:
     """What a metric found in one region of one item."""

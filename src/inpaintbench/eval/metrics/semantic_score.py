@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.metrics.base import INAPPLICABLE, Measurement, check_regions
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import largest
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
+
+NO_MASK = "the item has no mask of an object"
 
 
 class SemanticScore:
@@ -55,6 +57,8 @@ class SemanticScore:
         return mean_of(measurements)
 
     def _measured(self, view: ItemView) -> Measurement:
+        if not view.has("object_mask"):
+            return Measurement(None, NO_MASK, {INAPPLICABLE: True})
         fault = _mask_fault(view) or misfit(view)
         if fault is not None:
             return Measurement(None, fault)
@@ -73,8 +77,6 @@ class SemanticScore:
 
 
 def _mask_fault(view: ItemView) -> str | None:
-    if not view.has("object_mask"):
-        return "the item has no mask of an object"
     mask = view.object_mask
     wanted = view.truth.shape[:3]
     if mask.shape != wanted:

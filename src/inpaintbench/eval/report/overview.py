@@ -134,7 +134,11 @@ def unmeasured_note(results: Results) -> str:
     for reason, found in by_reason.items():
         names = ", ".join(_lost(metric, regions, partly) for metric, regions in found.items())
         groups.append(f"{escape(names)}: {_with_commands(reason.rstrip('.'))}")
-    return f'<p class="note unmeasured">Not measured here: {"; ".join(groups)}.</p>' if groups else ""
+    lines = [f"Not measured here: {'; '.join(groups)}."] if groups else []
+    for quantity, (count_of_items, reason) in results.inapplicable().items():
+        of = f"{count_of_items} of {count(len(results.sources), 'item')}"
+        lines.append(f"{escape(metric_label(quantity.metric))} is not of {of}: {escape(reason)}.")
+    return "".join(f'<p class="note unmeasured">{line}</p>' for line in lines)
 
 
 def _with_commands(text: str) -> str:

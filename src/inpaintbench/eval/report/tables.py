@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inpaintbench.eval.comparing import PairTest, paired
+from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.admission import index_scores, one_fingerprint, quantities_of, unmeasured_quantities
 from inpaintbench.eval.report.quantity import Quantity
@@ -198,6 +199,14 @@ class Results:
             self._failed = [failure for method, item_id in pairs for failure in self._failures(method, item_id)]
         return list(self._failed)
 
+    def inapplicable(self) -> dict[Quantity, tuple[int, str]]:
+        """What is not of some items by its nature: how many those are, and why."""
+        found: dict[Quantity, dict[str, str]] = {}
+        for (_, item_id, quantity), score in self._scores.items():
+            if score.details.get(INAPPLICABLE):
+                found.setdefault(quantity, {})[item_id] = score.reason or ""
+        return {quantity: (len(items), next(iter(items.values()))) for quantity, items in found.items()}
+
     def reason(self, method: str, item_id: str) -> str | None:
         """Why a method lacks scores of an item; None when it lacks none."""
         return next((failure.reason for failure in self._failures(method, item_id)), None)
@@ -206,7 +215,7 @@ class Results:
         by_reason: dict[str, list[Quantity]] = {}
         for quantity in self.quantities:
             score = self._scores.get((method, item_id, quantity))
-            if score is not None and score.features is not None:
+            if score is not None and (score.features is not None or score.details.get(INAPPLICABLE)):
                 continue
             if score is None or score.value is None or score.reason:  # what a protocol scores though it is missing, too
                 reason = "not scored" if score is None else score.reason or "no reason given"

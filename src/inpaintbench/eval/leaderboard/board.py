@@ -1,0 +1,191 @@
+"""Numbers of a leaderboard: who stands where by which metric in which slice, and which leads are more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from inpaintbench.eval.comparing import PairTest
+from inpaintbench.eval.leaderboard.unpack import Submission
+from inpaintbench.eval.leaderboard.verify import Verdict
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.ranking import Column, decimal, standings_of_places
+from inpaintbench.eval.report.admission import REGION_ORDER
+from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.statistics import Summary, rank
+from inpaintbench.types import Dataset, Slice
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A submission that stands on the leaderboard."""
+
+    label: str
+    """Unlike those of the others."""
+    submission: Submission
+    missing: dict[str, str]
+    """Item id -> why it has no prediction."""
+    verdict: Verdict | None
+    """None where nobody asked for measuring again."""
+
+    @property
+    def page(self) -> str:
+        """Name of its page."""
+        return f"{self.submission.identity[:16]}.html"
+
+
+class Refused(NamedTuple):
+    """A file that does not."""
+
+    name: str
+    reason: str
+
+
+class Cell(NamedTuple):
+    """One method by one metric in one slice."""
+
+    summary: Summary
+    place: int | None
+    left_out: int
+    """Items without a value that most other submissions have one for: with any there is no place."""
+    best: bool
+    test: PairTest | None
+    """Against the best; None for the best itself and where nothing was tested."""
+    least_p: float
+    """The smallest corrected p that this test could have given."""
+
+    @property
+    def like_best(self) -> bool:
+        """Whether a test could have told it from the best and did not."""
+        return self.test is not None and self.test.p_holm is not None and self.test.p_holm >= LEVEL >= self.least_p
+
+
+class Row(NamedTuple):
+    """One method in one slice and region."""
+
+    entry: Entry
+    place: int | None
+    mean: Fraction | None
+    mean_text: str
+    """To one decimal as the protocol says; a dash where there is none."""
+    reason: str | None
+    """Why there is no mean place."""
+    cells: dict[Quantity, Cell]
+
+
+class Board:
+    """All accepted submissions under one protocol.
+
+    Args:
+        dataset: the manifest.
+        protocol: theirs.
+        entries: at least one.
+        refused: files that were left out.
+    """
+
+    def __init__(self, dataset: Dataset, protocol: Protocol, entries: Sequence[Entry], refused: Sequence[Refused] = ()) -> None:
+        self.entries, self.refused = tuple(entries), tuple(refused)
+        scores = [replace(row, method=entry.label) for entry in entries for row in entry.submission.scores]
+        sets = [replace(row, method=entry.label) for entry in entries for row in entry.submission.slice_scores]
+        self.results = Results(dataset, scores, protocol=protocol, slice_scores=sets)
+        self._have: dict[tuple[str, Quantity], set[str]] = {}
+        for row in scores:
+            if row.value is not None or row.features is not None:
+                self._have.setdefault((row.method, Quantity(row.metric, row.region)), set()).add(row.item_id)
+        self._rows: dict[tuple[str, str], list[Row]] = {}
+        self._within: dict[str, Results] = {}
+
+    @property
+    def slices(self) -> list[Slice]:
+        """All items first, then the dataset's slices in reading order."""
+        return [self.results.everything, *in_reading_order(self.results.slices)]
+
+    @property
+    def regions(self) -> list[str]:
+        """Where something was measured, the hole first."""
+        there = {quantity.region for quantity in self.results.quantities}
+        return [region for region in REGION_ORDER if region in there]
+
+    def quantities(self, region: str) -> list[Quantity]:
+        """What was measured in a region, in the protocol's order."""
+        return [quantity for quantity in self.results.quantities if quantity.region == region]
+
+    def counted(self, part: Slice, region: str) -> list[Quantity]:
+        """The quantities that mean places are made of: those that more than half of the submissions have a number for."""
+        return [
+            quantity for quantity in self.quantities(region)
+            if quantity.ranked
+            and 2 * sum(self.results.level(part, entry.label, quantity) is not None for entry in self.entries) > len(self.entries)
+        ]  # fmt: skip
+
+    def rows(self, part: Slice, region: str) -> list[Row]:
+        """The submissions from best to worst mean place, those without one last."""
+        key = (part.name, region)
+        if key not in self._rows:
+            self._rows[key] = self._standing(part, region)
+        return self._rows[key]
+
+    def _standing(self, part: Slice, region: str) -> list[Row]:
+        cells = {quantity: self._column(part, quantity) for quantity in self.quantities(region)}
+        counted, against = self.counted(part, region), self.results.protocol.ranked_against
+        columns = [Column(metric_label(one.metric), one.higher_is_better != (one.metric in against)) for one in counted]
+        entries = {entry.label: entry for entry in self.entries}
+        if not columns:
+            none = "no metric here ranks methods"
+            return [Row(one, None, None, "–", none, {q: cells[q][label] for q in cells}) for label, one in entries.items()]
+        places = {label: [cells[quantity][label].place for quantity in counted] for label in entries}
+        how = self.results.protocol.mean_places
+        return [
+            Row(
+                entries[one.method], one.place, one.mean, "–" if one.mean is None else decimal(one.mean, how=how),
+                one.reason and one.reason.replace("no value", "no place"),
+                {quantity: cells[quantity][one.method] for quantity in cells},
+            )
+            for one in standings_of_places(columns, places)
+        ]  # fmt: skip
+
+    def _column(self, part: Slice, quantity: Quantity) -> dict[str, Cell]:
+        labels = [entry.label for entry in self.entries]
+        left_out = {label: self._left_out(part, label, quantity) for label in labels}
+        levels = {label: None if left_out[label] else self.results.level(part, label, quantity) for label in labels}
+        upwards = quantity.higher_is_better != (quantity.metric in self.results.protocol.ranked_against)
+        places = rank(levels, higher_is_better=upwards) if quantity.ranked else dict.fromkeys(labels)
+        best = next((label for label in labels if places[label] == 1), None)
+        tests = {frozenset((test.one, test.other)): test for test in self._tests(part, quantity)}
+        against = {
+            label: None if best is None or places[label] in (None, 1) else tests.get(frozenset((label, best))) for label in labels
+        }
+        tested = sum(test.p is not None for test in tests.values())
+        return {
+            label: Cell(
+                summary=self.results.summary(part, label, quantity),
+                place=places[label],
+                left_out=left_out[label],
+                best=places[label] == 1 and len(labels) > 1,
+                test=test,
+                least_p=1.0 if test is None else min(1.0, test.least_p * tested),
+            )
+            for label, test in against.items()
+        }
+
+    def _left_out(self, part: Slice, label: str, quantity: Quantity) -> int:
+        own, others = self._have.get((label, quantity), set()), [one.label for one in self.entries if one.label != label]
+        lacking = [item_id for item_id in part.item_ids if item_id not in own]
+        return sum(2 * sum(item_id in self._have.get((one, quantity), ()) for one in others) > len(others) for item_id in lacking)
+
+    def _tests(self, part: Slice, quantity: Quantity) -> list[PairTest]:
+        """All pairs of submissions over the items of a slice, corrected together."""
+        if part.name not in self._within:
+            inside, dataset = set(part.item_ids), self.results.dataset
+            self._within[part.name] = Results(
+                replace(dataset, items=tuple(row for row in dataset.items if row["item_id"] in inside), slices=()),
+                [row for row in self.results.scores if row.item_id in inside],
+                protocol=self.results.protocol,
+            )
+        return self._within[part.name].pair_tests(quantity)

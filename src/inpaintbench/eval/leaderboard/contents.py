@@ -1,0 +1,179 @@
+"""What a submission holds, and its rows as JSON: written from a run folder, read from strangers.
+
+submission.json       what was run on what, with the SHA-256 of the other files
+card.toml             what the submitters say of the method
+scores.jsonl          a row for each item, metric and region
+slice_scores.jsonl    a row for each slice and metric that compares sets of items
+predictions/NAME      with --predictions: the files that were scored, named by their SHA-256
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypeVar
+
+from inpaintbench.errors import InputError
+from inpaintbench.types import Plain, Prediction, Score, SliceScore, canonical_json
+
+FORMAT_VERSION = 1
+HEADER, CARD, SCORES, SLICE_SCORES, PREDICTIONS = (
+    "submission.json", "card.toml", "scores.jsonl", "slice_scores.jsonl", "predictions/",
+)  # fmt: skip
+BLOB = re.compile(r"[0-9a-f]{64}\.(mp4|png)")
+_FEATURES = re.compile(r"[0-9a-f]{64}\.npy")
+_LARGEST = 1e100
+"""No measured number comes near it, and sums of squares of larger ones overflow."""
+_NUMBERS = ("value", "standard_error", "interval_low", "interval_high")
+Row = TypeVar("Row", Score, SliceScore)
+
+
+@dataclass(frozen=True)
+class Header:
+    """``submission.json``."""
+
+    format_version: int
+    method: str
+    """Label of the method in its run folder."""
+    dataset: str
+    manifest_sha256: str
+    """Of the dataset's manifest."""
+    protocol: str
+    fingerprint: str
+    constants: Plain
+    """Of the protocol."""
+    versions: Plain
+    """Of this program, Python and what measures with it, where the scores were packed."""
+    predictions: Plain
+    """Item id -> ``{"blob", "full_frames", "largest_change_outside", "method_version"}``."""
+    failures: Plain
+    """Item id -> why there is no prediction."""
+    files: Plain
+    """Path in the submission -> SHA-256."""
+
+    def prediction(self, item_id: str) -> Prediction:
+        """The prediction of one item, as a row of a run folder."""
+        return Prediction(method=self.method, item_id=item_id, **self.predictions[item_id])
+
+
+def header_bytes(header: Header) -> bytes:
+    """``header`` as the file it is kept in."""
+    return canonical_json(asdict(header)).encode() + b"\n"
+
+
+def read_header(data: bytes) -> Header:
+    """The header in a file.
+
+    Raises:
+        InputError: it is not one, or of another format.
+    """
+    given = parsed(data, HEADER)
+    kinds: dict[str, type] = {one.name: dict for one in fields(Header)} | {"format_version": int}
+    kinds |= dict.fromkeys(("method", "dataset", "manifest_sha256", "protocol", "fingerprint"), str)
+    if not isinstance(given, dict) or given.get("format_version") != FORMAT_VERSION:
+        found = given.get("format_version") if isinstance(given, dict) else None
+        raise InputError(f"{HEADER} has format {str(found)[:20]!r}, this program reads {FORMAT_VERSION}")
+    _check_fields(given, kinds, HEADER)
+    for item_id, one in given["predictions"].items():
+        _check_prediction(item_id, one)
+    for name in ("failures", "files", "versions"):
+        if not all(isinstance(text, str) for text in given[name].values()):
+            raise InputError(f"{name!r} of {HEADER} holds something else than texts")
+    return Header(**given)
+
+
+def _check_prediction(item_id: str, one: Any) -> None:
+    kinds = {"blob": str, "full_frames": bool, "largest_change_outside": int, "method_version": str}
+    where = f"the prediction of item {item_id[:80]!r} in {HEADER}"
+    if not isinstance(one, dict):
+        raise InputError(f"{where} is {str(one)[:80]!r}")
+    _check_fields(one, kinds, where)
+    if not BLOB.fullmatch(one["blob"]):
+        raise InputError(f"{where} names the file {one['blob'][:80]!r}, which is no SHA-256 with .mp4 or .png")
+
+
+def rows_bytes(rows: Iterable[Score | SliceScore]) -> bytes:
+    """A line of JSON for each row; infinity is the text ``inf``."""
+    return "".join(canonical_json(_without_infinity(asdict(row))) + "\n" for row in rows).encode()
+
+
+def read_rows(data: bytes, kind: type[Row], where: str) -> list[Row]:
+    """Rows from a file.
+
+    Raises:
+        InputError: a line that is not such a row, or a number that is none.
+    """
+    return [_row(line, kind, f"line {number} of {where}") for number, line in enumerate(data.splitlines(), 1)]
+
+
+def _row(line: bytes, kind: type[Row], where: str) -> Row:
+    given = parsed(line, where)
+    kinds: dict[str, Any] = {one.name: str for one in fields(kind)} | {"details": dict}
+    kinds |= dict.fromkeys(("reason", "features", "truth_features"), (str, type(None)))
+    kinds |= dict.fromkeys(_NUMBERS, (int, float, str, type(None)))
+    if not isinstance(given, dict):
+        raise InputError(f"{where} is not a row of scores")
+    _check_fields(given, {one.name: kinds[one.name] for one in fields(kind)}, where)
+    for name in _NUMBERS:
+        if name in given:
+            given[name] = _number(given[name], f"{name} in {where}")
+    for name in ("features", "truth_features"):
+        if given.get(name) is not None and not _FEATURES.fullmatch(given[name]):
+            raise InputError(f"{name} in {where} is {given[name][:80]!r}, no SHA-256 with .npy")
+    return kind(**given)
+
+
+def _number(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if value == "inf":
+        return math.inf
+    try:
+        number = math.nan if isinstance(value, str | bool) else float(value)
+    except OverflowError:
+        number = math.nan
+    if not abs(number) <= _LARGEST:
+        raise InputError(f'{where} is {str(value)[:40]!r}: a number, null with a reason, or "inf"')
+    return number
+
+
+def _check_fields(given: Mapping[str, Any], kinds: Mapping[str, Any], where: str) -> None:
+    for name in [*given, *kinds]:
+        if name not in kinds or name not in given:
+            raise InputError(f"{where} has {'an unknown' if name in given else 'no'} field {name[:80]!r}")
+        # To Python, True is a whole number.
+        if not isinstance(given[name], kinds[name]) or (isinstance(given[name], bool) and kinds[name] is not bool):
+            raise InputError(f"{name!r} of {where} is {str(given[name])[:80]!r}")
+
+
+def parsed(data: bytes, where: str) -> Any:
+    """JSON as strangers may send it.
+
+    Raises:
+        InputError: not JSON, NaN or an infinite number, or a key that comes twice.
+    """
+
+    def refuse(text: str) -> None:
+        raise ValueError(f"{text} is not a number of JSON")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("a key comes twice")
+        return found
+
+    try:
+        return json.loads(data, parse_constant=refuse, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is not JSON: {error}") from error
+
+
+def _without_infinity(row: Any) -> Any:
+    if isinstance(row, float) and math.isinf(row):
+        return "inf" if row > 0 else "-inf"
+    if isinstance(row, dict):
+        return {key: _without_infinity(value) for key, value in row.items()}
+    return [_without_infinity(value) for value in row] if isinstance(row, list | tuple) else row

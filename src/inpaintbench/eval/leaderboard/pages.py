@@ -1,0 +1,202 @@
+"""The pages of the site: one for all items, one for each slice."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from inpaintbench.eval.leaderboard.board import LEVEL, Board, Row
+from inpaintbench.eval.leaderboard.frame import badges, hidden, method, page
+from inpaintbench.eval.leaderboard.tables import score_table, slice_matrix
+from inpaintbench.eval.report.labels import region_label
+from inpaintbench.eval.report.markup import count, scrolling_table, slice_name
+from inpaintbench.eval.report.notes import constants_table, metric_notes, slice_table
+from inpaintbench.types import Slice
+
+CSV, JSON = "leaderboard.csv", "leaderboard.json"
+
+
+def addresses(board: Board) -> dict[str, str]:
+    """Slice -> path of its page in the site."""
+    found = {}
+    for index, part in enumerate(board.slices):
+        words = re.sub(r"[^a-z0-9]+", "-", part.name.lower()).strip("-")[:60]
+        found[part.name] = f"slices/{index:02d}-{words}.html" if index else "index.html"
+    return found
+
+
+def slice_pages(board: Board, *, title: str, notes: str) -> dict[str, bytes]:
+    """Path in the site -> page."""
+    where = addresses(board)
+    found = {}
+    for index, part in enumerate(board.slices):
+        up = "../" if index else ""
+        body = (_of_slice(board, part) if index else _introduction(board, title, notes)) + _tables(board, part, up=up)
+        body += "" if index else _rest(board, where)
+        found[where[part.name]] = page(
+            title=title if not index else f"{part.name} · {title}", body=body, sidebar=_sidebar(board, part, where, up=up), up=up,
+            home=title,
+        )  # fmt: skip
+    return found
+
+
+def _introduction(board: Board, title: str, notes: str) -> str:
+    results = board.results
+    lead = f'<p class="subtitle">{escape(notes)}</p>' if notes else ""
+    facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{words}</dd></div>" for name, words in _facts(board))
+    return f"""<h1>{escape(title)}</h1>
+{lead}<p class="subtitle"><strong>{count(len(board.entries), "submission")}</strong> on {count(len(results.sources), "item")} from
+{count(len(set(results.sources.values())), "source")} of <strong>{escape(results.dataset.name)}</strong>, scored with
+<strong>{escape(results.protocol.name)}</strong> (<code>{escape(results.fingerprint)}</code>).</p>
+<dl class="facts">{facts}</dl>"""
+
+
+def _facts(board: Board) -> list[tuple[str, str]]:
+    """What a reader wants to know first, of the first region."""
+    region, everything = board.regions[0], board.slices[0]
+    rows = board.rows(everything, region)
+    first = [row for row in rows if row.place == 1]
+    found = []
+    if first:
+        names = ", ".join(escape(row.entry.submission.card.title) for row in first[:3])
+        found.append(
+            (f"Best mean place, {region_label(region)}", f"{names}<small>mean place {escape(first[0].mean_text)}</small>")
+        )
+    wins = _wins(board, rows)
+    if wins:
+        found.append(("First by most metrics", wins))
+    if len(board.slices) > 1:
+        found.append(("First in most slices", _most_slices(board, region)))
+    checked = [entry.verdict for entry in board.entries if entry.verdict is not None]
+    if checked:
+        values = sum(verdict.values for verdict in checked)
+        good = sum(verdict.agrees for verdict in checked)
+        found.append(("Measured again", f"{good} of {len(board.entries)}<small>{values:,} numbers, all agree</small>"))
+    return found
+
+
+def _wins(board: Board, rows: list[Row]) -> str:
+    ranked = [quantity for quantity in rows[0].cells if quantity.ranked]
+    wins = {row.entry.label: sum(row.cells[quantity].place == 1 for quantity in ranked) for row in rows}
+    return _most(board, wins, len(ranked), "metric")
+
+
+def _most_slices(board: Board, region: str) -> str:
+    wins = dict.fromkeys((entry.label for entry in board.entries), 0)
+    for part in board.slices[1:]:
+        for row in board.rows(part, region):
+            wins[row.entry.label] += row.place == 1
+    return _most(board, wins, len(board.slices) - 1, "slice")
+
+
+def _most(board: Board, wins: dict[str, int], of: int, word: str) -> str:
+    most = max(wins.values())
+    if not most:
+        return ""
+    names = [escape(entry.submission.card.title) for entry in board.entries if wins[entry.label] == most]
+    return f"{', '.join(names[:3])}<small>{most} of {count(of, word)}</small>"
+
+
+def _of_slice(board: Board, part: Slice) -> str:
+    dataset = board.results.dataset.name
+    return f"""<h1>{slice_name(part.name)}</h1>
+<p class="subtitle">{count(len(part.item_ids), "item")} of {escape(dataset)} with <code>{escape(part.rule)}</code></p>"""
+
+
+def _sidebar(board: Board, shown: Slice, where: dict[str, str], *, up: str) -> str:
+    links = "".join(
+        f'<li><a class="slice" href="{up}{where[part.name]}"{" aria-current=page" if part.name == shown.name else ""}>'
+        f"<span>{slice_name(part.name) if index else 'All items'}</span>"
+        f'<span class="n">{hidden("items: ")}{len(part.item_ids):,}</span></a></li>'
+        for index, part in enumerate(board.slices)
+    )
+    return f'<nav class="slices" aria-labelledby="slices-title"><h2 id="slices-title">Slices</h2><ul>{links}</ul></nav>'
+
+
+def region_choice(board: Board) -> str:
+    """Radio buttons; scripts make them work, and show them."""
+    buttons = "".join(
+        f'<label><input type="radio" name="region" value="{escape(region)}"{"" if index else " checked"} autocomplete="off">'
+        f"<span>{escape(region_label(region).capitalize())}</span></label>"
+        for index, region in enumerate(board.regions)
+    )
+    return f'<fieldset class="regions"><legend>Region that is measured</legend>{buttons}</fieldset>'
+
+
+def _tables(board: Board, part: Slice, *, up: str) -> str:
+    tables = "\n".join(score_table(board, part, region, up=up) for region in board.regions)
+    return f"""<div class="controls"><h2>Scores</h2>{region_choice(board)}</div>
+{tables}"""
+
+
+def _rest(board: Board, where: dict[str, str]) -> str:
+    matrix = "\n".join(slice_matrix(board, where, region) for region in board.regions) if len(board.slices) > 1 else ""
+    by_slice = (
+        '<section id="slices"><h2>Where methods are strong</h2><p class="lead">Mean places by slice: the stronger the colour, '
+        f"the nearer to first by every metric.</p>{matrix}</section>"
+        if matrix
+        else ""
+    )
+    return f"""{by_slice}
+<section id="methods"><h2>Methods</h2><p class="lead">As their submitters describe them; nobody else has checked these words.</p>
+<ul class="cards">{"".join(_card(board, index) for index in range(len(board.entries)))}</ul></section>
+{_left_out(board)}
+<section id="reading"><h2>How to read this</h2><dl class="definitions">{_reading(board)}{metric_notes(board.results)}</dl>
+<details><summary>Slices and their rules</summary>{slice_table(board.results)}</details>
+<details><summary>Constants of the protocol</summary>{constants_table(board.results)}</details></section>
+<section id="downloads"><h2>Downloads</h2><ul class="buttons"><li><a href="{CSV}" download>Every mean and place (CSV)</a></li>
+<li><a href="{JSON}" download>Everything on this site (JSON)</a></li></ul></section>"""
+
+
+def _card(board: Board, index: int) -> str:
+    entry = board.entries[index]
+    card = entry.submission.card
+    return (
+        f'<li>{method(entry, index, up="")}<span class="badges">{badges(entry, items=len(board.results.sources))}</span>'
+        f"<p>{escape(card.texts['summary'])}</p></li>"
+    )
+
+
+def _left_out(board: Board) -> str:
+    if not board.refused:
+        return ""
+    rows = [
+        f'<tr><th scope="row"><code>{escape(one.name)}</code></th><td>{escape(one.reason)}</td></tr>' for one in board.refused
+    ]
+    return (
+        f'<section id="left-out"><h2>Left out</h2><p class="lead">{count(len(rows), "file")} that cannot stand here, each with '
+        f"the first thing that is wrong.</p>{scrolling_table(('File', 'Reason'), rows)}</section>"
+    )
+
+
+def _reading(board: Board) -> str:
+    interval = board.results.protocol.interval
+    entries = [
+        (
+            "Mean place",
+            "A method's place by each metric of the region, averaged. Equal values share the better place. A metric counts when "
+            "it ranks methods and more than half of the submissions have a number by it.",
+        ),
+        (
+            "No place",
+            "A method without a value on an item that most others have a value on gets no place by that metric, and so no mean "
+            "place: leaving out hard items cannot pay. How many items that is stands under the value.",
+        ),
+        (
+            f"{interval.level:.0%} interval",
+            f"Percentile bootstrap, {interval.replicates:,} replicates over sources, since items of one source resemble each "
+            "other. The drawing shows it on the scale of its column.",
+        ),
+        (
+            "≈ best",
+            f"A paired permutation test over the same items does not tell the method from the best at {LEVEL:g}, corrected for "
+            "all pairs (Holm). A pointer over a value shows p. Where nothing is said, the method is behind by more than chance, "
+            "or nothing could be tested; a line under the table says so.",
+        ),
+        (
+            "Verified",
+            "The maintainers of this page measured some items again from the predictions that were submitted, and every number "
+            "agrees. A submission that disagrees is left out. Numbers of whole sets, such as FID, are not measured again.",
+        ),
+    ]
+    return "".join(f"<dt>{name}</dt><dd><p>{words}</p></dd>" for name, words in entries)

@@ -1,0 +1,150 @@
+"""What a layout is given, and what it has to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from inpaintbench import frozen
+from inpaintbench.errors import VerifyError
+from inpaintbench.export.layout import media_names
+from inpaintbench.types import Dataset, Plain, Slice, canonical_json
+from inpaintbench.workspace import file_sha256
+
+CLIPS, PICTURES = "clips with holes", "pictures with holes"
+PAINTED = "clips that something was painted on"
+DEGRADED = "pictures degraded as a whole"
+EDITS = "clips to be edited"
+KINDS = (CLIPS, PICTURES, PAINTED, DEGRADED, EDITS)
+"""What items can be."""
+MEGABYTE = 1_000_000
+
+
+def kind_of(row: Plain) -> str:
+    """Which of ``KINDS`` an item is."""
+    if frozen.is_edit(row):
+        return EDITS
+    if not frozen.has_hole(row):
+        return DEGRADED
+    if row.get("input_file_name"):
+        return PAINTED
+    return PICTURES if row["frames"] == 1 else CLIPS
+
+
+@dataclass(frozen=True)
+class Written:
+    """An item that a layout has written."""
+
+    row: Plain
+    files: Mapping[str, Any]
+    """What -> path in the new folder, or a list of them; ``%04d`` stands for the number of a frame, from 0."""
+    slice: str | None = None
+    """The slice that these files are of, where a layout writes an item once a slice."""
+
+
+class Chosen:
+    """The part of a frozen dataset that is converted.
+
+    Args:
+        root: folder of the dataset.
+        dataset: its manifest.
+        slices: those that were asked for, in their order; all where nobody asked.
+        asked: whether somebody asked.
+    """
+
+    def __init__(self, root: Path, dataset: Dataset, slices: Sequence[Slice], *, asked: bool) -> None:
+        self.root, self.dataset, self.slices, self.asked = root, dataset, tuple(slices), asked
+        wanted = {item_id for part in slices for item_id in part.item_ids} if asked else None
+        self.rows = [row for row in dataset.items if wanted is None or row["item_id"] in wanted]
+        """Every item once, in the order of the manifest."""
+        self._row_of = {row["item_id"]: row for row in self.rows}
+        self._sound: set[str] = set()
+
+    @property
+    def places(self) -> int:
+        """Of items in slices: an item counts once for each of its slices."""
+        return sum(len(part.item_ids) for part in self.slices)
+
+    def of(self, part: Slice) -> list[Plain]:
+        """The items of a slice, in its order."""
+        return [self._row_of[item_id] for item_id in part.item_ids]
+
+    def sound(self, rows: Sequence[Plain]) -> Iterator[Plain]:
+        """The rows, each when all of its files were found to be what the manifest says; a file is read once.
+
+        Raises:
+            VerifyError: one is missing or was changed.
+        """
+        for row in rows:
+            for name in media_names(row):
+                if name not in self._sound:
+                    self._check(name)
+            yield row
+
+    def _check(self, name: str) -> None:
+        path = self.root / name
+        if not path.is_file():
+            raise VerifyError(f"{name} of {str(self.root)!r} is missing; `inpaintbench export verify` lists all that is wrong")
+        if file_sha256(path) != self.dataset.files.get(name):
+            raise VerifyError(
+                f"{name} of {str(self.root)!r} differs from the manifest; `inpaintbench export verify` lists all that is wrong"
+            )
+        self._sound.add(name)
+
+
+class DatasetLayout(Protocol):
+    """A layout of a dataset. It writes into an empty folder; reading, checking and replacing belong to ``convert``."""
+
+    name: str
+    version: str
+    takes: tuple[str, ...]
+    """Those of ``KINDS`` that it has a place for."""
+    lists_items: bool = True
+    """Whether its files leave out what is known of items, so that ``items.jsonl`` has to hold it."""
+    about: str
+    """What lies where, and what of it is exact, in Markdown."""
+
+    def write(self, folder: Path, chosen: Chosen) -> Iterator[Written]:
+        """Write the items one after the other.
+
+        Raises:
+            InputError: they do not fit, for a reason that ``takes`` does not tell.
+        """
+
+    def count(self, chosen: Chosen) -> int:
+        """How many times ``write`` will tell of an item."""
+        return len(chosen.rows)
+
+    def front_matter(self, chosen: Chosen) -> Mapping[str, Any]:  # noqa: ARG002
+        """The fields at the head of README.md that make `datasets` load the folder; none where it cannot."""
+        return {}
+
+
+def flat(row: Plain) -> dict[str, Any]:
+    """What is known of an item besides its files, mappings as JSON text: the plain columns of the dataset's own tables."""
+    known = {name: value for name, value in row.items() if not name.endswith(("_file_name", "_file_names"))}
+    return {name: canonical_json(value) if isinstance(value, dict) else value for name, value in known.items()}
+
+
+def item_line(written: Written) -> bytes:
+    """One line of ``items.jsonl``."""
+    told = {"item_id": written.row["item_id"], "slice": written.slice, "files": dict(written.files), "row": dict(written.row)}
+    return json.dumps(told, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+
+
+def by_bytes(rows: Sequence[Plain], root: Path, *, most: int) -> Iterator[list[Plain]]:
+    """The rows in runs whose files have at most ``most`` bytes together; a larger item is a run by itself."""
+    run: list[Plain] = []
+    held = 0
+    for row in rows:
+        size = sum((root / name).stat().st_size for name in media_names(row) if (root / name).is_file())
+        if run and held + size > most:
+            yield run
+            run, held = [], 0
+        run.append(row)
+        held += size
+    if run:
+        yield run

@@ -1,0 +1,173 @@
+"""Convert a frozen dataset: choose, check, write beside, list, and move into place when whole."""
+
+from __future__ import annotations
+
+import glob
+import json
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import inpaintbench
+from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
+from inpaintbench.export.layouts import LAYOUTS
+from inpaintbench.export.layouts.base import Chosen, DatasetLayout, item_line, kind_of
+from inpaintbench.export.layouts.readme import readme
+from inpaintbench.types import Dataset, Slice
+from inpaintbench.workspace import file_sha256, is_disk_error, sync_tree, write_atomically
+
+MARKER = "layout.json"
+"""What the folder is and where it comes from."""
+SUMS = "SHA256SUMS"
+"""Of every other file, in the form of ``sha256sum``."""
+ITEMS = "items.jsonl"
+_RESERVED = {MARKER, SUMS, ITEMS, "README.md"}
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What was written."""
+
+    folder: Path
+    items: int
+    """Different ones; some layouts write an item once a slice."""
+    slices: int
+    files: int
+    bytes: int
+
+
+def convert(
+    dataset: Path | str,
+    *,
+    layout: str,
+    out: Path | str,
+    slices: Sequence[str] = (),
+    constants: Mapping[str, Any] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Converted:
+    """Write a frozen dataset in another layout. Equal datasets and slices give equal bytes.
+
+    Args:
+        dataset: folder of the frozen dataset.
+        layout: a name of ``LAYOUTS``.
+        out: a new or empty folder, or one that an earlier conversion wrote, which is replaced when the new one is whole.
+        slices: names of those to convert; all by default.
+        constants: of the layout.
+        progress: told (stage, done, total).
+
+    Raises:
+        InputError: no such dataset, layout or slice; items that the layout has no place for; ``out`` holds something else.
+        VerifyError: a file of the dataset is not what the manifest says.
+        WorkspaceError: not writable.
+    """
+    root, target = Path(dataset), Path(out)
+    leaf: DatasetLayout = LAYOUTS.get(layout)(**(constants or {}))
+    chosen = _chosen(root, frozen.load(root), slices)
+    _check_kind(leaf, chosen)
+    _check_target(target, root, loadable=bool(leaf.front_matter(chosen)))
+    origin = {
+        "layout": leaf.name, "layout_version": leaf.version, "dataset": chosen.dataset.name,
+        "manifest_sha256": file_sha256(root / frozen.MANIFEST), "slices": [part.name for part in chosen.slices],
+        "items": len(chosen.rows), "constants": dict(constants or {}), "inpaintbench": inpaintbench.__version__,
+    }  # fmt: skip
+    with _replacing(target) as folder:
+        _write(leaf, folder, chosen, progress or _nobody_watches)
+        write_atomically(folder / "README.md", readme(leaf, chosen, origin=origin).encode())
+        write_atomically(folder / MARKER, json.dumps(origin, indent=1, sort_keys=True).encode() + b"\n")
+        files, held = _write_sums(folder)
+    return Converted(target, len(chosen.rows), len(chosen.slices), files, held)
+
+
+def _nobody_watches(stage: str, done: int, total: int) -> None:
+    pass
+
+
+def _chosen(root: Path, dataset: Dataset, names: Sequence[str]) -> Chosen:
+    known = {part.name: part for part in dataset.slices}
+    if bad := [name for name in names if name not in known]:
+        raise UnknownNameError(unknown_name("slice", bad[0], known))
+    parts: list[Slice] = [known[name] for name in dict.fromkeys(names)] or list(dataset.slices)
+    chosen = Chosen(root, dataset, parts, asked=bool(names))
+    if not chosen.rows:
+        raise InputError(f"{str(root)!r} has no items to convert")
+    if hidden := [row["item_id"] for row in chosen.rows if not row.get("truth_file_name")]:
+        raise InputError(f"item {hidden[0]} of {str(root)!r} comes without its truth, which every layout has a place for")
+    return chosen
+
+
+def _check_kind(leaf: DatasetLayout, chosen: Chosen) -> None:
+    foreign = sorted({kind_of(row) for row in chosen.rows} - set(leaf.takes))
+    if foreign:
+        fitting = [name for name in LAYOUTS if foreign[0] in LAYOUTS.get(name).takes]
+        raise InputError(
+            f"{chosen.dataset.name!r} has {foreign[0]}, but the layout {leaf.name!r} is for {' and '.join(leaf.takes)}; "
+            f"take {' or '.join(fitting)}"
+        )
+    if reserved := [part.name for part in chosen.slices if part.name in _RESERVED]:
+        raise InputError(f"the slice {reserved[0]!r} has the name of a file that every converted dataset holds")
+
+
+def _check_target(target: Path, root: Path, *, loadable: bool) -> None:
+    if loadable and (bad := [pattern for pattern in frozen.UNLOADABLE if pattern in str(target.absolute())]):
+        raise InputError(f"the path {str(target)!r} holds {bad[0]!r}, which `datasets` takes for a pattern; use another name")
+    inner, outer = target.resolve(), root.resolve()
+    if inner.is_relative_to(outer) or outer.is_relative_to(inner):
+        raise InputError(f"{str(target)!r} and the dataset {str(root)!r} lie in each other; choose another folder")
+    if target.exists() and not (target.is_dir() and ((target / MARKER).is_file() or not any(target.iterdir()))):
+        raise InputError(f"{str(target)!r} exists and is not a converted dataset; choose another folder")
+
+
+def _write(leaf: DatasetLayout, folder: Path, chosen: Chosen, progress: Callable[[str, int, int], None]) -> None:
+    total = leaf.count(chosen)
+    with ExitStack() as held:
+        lines: IO[bytes] | None = held.enter_context((folder / ITEMS).open("wb")) if leaf.lists_items else None
+        for done, written in enumerate(leaf.write(folder, chosen), start=1):
+            if lines:
+                lines.write(item_line(written))
+            progress(leaf.name, done, total)
+
+
+def _write_sums(folder: Path) -> tuple[int, int]:
+    """Hash all files; how many there are, and their bytes."""
+    paths = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.relative_to(folder).as_posix())
+    held = 0
+    with (folder / SUMS).open("w", encoding="utf-8", newline="\n") as sums:
+        for path in paths:
+            held += path.stat().st_size
+            sums.write(f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n")
+    return len(paths) + 1, held + (folder / SUMS).stat().st_size
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A new folder that takes the place of ``target`` at the end, or leaves no trace."""
+    made = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    old = made.with_suffix(".old.tmp")
+    try:
+        for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):  # of a run that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
+        made.mkdir(parents=True)
+        yield made
+        sync_tree(made)
+        if target.exists():
+            target.rename(old)
+        try:
+            made.rename(target)
+        except OSError:
+            if old.exists():
+                old.rename(target)
+            raise
+    except OSError as error:
+        if not is_disk_error(error):
+            raise
+        raise WorkspaceError(f"{str(target)!r} cannot be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        if target.exists():
+            shutil.rmtree(old, ignore_errors=True)

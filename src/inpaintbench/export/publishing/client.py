@@ -1,0 +1,216 @@
+"""One dataset repository on the Hub: asked patiently, with errors in one sentence that never hold the user's token."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from inpaintbench.errors import InputError, NetworkError, WorkspaceError
+from inpaintbench.workspace import is_disk_error
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+_SECRET = re.compile(r"hf_\w+|(?i:bearer)\s+\S+|(?i:authorization)\W+\S+(?:\s+\S+)?")
+_TRIES = 6
+_LONGEST_WAIT_SECONDS = 300.0
+_PASSING = (408, 429, 500, 502, 503, 504)
+_LONGEST_WORD = 200
+_LOUD = ("huggingface_hub", "httpx", "httpx2", "httpcore", "httpcore2")
+"""Loggers that repeat the headers of answers, at level DEBUG at the latest."""
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file as the Hub lists it."""
+
+    git_sha1: str
+    sha256: str | None
+    """None of small files, which the Hub keeps in git itself."""
+    bytes: int
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Repository]:
+    """A dataset repository ``OWNER/NAME``; while the block runs, the library's own bars, warnings and log lines are silent.
+
+    They repeat what servers say, and servers may repeat the token.
+
+    Raises:
+        InputError: no such name can be.
+    """
+    with _quiet():
+        yield Repository(name)
+
+
+class Repository:
+    """A dataset repository, with the token that `hf auth login` or ``HF_TOKEN`` gives; see ``opened``."""
+
+    def __init__(self, name: str) -> None:
+        from huggingface_hub import HfApi, get_token
+
+        if not _NAME.fullmatch(name):
+            raise InputError(f"{name!r} does not name a dataset of the Hub; give OWNER/NAME")
+        self.name = name
+        self._token = get_token()
+        # Asked for at every call: the library itself reads its environment once, when it is imported.
+        self.endpoint = (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+        self._api: HfApi = HfApi(endpoint=self.endpoint, token=self._token or False)
+
+    @property
+    def url(self) -> str:
+        """Where people look at it."""
+        return f"{self.endpoint}/datasets/{self.name}"
+
+    def require_token(self) -> None:
+        """Raise ``InputError`` unless there is a token."""
+        if not self._token:
+            raise InputError(
+                "the Hub wants to know who publishes: set HF_TOKEN to a token that may write, or run `hf auth login`"
+            )
+
+    def create(self, *, private: bool) -> bool:
+        """Make it unless it is there; whether it is private now."""
+        self._ask(lambda: self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True))
+        return bool(self._ask(lambda: self._api.repo_info(self.name, repo_type="dataset")).private)
+
+    def branch(self, revision: str) -> None:
+        """Make a branch unless it is there."""
+        self._ask(lambda: self._api.create_branch(self.name, branch=revision, repo_type="dataset", exist_ok=True))
+
+    def commit_of(self, revision: str | None) -> str:
+        """The commit that a branch, a tag or the beginning of a commit stands for."""
+        return str(self._ask(lambda: self._api.repo_info(self.name, repo_type="dataset", revision=revision)).sha)
+
+    def files(self, revision: str | None) -> dict[str, Remote]:
+        """Every file: path -> what the Hub knows of it."""
+        from huggingface_hub.hf_api import RepoFile
+
+        def listed() -> list[Any]:
+            return list(self._api.list_repo_tree(self.name, recursive=True, revision=revision, repo_type="dataset"))
+
+        entries = [entry for entry in self._ask(listed) if isinstance(entry, RepoFile)]
+        return {one.path: Remote(one.blob_id, one.lfs.sha256 if one.lfs else None, one.size) for one in entries}
+
+    def commit(
+        self, message: str, files: Mapping[str, Path | bytes], *, deleted: Sequence[str] = (), revision: str | None
+    ) -> None:
+        """Upload files and commit them at once; what the Hub has already is not sent again."""
+        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+        def sent() -> None:
+            # Made anew for every try, since each remembers how far it came.
+            adds = [CommitOperationAdd(path_in_repo=name, path_or_fileobj=content) for name, content in files.items()]
+            deletes = [CommitOperationDelete(path_in_repo=name) for name in deleted]
+            self._api.create_commit(self.name, [*adds, *deletes], commit_message=message, repo_type="dataset", revision=revision)
+
+        self._ask(sent)
+
+    def download(self, name: str, *, commit: str, folder: Path) -> Path:
+        """Bring a file to its place below ``folder``, going on where an earlier call was cut off."""
+        return Path(
+            self._ask(lambda: self._api.hf_hub_download(self.name, name, repo_type="dataset", revision=commit, local_dir=folder))
+        )
+
+    def _ask(self, call: Callable[[], Result]) -> Result:
+        for turn in range(_TRIES):
+            problem, wait = "", 0.0
+            try:
+                return call()
+            except _failures() as error:
+                if isinstance(error, OSError) and is_disk_error(error):
+                    raise WorkspaceError(f"cannot be written: {error.strerror}") from None
+                problem, status, asked = self._problem(error)
+                passing = status in _PASSING or (status is None and _is_transport(error))
+                wait = min(asked if asked is not None else 2.0**turn, _LONGEST_WAIT_SECONDS) if passing else 0.0
+                last = not passing or turn == _TRIES - 1
+            if last:
+                # Outside of the handler: the library's own exception, whose text may repeat what was sent, is not carried along.
+                raise NetworkError(problem)
+            time.sleep(wait)
+        raise AssertionError("unreachable")
+
+    def _problem(self, error: BaseException) -> tuple[str, int | None, float | None]:
+        """One sentence, the status that the Hub gave, and the seconds that it wants us to wait."""
+        answer = next((response for one in _chain(error) if (response := getattr(one, "response", None)) is not None), None)
+        if answer is None:
+            said = "the Hub cannot be reached for" if _is_transport(error) else "the Hub could not do what was asked for"
+            return f"{said} {self.name!r}: {self._clean(error)}", None, None
+        status, after = int(answer.status_code), str(answer.headers.get("Retry-After", ""))
+        told = next((str(text) for one in _chain(error) if (text := getattr(one, "server_message", None))), "")
+        known = {
+            401: "the Hub does not accept the token, or wants one for this dataset; run `hf auth login` or set HF_TOKEN",
+            403: "the token may not do this; make one that may write to this owner's datasets",
+            404: "the Hub shows no such dataset, revision or file, or not to you; check the name, or run `hf auth login`",
+        }
+        said = known.get(status) or self._clean(told) or "no reason given"
+        return f"{self.name!r}: HTTP {status}: {said}", status, float(after) if after.isdecimal() else None
+
+    def _clean(self, text: object) -> str:
+        """The first line of what somebody else said, without secrets, in printable characters."""
+        line = str(text).strip().partition("\n")[0]
+        if self._token:
+            line = line.replace(self._token, "***")
+        return "".join(letter for letter in _SECRET.sub("***", line) if letter.isprintable())[:_LONGEST_WORD]
+
+
+def _failures() -> tuple[type[BaseException], ...]:
+    """What the library raises where the Hub or the way there failed."""
+    return (OSError, RuntimeError, ValueError, *_transport_errors())
+
+
+def _transport_errors() -> tuple[type[BaseException], ...]:
+    """What the HTTP library below raises; which one that is depends on the version of huggingface_hub."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    return tuple(
+        kind
+        for kind in HfHubHTTPError.__mro__
+        if issubclass(kind, BaseException) and kind.__module__.partition(".")[0] in ("httpx", "httpx2")
+    )
+
+
+def _is_transport(error: BaseException) -> bool:
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    chain = list(_chain(error))
+    return any(isinstance(one, _transport_errors()) for one in chain) and not any(
+        isinstance(one, OfflineModeIsEnabled) for one in chain
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    import logging
+
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    loggers = [logging.getLogger(name) for name in _LOUD]
+    levels, bars = [one.level for one in loggers], not are_progress_bars_disabled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for one in loggers:
+            one.setLevel(logging.CRITICAL)
+        disable_progress_bars()
+        try:
+            yield
+        finally:
+            for one, level in zip(loggers, levels, strict=True):
+                one.setLevel(level)
+            if bars:
+                enable_progress_bars()

@@ -1,0 +1,111 @@
+"""Part of a frozen dataset: a frozen dataset itself, of some slices alone, that says what it is a part of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import Any
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import UnknownNameError, VerifyError
+from inpaintbench.export import layout
+from inpaintbench.export.publishing.restating import CARD, joined_card, metadata_files, split_card
+from inpaintbench.types import Dataset
+
+ORIGIN = "part_of.json"
+"""What the part says of the whole: where it is, the hash of its manifest, and what is missing here."""
+
+
+def check_names(dataset: Dataset) -> None:
+    """Raise ``VerifyError`` unless every file lies in the folder and the items' media are among them.
+
+    A manifest from elsewhere must not name files outside of its folder, nor those that tools look for there.
+    """
+    for name in dataset.files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or not path.parts or str(path) != name or any(_is_odd(part) for part in path.parts):
+            raise VerifyError(f"the manifest names a file {name!r}, which cannot lie in a dataset")
+    wanted = {name for row in dataset.items for name in layout.media_names(row)} | {CARD, *metadata_files(dataset)}
+    if absent := sorted(wanted - set(dataset.files)):
+        raise VerifyError(f"the manifest has no hash of {absent[0]!r}, which its slices need")
+
+
+def _is_odd(part: str) -> bool:
+    return part in ("..", ".") or part.startswith(".") or not part.isprintable() or bool(set(part) & set('\\:*?"<>|'))
+
+
+def files_of(dataset: Dataset, slices: Sequence[str]) -> list[str]:
+    """The files that ``slices`` need: their media and rows, and everything that belongs to no slice or item.
+
+    Raises:
+        UnknownNameError: no such slice.
+    """
+    known = [part.name for part in dataset.slices]
+    for name in slices:
+        if name not in known:
+            raise UnknownNameError(unknown_name("slice", name, known))
+    rows = {row["item_id"]: row for row in dataset.items}
+    wanted = {item for part in dataset.slices if part.name in slices for item in part.item_ids}
+    media = {name for row in rows.values() for name in layout.media_names(row)}
+    needed = {name for item in wanted for name in layout.media_names(rows[item])}
+    others = {name for name, part in metadata_files(dataset).items() if part not in slices}
+    return sorted(name for name in dataset.files if name in needed or (name not in media and name not in others))
+
+
+def limited(
+    dataset: Dataset, slices: Sequence[str], *, card: str, whole_sha256: str, origin: Mapping[str, Any]
+) -> tuple[Dataset, dict[str, bytes]]:
+    """The manifest of ``slices`` alone, and the bytes of the files that stand otherwise in the part than in the whole.
+
+    Args:
+        dataset: the whole.
+        slices: names; the rest goes into ``left_out``.
+        card: README.md of the whole; the part's names only configs that can be loaded.
+        whole_sha256: hash of the whole's manifest.
+        origin: where the whole is.
+    """
+    files = files_of(dataset, slices)
+    kept = tuple(part for part in dataset.slices if part.name in slices)
+    missing = {part.name: len(part.item_ids) for part in dataset.slices if part.name not in slices}
+    items = {item for part in kept for item in part.item_ids}
+    told = dict(origin) | {
+        "dataset": dataset.name, "dataset_json_sha256": whole_sha256, "slices": [part.name for part in kept],
+        "items": len(items), "items_of_the_whole": len(dataset.items), "missing_slices": missing,
+        "missing_files": len(set(dataset.files) - set(files)),
+    }  # fmt: skip
+    changed = {
+        CARD: _card(card, [part.name for part in kept], files, told).encode(),
+        ORIGIN: json.dumps(told, indent=1, sort_keys=True).encode() + b"\n",
+    }
+    hashes = {name: dataset.files[name] for name in files}
+    hashes |= {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
+    made = replace(
+        dataset,
+        items=tuple(row for row in dataset.items if row["item_id"] in items),
+        slices=kept,
+        left_out=dict(dataset.left_out)
+        | {name: f"not fetched: its {count} items are in the whole" for name, count in missing.items()},
+        files=hashes,
+    )
+    return made, changed
+
+
+def _card(text: str, slices: Sequence[str], files: Sequence[str], told: Mapping[str, Any]) -> str:
+    header, body = split_card(text)
+    try:
+        configs = [config for config in header["configs"] if config["config_name"] in slices]
+        for config in configs:
+            for split in config["data_files"]:
+                # A pattern that matches nothing would keep `datasets` from loading the rest.
+                split["path"] = [one for one in split["path"] if any(fnmatchcase(name, one) for name in files)]
+    except (KeyError, TypeError) as error:
+        raise VerifyError(f"the header of {CARD} is not that of a frozen dataset: {error!r}") from error
+    header["configs"] = configs
+    here, missing = (", ".join(f"`{name}`" for name in names) for names in (slices, told["missing_slices"]))
+    count = f"{told['items']} of {told['items_of_the_whole']} items"
+    note = f"> Part of a dataset: {here}, {count}. Missing: {missing or 'no slice'}. See `{ORIGIN}`."
+    return joined_card(header, f"\n{note}\n{body}")

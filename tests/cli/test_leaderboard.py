@@ -1,0 +1,82 @@
+"""`eval submit` and `eval leaderboard`, in this process."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer
+from click.testing import Result
+from tests.eval.leaderboard.made import card, run_methods, write_dataset
+from typer.testing import CliRunner
+
+from inpaintbench.cli.leaderboard import leaderboard, submit
+from inpaintbench.errors import InputError, UnknownNameError
+
+app = typer.Typer()
+app.command()(submit)
+app.command()(leaderboard)
+
+
+def call(*arguments: object) -> Result:
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(app, words, catch_exceptions=False, env={"COLUMNS": "200"})
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("leaderboard")
+    write_dataset(folder / "data")
+    run_methods(folder / "data", folder / "run", {"telea": "telea", "ns": "navier_stokes"})
+    (folder / "card.toml").write_bytes(card())
+    return folder
+
+
+def submitted(world: Path, label: str, out: Path, *more: object) -> Result:
+    given = ("--run", world / "run", "--card", world / "card.toml", "--protocol", "devil/corrected")
+    return call("submit", world / "data", *given, "--method", label, "--out", out, *more)
+
+
+def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:
+    done = submitted(world, "telea", tmp_path / "in" / "telea.zip", "--predictions")
+    assert "12 predictions, 72 scores of telea" in done.output
+    submitted(world, "ns", tmp_path / "in" / "ns.zip")
+    (tmp_path / "in" / "torn.zip").write_bytes(b"PK")
+    given = ("--dataset", world / "data", "--protocol", "devil/corrected", "--out", tmp_path / "site")
+    done = call("leaderboard", tmp_path / "in", *given, "--verify", 2, "--workers", 0, "--title", "A <title>")
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in done.output.splitlines() if line.startswith("│")]
+    assert rows == [
+        ["1", "ns", "1.0", "ns.zip", "it brought no predictions"],
+        ["2", "telea", "2.0", "telea.zip", "12 numbers of 2 items agree"],
+    ]
+    assert "left out: torn.zip: it cannot be read as a ZIP file" in done.output
+    seed = re.search(r"--verify 2 --seed (\d+)", done.output)
+    assert seed is not None
+    assert "<h1>A &lt;title&gt;</h1>" in (tmp_path / "site" / "index.html").read_text()
+    first = json.loads((tmp_path / "site" / "leaderboard.json").read_text())
+    call("leaderboard", tmp_path / "in", *given, "--verify", 2, "--workers", 0, "--title", "A <title>", "--seed", seed[1])
+    assert json.loads((tmp_path / "site" / "leaderboard.json").read_text()) == first
+
+
+def test_a_new_card_is_written_once(tmp_path: Path) -> None:
+    call("submit", "--new-card", tmp_path / "card.toml")
+    assert b"training_data" in (tmp_path / "card.toml").read_bytes()
+    with pytest.raises(InputError, match="is there already; give --new-card another name"):
+        call("submit", "--new-card", tmp_path / "card.toml")
+
+
+def test_what_cannot_be_submitted_says_why(world: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="give a dataset, --run and --card, or --new-card FILE"):
+        call("submit", world / "data", "--run", world / "run")
+    with pytest.raises(InputError, match=r"no method card .*--new-card nothing\.toml"):
+        call("submit", world / "data", "--run", world / "run", "--card", "nothing.toml")
+    with pytest.raises(UnknownNameError, match="unknown scored method 'tela', did you mean 'telea'"):
+        submitted(world, "tela", tmp_path / "a.zip")
+    given = ("--run", world / "run", "--card", world / "card.toml")
+    with pytest.raises(InputError, match="holds scores of ns, telea; choose one with --method"):
+        call("submit", world / "data", *given, "--protocol", "devil/corrected")
+    with pytest.raises(InputError, match="no scores under protocol 'e2fgvi-legacy'"):
+        call("submit", world / "data", *given, "--protocol", "e2fgvi-legacy")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,213 @@
+"""Numbers of a board against sums and enumerations written here, and measuring again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.eval.leaderboard.made import COUNT, PROTOCOL, Files, run_methods, spoilt, submit
+
+from inpaintbench import frozen
+from inpaintbench.errors import InputError
+from inpaintbench.eval.leaderboard.board import Board
+from inpaintbench.eval.leaderboard.downloads import COLUMNS, board_csv, board_json
+from inpaintbench.eval.leaderboard.gather import Sample, gather
+from inpaintbench.eval.leaderboard.unpack import read_submission
+from inpaintbench.eval.leaderboard.verify import verify
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.types import Score
+from inpaintbench.workspace import Workspace
+
+CHOSEN = PROTOCOLS.get(PROTOCOL)
+PSNR, SSIM = Quantity("psnr", "hole"), Quantity("ssim", "hole")
+ITEMS = [f"item{number:02d}" for number in range(COUNT)]
+
+
+def board_of(world: Path, folder: Path, sample: Sample | None = None) -> Board:
+    return gather(folder, root=world / "data", protocol=CHOSEN, sample=sample)
+
+
+@pytest.fixture(scope="module")
+def board(world: Path) -> Board:
+    return board_of(world, world / "submissions")
+
+
+Values = dict[tuple[str, Quantity], dict[str, float]]
+
+
+@pytest.fixture(scope="module")
+def values(world: Path) -> Values:
+    """(Method, quantity) -> item -> value, as the run folder has them."""
+    found: Values = {}
+    for row in Workspace(world / "run", create=False).table("scores", Score):
+        if row.value is not None:
+            found.setdefault((row.method, Quantity(row.metric, row.region)), {})[row.item_id] = row.value
+    return found
+
+
+def test_means_places_and_mean_places_are_those_of_a_calculation_by_hand(board: Board, values: Values) -> None:
+    for part in board.slices:
+        means = {
+            (label, one): statistics.fmean(values[label, one][item] for item in part.item_ids)
+            for label in ("telea", "ns", "blank") for one in (PSNR, SSIM)
+        }  # fmt: skip
+        rows = board.rows(part, "hole")
+        for row in rows:
+            places = []
+            for one in (PSNR, SSIM):
+                own = means[row.entry.label, one]
+                places.append(1 + sum(mean > own for (_, other), mean in means.items() if other == one))
+                assert row.cells[one].summary.mean == pytest.approx(own, rel=1e-12)
+                assert (row.cells[one].place, row.cells[one].best) == (places[-1], places[-1] == 1)
+            assert row.mean == sum(places) / 2
+        means_in_order = [row.mean for row in rows if row.mean is not None]
+        assert means_in_order == sorted(means_in_order)
+        assert len(means_in_order) == 3
+    assert [part.name for part in board.slices] == ["all items", "hole_size-low", "hole_size-high"]
+    assert board.regions == ["hole", "band", "frame"]
+
+
+def test_tests_against_the_best_enumerate_all_signs_and_correct_for_all_pairs(board: Board, values: Values) -> None:
+    rows = board.rows(board.slices[0], "hole")
+    columns = {label: np.array([values[label, PSNR][item] for item in ITEMS]) for label in ("telea", "ns", "blank")}
+    signs = np.array(list(itertools.product((1, -1), repeat=COUNT)))
+    p = {}
+    for pair in itertools.combinations(sorted(columns), 2):
+        gaps = columns[pair[0]] - columns[pair[1]]
+        p[frozenset(pair)] = float(np.mean(np.abs(signs @ gaps) >= abs(gaps.sum()) - 1e-9))
+    corrected: dict[frozenset[str], float] = {}
+    for place, both in enumerate(sorted(p, key=lambda both: p[both])):
+        corrected[both] = max([min(1.0, (3 - place) * p[both]), *corrected.values()])
+    best = next(row.entry.label for row in rows if row.cells[PSNR].best)
+    for row in rows:
+        cell = row.cells[PSNR]
+        if row.entry.label == best:
+            assert cell.test is None
+        else:
+            assert cell.test is not None
+            assert cell.test.p_holm is not None
+            assert cell.test.p_holm == pytest.approx(corrected[frozenset((row.entry.label, best))], rel=1e-12)
+            assert cell.like_best == (cell.test.p_holm >= 0.05)
+            assert cell.least_p == pytest.approx(3 * 2 / 2**COUNT)
+
+
+def test_six_sources_and_three_methods_cannot_be_told_apart_and_nothing_is_called_equal(board: Board) -> None:
+    cells = [row.cells[PSNR] for row in board.rows(board.slices[1], "hole")]
+    assert [cell.least_p for cell in cells if cell.test] == [3 * 2 / 2**6] * 2
+    assert not any(cell.like_best for cell in cells)
+
+
+def left_out(item_id: str) -> Callable[[Files], None]:
+    """As a run that failed on one item, the method's worst, says it."""
+
+    def change(files: Files) -> None:
+        header = json.loads(files["submission.json"])
+        blob = header["predictions"].pop(item_id)["blob"]
+        header["failures"][item_id] = "the program ended with status 3"
+        files.pop(f"predictions/{blob}", None)
+        rows: list[dict[str, Any]] = [json.loads(line) for line in files["scores.jsonl"].splitlines()]
+        for row in rows:
+            if row["item_id"] == item_id:
+                row |= {"value": None, "reason": "the program ended with status 3"}
+        files["scores.jsonl"] = "\n".join(map(json.dumps, rows)).encode()
+        files["submission.json"] = json.dumps(header).encode()
+
+    return change
+
+
+def test_leaving_out_a_hard_item_costs_the_place_where_the_item_counts(world: Path, values: Values, tmp_path: Path) -> None:
+    hardest = min(ITEMS, key=lambda item: values["ns", PSNR][item])
+    for label in ("telea", "blank"):
+        (tmp_path / f"{label}.zip").write_bytes((world / "submissions" / f"{label}.zip").read_bytes())
+    spoilt(world / "submissions" / "ns.zip", tmp_path / "ns.zip", left_out(hardest))
+    board = board_of(world, tmp_path)
+    [entry] = [one for one in board.entries if one.label == "ns"]
+    assert entry.missing == {hardest: "the program ended with status 3"}
+    for part in board.slices:
+        rows = {row.entry.label: row for row in board.rows(part, "hole")}
+        own = rows["ns"]
+        inside = hardest in part.item_ids
+        assert own.cells[PSNR].left_out == int(inside)
+        assert (own.cells[PSNR].place is None, own.place is None, own.reason is None) == (inside, inside, not inside)
+        assert own.cells[PSNR].summary.mean == pytest.approx(
+            statistics.fmean(values["ns", PSNR][item] for item in part.item_ids if item != hardest)
+        )
+        if inside:
+            assert own.reason == "no place in PSNR, SSIM"
+            assert {label: row.place for label, row in rows.items()}.keys() == {"ns", "telea", "blank"}
+            assert 1 in {row.place for row in rows.values()}
+
+
+def test_one_submission_alone_cannot_take_places_from_others_by_values_that_nobody_else_has(world: Path, tmp_path: Path) -> None:
+    """Values by another metric that most do not have count for nothing."""
+    workspace = run_methods(world / "data", tmp_path / "run", {"more": "gaussian"}, metrics=["psnr", "ssim", "mse"])
+    folder = tmp_path / "folder"
+    submit(workspace, world / "data", "more", folder / "more.zip")
+    for label in ("telea", "ns", "blank"):
+        (folder / f"{label}.zip").write_bytes((world / "submissions" / f"{label}.zip").read_bytes())
+    board = board_of(world, folder)
+    everything = board.slices[0]
+    assert Quantity("mse", "hole") in board.quantities("hole")
+    assert board.counted(everything, "hole") == [PSNR, SSIM]
+    assert all(row.mean is not None for row in board.rows(everything, "hole"))
+
+
+def test_labels_that_several_chose_are_told_apart_and_a_copy_is_left_out(world: Path, tmp_path: Path) -> None:
+    whole = (world / "submissions" / "telea.zip").read_bytes()
+    for name in ("a.zip", "b.zip"):
+        (tmp_path / name).write_bytes(whole)
+    spoilt(tmp_path / "a.zip", tmp_path / "c.zip", left_out("item01"))
+    board = board_of(world, tmp_path)
+    assert [entry.label for entry in board.entries] == ["telea (a)", "telea (c)"]
+    assert [tuple(one) for one in board.refused] == [("b.zip", "it is the same as a.zip")]
+
+
+def test_downloads_hold_every_mean_and_place(board: Board) -> None:
+    rows = list(csv.DictReader(io.StringIO(board_csv(board).decode())))
+    assert tuple(rows[0]) == COLUMNS
+    assert len(rows) == 3 * 3 * 3 * 2  # slices, regions, methods, metrics
+    whole = json.loads(board_json(board, title="a title"))
+    assert [row["method"] for row in whole["scores"]] == [row["method"] for row in rows]
+    assert {one["method"]: one["card"]["title"] for one in whole["submissions"]}["ns"] == "The ns"
+    first = board.rows(board.slices[0], "hole")[0]
+    assert float(rows[0]["mean"]) == first.cells[PSNR].summary.mean
+
+
+def test_numbers_that_are_measured_again_agree(world: Path, tmp_path: Path) -> None:
+    dataset = frozen.load(world / "data")
+    found = verify(
+        read_submission(world / "submissions" / "telea.zip"), dataset, root=world / "data", protocol=CHOSEN, items=4, seed=7,
+        folder=tmp_path / "run", workers=0,
+    )  # fmt: skip
+    assert (len(set(found.items)), found.values, found.differing, found.agrees) == (4, 4 * 2 * 3, (), True)
+    board = board_of(world, world / "submissions", Sample(items=2, seed=1, workers=0))
+    reasons = {entry.label: entry.verdict and entry.verdict.reason for entry in board.entries}
+    assert reasons == {"telea": None, "ns": None, "blank": "it brought no predictions"}
+
+
+def test_numbers_that_are_not_those_of_the_predictions_keep_a_submission_out(world: Path, tmp_path: Path) -> None:
+    def better(files: Files) -> None:
+        rows = [json.loads(line) for line in files["scores.jsonl"].splitlines()]
+        for row in rows:
+            if row["metric"] == "psnr" and row["region"] == "band":
+                row["value"] += 0.01
+        files["scores.jsonl"] = "\n".join(map(json.dumps, rows)).encode()
+
+    (tmp_path / "good.zip").write_bytes((world / "submissions" / "ns.zip").read_bytes())
+    spoilt(world / "submissions" / "telea.zip", tmp_path / "tuned.zip", better)
+    board = board_of(world, tmp_path, Sample(items=2, seed=1, workers=0))
+    [refused] = board.refused
+    assert refused.name == "tuned.zip"
+    assert refused.reason.startswith("2 of 12 numbers are not those of its predictions, such as psnr (band) of item 'item")
+    (tmp_path / "good.zip").unlink()
+    with pytest.raises(InputError, match="none of 1 submissions"):
+        board_of(world, tmp_path, Sample(items=2, seed=1, workers=0))

@@ -1,0 +1,156 @@
+"""What holds for every layout: equal bytes, sums, whole or not at all, and refusals in one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from inpaintbench.cli.converting import convert as command
+from inpaintbench.errors import InputError, UnknownNameError, VerifyError, WorkspaceError
+from inpaintbench.export.layouts import LAYOUTS
+from inpaintbench.export.layouts.base import by_bytes
+from inpaintbench.export.layouts.convert import convert
+
+FITS = {
+    "embedded": {"devil", "humans", "decaption", "fingerprint", "editing", "reinpaint"},
+    "webdataset": {"devil", "humans", "decaption", "fingerprint", "editing", "reinpaint"},
+    "devil": {"devil", "humans", "reinpaint"},
+    "devil_sets": {"devil", "humans", "reinpaint"},
+    "chalearn": {"humans", "decaption", "fingerprint"},
+    "editboard": {"editing"},
+    "reinpaint": {"humans", "reinpaint"},
+}
+SMALL = {"chalearn": "fingerprint", "editboard": "editing"}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("layout", FITS)
+def test_equal_datasets_give_equal_bytes_and_sums_that_hold(
+    layout: str, frozen_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    dataset = frozen_of(SMALL.get(layout, "reinpaint"))
+    shutil.copytree(dataset, tmp_path / "elsewhere")
+    made = convert(dataset, layout=layout, out=tmp_path / "one")
+    told: list[tuple[str, int, int]] = []
+    convert(tmp_path / "elsewhere", layout=layout, out=tmp_path / "other", progress=lambda *what: told.append(what))
+    found = contents(tmp_path / "one")
+    assert contents(tmp_path / "other") == found
+    assert (made.files, made.bytes) == (len(found), sum(map(len, found.values())))
+    assert [done for _, done, _ in told] == list(range(1, len(told) + 1))
+    assert told[-1] == (layout, len(told), len(told))
+    assert len(told) >= made.items
+    sums = dict(reversed(line.split("  ", 1)) for line in found.pop("SHA256SUMS").decode().splitlines())
+    assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in found.items()}
+    origin = json.loads(found["layout.json"])
+    assert origin["manifest_sha256"] == hashlib.sha256((dataset / "dataset.json").read_bytes()).hexdigest()
+    assert all(str(tmp_path).encode() not in data for data in found.values())
+
+
+@pytest.mark.parametrize("layout", FITS)
+def test_what_does_not_fit_is_refused_with_the_layouts_that_do(
+    layout: str, frozen_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    for kind in {"devil", "decaption", "fingerprint", "editing"} - FITS[layout]:
+        with pytest.raises(InputError, match=rf"has .*, but the layout '{layout}' is for .*; take embedded or webdataset"):
+            convert(frozen_of(kind), layout=layout, out=tmp_path / "out")
+    assert not list(tmp_path.glob("*out*"))
+
+
+def test_an_older_conversion_is_replaced_and_anything_else_is_left_alone(
+    frozen_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    dataset, out = frozen_of("reinpaint"), tmp_path / "out"
+    out.mkdir()
+    (tmp_path / ".out.01234567.tmp").mkdir()  # of a run that was killed
+    convert(dataset, layout="reinpaint", out=out)
+    convert(dataset, layout="webdataset", out=out)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "README.md", "SHA256SUMS", "items.jsonl", "layout.json", "test-000000.tar",
+    ]  # fmt: skip
+    assert not list(tmp_path.glob(".out*"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("all my work")
+    for place, why in ((tmp_path / "mine", "is not a converted dataset"), (dataset / "inside", "lie in each other"),
+                       (dataset.parent, "lie in each other")):  # fmt: skip
+        with pytest.raises(InputError, match=why):
+            convert(dataset, layout="webdataset", out=place)
+    with pytest.raises(InputError, match="takes for a pattern"):
+        convert(dataset, layout="embedded", out=tmp_path / "what?")
+    with pytest.raises(WorkspaceError, match="cannot be written: Not a directory"):
+        convert(dataset, layout="webdataset", out=tmp_path / "mine" / "thesis.txt" / "out")
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "all my work"
+
+
+@pytest.mark.parametrize("layout", ["embedded", "webdataset", "devil", "devil_sets", "reinpaint"])
+def test_a_damaged_dataset_is_never_copied_on(layout: str, frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
+    dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
+    convert(dataset, layout=layout, out=tmp_path / "out")
+    before = contents(tmp_path / "out")
+    hole = sorted((dataset / "holes").iterdir())[-1]
+    hole.write_bytes(hole.read_bytes()[:-1] + b"?")
+    with pytest.raises(VerifyError, match=f"holes/{hole.name} .* differs from the manifest"):
+        convert(dataset, layout=layout, out=tmp_path / "out")
+    hole.unlink()
+    with pytest.raises(VerifyError, match=f"holes/{hole.name} .* is missing"):
+        convert(dataset, layout=layout, out=tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    assert sorted(path.name for path in tmp_path.iterdir() if "cache" not in path.name) == ["dataset", "out"]
+
+
+def test_misspelt_names_get_the_nearest(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown layout 'webdatset', did you mean 'webdataset'"):
+        convert(frozen_of("reinpaint"), layout="webdatset", out=tmp_path / "out")
+    with pytest.raises(UnknownNameError, match="unknown slice 'area-0-2', did you mean 'area-0-20'"):
+        convert(frozen_of("reinpaint"), layout="webdataset", out=tmp_path / "out", slices=["area-0-2"])
+
+
+def test_a_dataset_without_truths_is_refused(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
+    dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
+    manifest = json.loads((dataset / "dataset.json").read_text())
+    gone = manifest["items"][2].pop("truth_file_name")
+    (dataset / "dataset.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=f"item {manifest['items'][2]['item_id']} .* comes without its truth"):
+        convert(dataset, layout="webdataset", out=tmp_path / "out")
+    assert (dataset / gone).exists()
+
+
+def test_runs_of_rows_keep_the_order_and_stay_below_the_limit(tmp_path: Path) -> None:
+    sizes = [40, 60, 1, 100, 101, 30, 30, 40, 1]
+    for number, size in enumerate(sizes):
+        (tmp_path / f"{number}.png").write_bytes(bytes(size))
+    rows = [{"truth_file_name": f"{number}.png"} for number in range(len(sizes))]
+    runs = [[sizes[rows.index(row)] for row in run] for run in by_bytes(rows, tmp_path, most=100)]
+    assert runs == [[40, 60], [1], [100], [101], [30, 30, 40], [1]]
+    assert list(by_bytes([], tmp_path, most=100)) == []
+
+
+def test_the_command_tells_what_it_wrote_and_refuses_constants_of_other_layouts(
+    frozen_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    program = typer.Typer()
+    program.command()(command)
+    arguments = [str(frozen_of("reinpaint")), "--layout", "reinpaint", "--out", str(tmp_path / "out"), "--slice", "area-0-20"]
+    done = CliRunner().invoke(program, arguments)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "area-0-20").is_dir()
+    with pytest.raises(InputError, match="layout 'reinpaint' has no constant 'shard_megabytes'"):
+        CliRunner().invoke(program, [*arguments, "--shard-megabytes", "3"], catch_exceptions=False)
+
+
+def test_every_layout_says_what_it_takes_and_where_things_lie() -> None:
+    assert set(LAYOUTS) >= set(FITS)
+    for name in FITS:
+        leaf = LAYOUTS.get(name)
+        assert leaf.name == name
+        assert leaf.takes
+        assert "```" in leaf.about
