@@ -126,6 +126,10 @@ def test_what_has_no_value_here_is_told_and_what_had_one_elsewhere_is_not_lost(
 
 def test_results_never_go_into_a_folder_of_frames(tmp_path: Path) -> None:
     manifest = write_list(tmp_path, world(tmp_path))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "dataset.sha256").write_text("")
+    with pytest.raises(InputError, match="is the run folder of a frozen benchmark"):
+        score(manifest, tmp_path / "run")
     with pytest.raises(InputError, match="lies in the folder of frames"):
         score(manifest, tmp_path / "fox" / "out")
     assert not (tmp_path / "fox" / "out").exists()

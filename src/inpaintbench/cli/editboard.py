@@ -91,6 +91,8 @@ def editboard(
     if listed.faults:
         _stop(manifest, listed.faults)
     _keep_apart(out, listed.edits)
+    if (out / "dataset.sha256").exists():
+        raise InputError(f"{str(out)!r} is the run folder of a frozen benchmark; choose another --out")
     workspace = Workspace(out, shard=console.parse_shard(shard))
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         own = [edit for edit in listed.edits if workspace.takes(str(edit.original or edit.edited))]

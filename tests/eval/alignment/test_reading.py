@@ -79,6 +79,10 @@ def test_what_annotate_writes_is_read(tmp_path: Path, suffix: str) -> None:
 def test_answers_that_are_refused(tmp_path: Path, line: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         read_answers(written(tmp_path / "answers.csv", f"{HEAD}{line}\n"))
+    with pytest.raises(InputError, match="has two columns 'left'; keep one"):
+        read_answers(written(tmp_path / "twice.csv", "annotator,group,dimension,left,left,choice\nr1,film,motion,a,b,a\n"))
+    with pytest.raises(InputError, match="is a folder; give the table itself"):
+        read_answers(tmp_path)
     with pytest.raises(InputError, match=r"has the suffix '\.xlsx'"):
         read_answers(tmp_path / "answers.xlsx")
     with pytest.raises(InputError, match="cannot be read"):

@@ -189,11 +189,16 @@ def test_too_few_numbers_are_not_drawn() -> None:
 
 
 def test_a_radar_shows_the_tasks_that_have_three_metrics_or_more() -> None:
-    told = {("m", "a"): Told("SOSA", "1"), ("m", "b"): Told("SE", "1")}
-    rows = [row("m", item, metric, 1.0) for item in "ab" for metric in ("ff_alpha", "ff_beta", "semantic_score")]
+    told = {(model, item): Told(task, "1") for model in "mn" for item, task in (("a", "SOSA"), ("b", "SE"))}
+    metrics = ("ff_alpha", "ff_beta", "semantic_score")
+    rows = [row(model, item, metric, value) for model, value in (("m", 1.0), ("n", 2.0)) for item in "ab" for metric in metrics]
     drawn = str(plots.radar_figure(transcript_of(rows, told, title="t")))
     assert "SOSA: single object" in drawn
     assert "SE: style" not in drawn  # semantic score is not defined there
+    alone = transcript_of(
+        [one for one in rows if one.method == "m"], {key: told[key] for key in told if key[0] == "m"}, title="t"
+    )
+    assert plots.radar_figure(alone) is None  # worst and best are one: it would look perfect
 
 
 def test_one_edit_alone_and_infinite_means_are_drawn_without_a_fault() -> None:

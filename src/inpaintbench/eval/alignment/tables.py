@@ -80,6 +80,8 @@ def _from_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         first = file.readline()
         delimiter = max(_DELIMITERS, key=first.count)
         columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        if twice := [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]:
+            raise InputError(f"{path.name} has two columns {twice[0]!r}; keep one")
         lines = csv.reader(file, delimiter=delimiter)
         for cells in lines:
             place = f"line {lines.line_num + 1}"

@@ -95,10 +95,14 @@ def _faults(edited: Looked, original: Looked | None, mask: Looked | None, *, squ
     for what, other in (("the edit", edited), ("the mask", mask)):
         if other and _differ(other, original, squashed=squashed):
             found, asked = sizes_in_words(other.shape, original.shape)
-            only_sizes = other.frames == original.frames
-            yield f"{what} is {found}, its original {asked}" + (
-                "; --side 512 squashes all videos to squares of 512, as EditBoard's script does" if only_sizes else ""
-            )
+            yield f"{what} is {found}, its original {asked}{_way_out(other, original)}"
+
+
+def _way_out(one: Looked, original: Looked) -> str:
+    if one.frames == original.frames:
+        return "; --side 512 squashes all videos to squares of 512, as EditBoard's script does"
+    merged = one.frames < original.frames and str(one.found.get("path", "")).lower().endswith(".gif")
+    return "; programs that write GIFs merge equal frames in a row: give the frames themselves" if merged else ""
 
 
 def _differ(one: Looked, other: Looked, *, squashed: bool) -> bool:

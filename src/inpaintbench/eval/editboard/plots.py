@@ -93,9 +93,11 @@ def radar_figure(found: Transcript) -> str | None:
 
 
 def _axes_in(found: Transcript, task: str) -> list[Axis]:
-    """The axes of the metrics that some model has a number of in a task."""
+    """The axes of the metrics that some model has a number of in a task; not where all means are one, which would look perfect."""
     return [
-        axis for axis in axes_of(found) if any(found.cell(model, task, axis.metric).mean is not None for model in found.models)
+        axis
+        for axis in axes_of(found)
+        if axis.best != axis.worst and any(found.cell(model, task, axis.metric).mean is not None for model in found.models)
     ]
 
 
