@@ -93,7 +93,7 @@ def radar_figure(found: Transcript) -> str | None:
 
 
 def _axes_in(found: Transcript, task: str) -> list[Axis]:
-    """The axes of the metrics that some model has a number of in a task; not where all means are one, which would look perfect."""
+    """The axes of the metrics that some model has a number of in a task; not where all means are equal, which looks perfect."""
     return [
         axis
         for axis in axes_of(found)
