@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+import huggingface_hub.constants
 import pytest
 from scoring_probes import write_items
 from web_server import Answer, WebServer
@@ -43,6 +44,8 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WebServe
     with WebServer() as web:
         monkeypatch.setenv("HF_ENDPOINT", web.url("").rstrip("/"))
         monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
         monkeypatch.chdir(tmp_path)
         yield web
 

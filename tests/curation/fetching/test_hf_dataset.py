@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import Any
 
+import datasets
+import huggingface_hub.constants
 import numpy as np
 import pytest
+from datasets import Dataset, DatasetDict, Features, Value, Video
 from PIL import Image
 from web_footage import HERE, clip_bytes
 from web_server import Answer, WebServer
-
-# The library reads these when it is first imported; another test may have done so already, which is as good without a network.
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-
-import datasets
-from datasets import Dataset, DatasetDict, Features, Value, Video
 
 from inpaintbench.curation.fetching.hf_dataset import HuggingFaceDataset
 from inpaintbench.curation.fetching.step import fetch, rows_of
@@ -31,6 +26,10 @@ from inpaintbench.executors.local import LocalExecutor
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    # Without a network here and in programs that are started; the libraries read their environment when they are imported.
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
 
 
 def png(seed: int) -> bytes:

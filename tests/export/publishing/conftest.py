@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import datasets
 import huggingface_hub.constants
 import pytest
 from hub_server import TOKEN, HubServer
@@ -21,6 +22,14 @@ def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small(_made: Path, tmp_path: Path) -> Path:
     """A copy of it, with one source of a known licence and two without."""
     return Path(shutil.copytree(_made, tmp_path / "small"))
+
+
+@pytest.fixture(autouse=True)
+def _with_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests, and the rater's app, want these libraries without one; they read their environment when they are imported."""
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
 
 
 @pytest.fixture

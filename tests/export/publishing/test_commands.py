@@ -9,21 +9,18 @@ from publishing_data import contents, make_dataset
 from typer.testing import CliRunner, Result
 
 from inpaintbench import frozen
-from inpaintbench.cli import console
 from inpaintbench.cli.publishing import fetch, push
 from inpaintbench.errors import InputError
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> object:
+def run() -> object:
     app = typer.Typer()
     app.command("push")(push)
     app.command("fetch")(fetch)
 
     def ran(*words: object) -> Result:
-        monkeypatch.setattr(console.out, "file", None)
-        with capsys.disabled():
-            return CliRunner().invoke(app, [str(word) for word in words])
+        return CliRunner().invoke(app, [str(word) for word in words])
 
     return ran
 
