@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from built import built, check_published, check_same_bytes
 from datasets import Video, load_dataset
 
 from inpaintbench import frozen, video
+from inpaintbench.curation.split import assign
 from inpaintbench.errors import InputError, MissingPartError
 from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.executors.base import Rejection
@@ -29,6 +31,14 @@ RECIPE = DecaptionRecipe(side=96)
 @pytest.fixture(scope="module")
 def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path, Dataset]:
     return built(tmp_path_factory.mktemp("decaption") / "workspace", RECIPE, FILMS)
+
+
+def test_films_split_as_the_paper_says_not_as_the_page_of_the_challenge() -> None:
+    splits = DecaptionRecipe().splits
+    assert splits == {"train": 0.6, "validation": 0.2, "test": 0.2}
+    given = assign({f"clip {place}": f"film {place}" for place in range(5000)}, splits, seed=0)
+    counts = Counter(given.values())
+    assert all(abs(counts[name] / 5000 - share) < 0.03 for name, share in splits.items())
 
 
 def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
