@@ -408,3 +408,37 @@ def from_row(row: Mapping[str, Any], record_type: type[Record]) -> Record:
             value = tuple(value) if "tuple" in plain and "Mapping" not in plain else value
         values[field.name] = value
     return record_type(**values)
+
+
+@contextmanager
+def replacing(target: Path, *, what: str = "") -> Iterator[Path]:
+    """A new folder that takes the place of ``target`` when the block ends well, or leaves no trace; ``what`` begins the sentence
+    of its error.
+
+    Raises:
+        WorkspaceError: the disk is full, or the folder cannot be written.
+    """
+    made = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    old = made.with_suffix(".old.tmp")
+    try:
+        for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):  # of a run that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
+        made.mkdir(parents=True)
+        yield made
+        sync_tree(made)
+        if target.exists():
+            target.rename(old)
+        try:
+            made.rename(target)
+        except OSError:
+            if old.exists():
+                old.rename(target)
+            raise
+    except OSError as error:
+        if not is_disk_error(error):
+            raise
+        raise WorkspaceError(f"{what}{str(target)!r} cannot be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        if target.exists():
+            shutil.rmtree(old, ignore_errors=True)

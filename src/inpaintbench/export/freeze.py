@@ -19,16 +19,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 import inpaintbench
-from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.errors import InputError
 from inpaintbench.export.card import card
 from inpaintbench.export.layout import EDIT_COLUMNS, MEDIA, by_split, file_column, media_names, metadata_name, row_schema, splits
 from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE, manifest_bytes
@@ -45,7 +43,7 @@ from inpaintbench.types import (
     canonical_json,
     content_id,
 )
-from inpaintbench.workspace import Blobs, file_sha256, is_disk_error, sync_tree, write_atomically, write_parquet
+from inpaintbench.workspace import Blobs, file_sha256, replacing, write_atomically, write_parquet
 
 _VERSIONED = ("av", "datasets", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
 
@@ -95,7 +93,7 @@ def freeze(
     rows = _rows(items, blobs, sources=sources, clips=clips, corruptions=corruptions, attributes=attributes)
     for row in rows:
         row |= {"fill": fill, "hole_is_given": hole_is_given}
-    with _replacing(target) as folder:
+    with replacing(target, what="export ") as folder:
         _copy_media(folder, rows, blobs, clips=clips, corruptions=corruptions)
         by_id = {row["item_id"]: row for row in rows}
         split_of = splits(rows)
@@ -256,31 +254,3 @@ def _copy_media(
 
 def _hashes(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): file_sha256(path) for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """A new folder that takes the place of ``target`` at the end, or leaves no trace."""
-    made = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        for leftover in target.parent.glob(f".{target.name}.*.tmp"):
-            shutil.rmtree(leftover, ignore_errors=True)
-        made.mkdir(parents=True)
-        yield made
-        sync_tree(made)
-        old = made.with_suffix(".old.tmp")
-        if target.exists():
-            target.rename(old)
-        try:
-            made.rename(target)
-        except OSError:
-            if old.exists():
-                old.rename(target)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        if not is_disk_error(error):
-            raise
-        raise WorkspaceError(f"export {str(target)!r} cannot be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(made, ignore_errors=True)

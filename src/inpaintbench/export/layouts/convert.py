@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 import json
-import shutil
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -15,12 +12,12 @@ from typing import IO, Any
 import inpaintbench
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
+from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.base import Chosen, DatasetLayout, item_line, kind_of
 from inpaintbench.export.layouts.readme import readme
 from inpaintbench.types import Dataset, Slice
-from inpaintbench.workspace import file_sha256, is_disk_error, sync_tree, write_atomically
+from inpaintbench.workspace import file_sha256, replacing, write_atomically
 
 MARKER = "layout.json"
 """What the folder is and where it comes from."""
@@ -76,7 +73,7 @@ def convert(
         "manifest_sha256": file_sha256(root / frozen.MANIFEST), "slices": [part.name for part in chosen.slices],
         "items": len(chosen.rows), "constants": dict(constants or {}), "inpaintbench": inpaintbench.__version__,
     }  # fmt: skip
-    with _replacing(target) as folder:
+    with replacing(target) as folder:
         _write(leaf, folder, chosen, progress or _nobody_watches)
         write_atomically(folder / "README.md", readme(leaf, chosen, origin=origin).encode())
         write_atomically(folder / MARKER, json.dumps(origin, indent=1, sort_keys=True).encode() + b"\n")
@@ -142,32 +139,3 @@ def _write_sums(folder: Path) -> tuple[int, int]:
             held += path.stat().st_size
             sums.write(f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n")
     return len(paths) + 1, held + (folder / SUMS).stat().st_size
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """A new folder that takes the place of ``target`` at the end, or leaves no trace."""
-    made = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
-    old = made.with_suffix(".old.tmp")
-    try:
-        for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):  # of a run that was killed
-            shutil.rmtree(leftover, ignore_errors=True)
-        made.mkdir(parents=True)
-        yield made
-        sync_tree(made)
-        if target.exists():
-            target.rename(old)
-        try:
-            made.rename(target)
-        except OSError:
-            if old.exists():
-                old.rename(target)
-            raise
-    except OSError as error:
-        if not is_disk_error(error):
-            raise
-        raise WorkspaceError(f"{str(target)!r} cannot be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-        if target.exists():
-            shutil.rmtree(old, ignore_errors=True)
