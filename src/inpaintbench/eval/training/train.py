@@ -29,7 +29,7 @@ from inpaintbench.workspace import write_atomically
 
 VERSION = "1"
 STATE = "training.pt"
-SAVE_SECONDS = 60.0
+SAVE_SECONDS = 15.0
 Told = Callable[[int, float], None]
 
 
