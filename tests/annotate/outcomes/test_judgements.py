@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from voted_studies import OF_CLIPS, OF_PREDICTIONS, Ballot, study_of
 
@@ -87,6 +87,7 @@ def test_a_spreadsheet_finds_no_formulas(tmp_path: Path) -> None:
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8), suffix=st.sampled_from(SUFFIXES))
+@example(text="\r", suffix=".csv")
 def test_any_text_comes_back_as_it_was(text: str, suffix: str, tmp_path: Path) -> None:
     row = dict.fromkeys(SCHEMA.names, text) | {
         "candidates": [text, "b"], "shown": [], "given": json.dumps({text: text}), "seconds": 0.1, "at": 1e9 / 3,

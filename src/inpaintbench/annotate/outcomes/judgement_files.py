@@ -122,9 +122,19 @@ def _suffix(path: Path) -> str:
     return suffix
 
 
+class _UnixLines:
+    """Takes whole lines that end in ``\\r\\n`` and passes them on with ``\\n``."""
+
+    def __init__(self, sink: io.StringIO) -> None:
+        self._sink = sink
+
+    def write(self, line: str) -> None:
+        self._sink.write(line.removesuffix("\r\n") + "\n")
+
+
 def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
+    writer = csv.writer(_UnixLines(sink))  # lines that end in both make it put quotes around a lone carriage return
     writer.writerow(SCHEMA.names)
     for row in rows:
         writer.writerow([_cell(row[name]) for name in SCHEMA.names])
