@@ -64,7 +64,7 @@ compile_bytecode() {
 
 lock() {
     compile="$UV pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --upgrade"
-    $compile --extra all --extra dev pyproject.toml -o requirements.lock
+    $compile --extra all --extra docs --extra dev pyproject.toml -o requirements.lock
     # The same versions as in the full lock, so that the demo and the tests encode the same bytes.
     $compile -c requirements.lock pyproject.toml -o requirements-demo.lock
 }
