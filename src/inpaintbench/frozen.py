@@ -20,7 +20,7 @@ from inpaintbench.view import ItemView, composite, composite_in_place
 
 MANIFEST = "dataset.json"
 OWN_HASH = "manifest_sha256"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 UNLOADABLE = ("[", "]", "*", "?", "::")
 """In a path, `datasets` takes these for patterns and finds nothing."""
 
@@ -49,9 +49,10 @@ def load(folder: Path | str) -> Dataset:
     try:
         fields: dict[str, Any] = json.loads(path.read_text())
         if fields["format_version"] != FORMAT_VERSION:
-            raise VerifyError(f"{path.name} has format {fields['format_version']}, this program reads {FORMAT_VERSION}")
+            read = f"this program reads {FORMAT_VERSION}; export the dataset again"
+            raise VerifyError(f"{path.name} has format {fields['format_version']}, {read}")
         fields["slices"] = tuple(Slice(part["name"], part["rule"], tuple(part["item_ids"])) for part in fields["slices"])
-        fields["items"] = tuple(fields["items"])
+        fields["items"], fields["removed"] = tuple(fields["items"]), tuple(fields.get("removed", ()))
         fields.pop(OWN_HASH, None)
         return Dataset(**fields)
     except (ValueError, KeyError, TypeError) as error:

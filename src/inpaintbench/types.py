@@ -285,7 +285,16 @@ class Dataset:
     files: Mapping[str, str]
     """Path in the dataset -> SHA-256 of the file."""
     versions: Mapping[str, str]
-    format_version: int = 2
+    format_version: int = 3
+    about: str = ""
+    """What the card says of the benchmark, in Markdown."""
+    version: str = "1.0.0"
+    """Of the dataset, as its publisher counts."""
+    removed: tuple[Plain, ...] = ()
+    """Tombstones: ``item_id`` and ``reason`` of items that an earlier version had; their ids are never given again."""
+    facts: Plain = field(default_factory=dict)
+    """What the card tells besides the rows: raters and their agreement, calibration of rules, licences that a publisher
+    stated, what is held back, the whole that this is a part of."""
 
 
 @dataclass(frozen=True)

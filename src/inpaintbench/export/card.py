@@ -5,74 +5,77 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from inpaintbench.export import layout
-from inpaintbench.types import Plain, Slice
+from inpaintbench.export.licences import hub_name
+from inpaintbench.types import Dataset, Plain, Slice, content_id
 
 
-def card(
-    *,
-    name: str,
-    rows: Sequence[Plain],
-    slices: Sequence[Slice],
-    left_out: Mapping[str, str],
-    recipe: Plain,
-    versions: Mapping[str, str],
-    content: str,
-    about: str,
-) -> str:
-    """The text of README.md.
+def card(dataset: Dataset) -> str:
+    """The text of README.md, made from the manifest alone.
 
     Args:
-        name: title of the dataset.
-        rows: items of the manifest.
-        slices: slices with items.
-        left_out: slices without, and why.
-        recipe: the resolved recipe, printed whole.
-        versions: of the packages that made the dataset.
-        content: hash of everything above; part of every config, so that no cache confuses two exports.
-        about: of the benchmark.
+        dataset: with the hashes of its data; its own documents may be missing there.
     """
-    split_of = layout.splits(rows)
+    rows, slices, split_of = dataset.items, dataset.slices, layout.splits(dataset.items)
+    body = [
+        *part_note(dataset),
+        f"# {dataset.name}",
+        "",
+        *([dataset.about, ""] if dataset.about else []),
+        *_counts(rows, slices, split_of),
+        *_slice_table(slices, dataset.left_out, {row["item_id"]: row for row in rows}),
+        *_how_to_load(slices, split_of, rows),
+        *_columns(rows),
+        *_licences(dataset),
+        "## How it was made",
+        "",
+        "The resolved recipe; with the same sources and versions it gives this dataset again, byte for byte (per platform).",
+        "",
+        "```json",
+        json.dumps(dict(dataset.recipe), indent=1, sort_keys=True),
+        "```",
+        "",
+        ", ".join(f"{package} {number}" for package, number in sorted(dataset.versions.items())),
+        "",
+    ]
+    return f"---\n{yaml.safe_dump(_header(dataset), sort_keys=False, allow_unicode=True).rstrip()}\n---\n\n" + "\n".join(body)
+
+
+def _header(dataset: Dataset) -> dict[str, Any]:
+    rows, split_of = dataset.items, layout.splits(dataset.items)
     stills, holes = all(row["frames"] == 1 for row in rows), _have_holes(rows)
     patterns = sorted({f"{Path(name).parent}/*{Path(name).suffix}" for row in rows for name in layout.media_names(row)})
-    header = {
-        "pretty_name": name,
+    content = content_of(dataset)  # part of every config, so that no cache confuses two exports
+    return {
+        "pretty_name": dataset.name,
+        "license": sorted({hub_name(row["licence"] or "") for row in rows}),
         "task_categories": ["image-to-image" if stills else "video-to-video"],
         "tags": [*_tags(stills=stills, holes=holes, edits=_are_edits(rows)), "diagnostic-benchmark"],
         "size_categories": [_size_category(len(rows))],
-        "configs": [_config(part, split_of, patterns, content) for part in slices],
+        "configs": [_config(part, split_of, patterns, content) for part in dataset.slices],
     }
-    return "\n".join(
-        [
-            "---",
-            yaml.safe_dump(header, sort_keys=False, allow_unicode=True).rstrip(),
-            "---",
-            "",
-            f"# {name}",
-            "",
-            *([about, ""] if about else []),
-            *_counts(rows, slices, split_of),
-            *_slice_table(slices, left_out, {row["item_id"]: row for row in rows}),
-            *_how_to_load(slices, split_of, rows),
-            *_columns(rows),
-            *_licences(rows),
-            "## How it was made",
-            "",
-            "The resolved recipe; with the same sources and versions it gives this dataset again, byte for byte (per platform).",
-            "",
-            "```json",
-            json.dumps(dict(recipe), indent=1, sort_keys=True),
-            "```",
-            "",
-            ", ".join(f"{package} {number}" for package, number in sorted(versions.items())),
-            "",
-        ]
+
+
+def content_of(dataset: Dataset) -> str:
+    """The hash of rows, slices and recipe: another one means another dataset, whatever its folder is called."""
+    return content_id(
+        list(dataset.items), [asdict(part) for part in dataset.slices], dict(dataset.left_out), dict(dataset.recipe)
     )
+
+
+def part_note(dataset: Dataset) -> list[str]:
+    """That this is a part of a dataset, and of which."""
+    if not (whole := dataset.facts.get("part_of")):
+        return []
+    here, missing = (", ".join(f"`{name}`" for name in names) for names in (whole["slices"], whole["missing_slices"]))
+    count = f"{whole['items']} of {whole['items_of_the_whole']} items"
+    return [f"> Part of a dataset: {here}, {count}. Missing: {missing or 'no slice'}. See `part_of.json`.", ""]
 
 
 def _have_holes(rows: Sequence[Plain]) -> bool:
@@ -204,8 +207,14 @@ def _columns(rows: Sequence[Plain]) -> list[str]:
     ]
 
 
-def _licences(rows: Sequence[Plain]) -> list[str]:
-    per_source = {row["source_id"]: row["licence"] or "not stated" for row in rows}
-    counts = Counter(per_source.values())
-    lines = [f"- {licence}: {count} {'source' if count == 1 else 'sources'}" for licence, count in sorted(counts.items())]
-    return ["## Licences of the sources", "", *lines, ""]
+def _licences(dataset: Dataset) -> list[str]:
+    per_source = {row["source_id"]: row["licence"] or "not stated" for row in dataset.items}
+    lines = ["## Licences of the sources", "", *_counted(Counter(per_source.values())), ""]
+    if stated := dataset.facts.get("licences_stated"):
+        told = "These sources came without a known licence; their publisher states it, in the column `licence` too."
+        lines += ["### Stated by the publisher", "", told, "", *_counted(stated), ""]
+    return lines
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
+    return [f"- {licence}: {count} {'source' if count == 1 else 'sources'}" for licence, count in sorted(counts.items())]

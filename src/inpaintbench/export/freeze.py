@@ -20,16 +20,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 import inpaintbench
 from inpaintbench.errors import InputError
-from inpaintbench.export.card import card
+from inpaintbench.export.documents import sealed
 from inpaintbench.export.layout import EDIT_COLUMNS, MEDIA, by_split, file_column, media_names, metadata_name, row_schema, splits
-from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE, manifest_bytes
+from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
 from inpaintbench.types import (
     EDIT,
     Attribute,
@@ -41,7 +40,6 @@ from inpaintbench.types import (
     Slice,
     Source,
     canonical_json,
-    content_id,
 )
 from inpaintbench.workspace import Blobs, file_sha256, replacing, write_atomically, write_parquet
 
@@ -101,20 +99,19 @@ def freeze(
             for split, ids in by_split(part.item_ids, split_of).items():
                 flat = [_flat(by_id[name]) for name in ids]
                 write_parquet(folder / metadata_name(part.name, split, split_of), flat, row_schema(rows))
-        content = content_id(rows, [asdict(part) for part in slices], dict(left_out), dict(recipe))
-        versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
-        text = card(
-            name=name, rows=rows, slices=slices, left_out=left_out, recipe=recipe, versions=versions, content=content, about=about
-        )
-        write_atomically(folder / "README.md", text.encode())
         for path, data in extra(rows) if extra else ():
             (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
-        dataset = Dataset(
-            name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
-            files=_hashes(folder), versions=versions, format_version=FORMAT_VERSION,
+        versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
+        dataset, written = sealed(
+            Dataset(
+                name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
+                files=_hashes(folder), versions=versions, format_version=FORMAT_VERSION, about=about,
+            ),
+            {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)},
         )  # fmt: skip
-        write_atomically(folder / MANIFEST, manifest_bytes(dataset))
+        for path, data in written.items():
+            write_atomically(folder / path, data)
     return dataset
 
 
@@ -253,4 +250,8 @@ def _copy_media(
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in _files(folder)}
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())

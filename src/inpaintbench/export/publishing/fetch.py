@@ -13,7 +13,6 @@ from inpaintbench.errors import InputError, VerifyError, WorkspaceError
 from inpaintbench.export.publishing.client import Repository, opened
 from inpaintbench.export.publishing.part import check_names, files_of, limited
 from inpaintbench.export.publishing.plan import Told
-from inpaintbench.export.publishing.restating import CARD
 from inpaintbench.frozen import MANIFEST, OWN_HASH, UNLOADABLE, manifest_bytes
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import file_sha256, is_disk_error, sync_tree
@@ -93,11 +92,10 @@ def _fetch(hub: Repository, target: Path, beside: Path, slices: Sequence[str], r
     dataset = whole
     if slices:
         origin = {"repository": hub.name, "revision": revision, "commit": commit}
-        card = (made / CARD).read_text()
-        dataset, changed = limited(whole, slices, card=card, whole_sha256=file_sha256(manifest), origin=origin)
+        sizes = {name: (made / name).stat().st_size for name in files}
+        dataset, changed = limited(whole, slices, sizes=sizes, whole_sha256=file_sha256(manifest), origin=origin)
         for name, data in changed.items():
             (made / name).write_bytes(data)
-        (made / MANIFEST).write_bytes(manifest_bytes(dataset))
     else:
         shutil.copyfile(manifest, made / MANIFEST)
     _remove_others(made, {*dataset.files, MANIFEST})

@@ -6,14 +6,14 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.export import layout
-from inpaintbench.export.publishing.restating import CARD, joined_card, metadata_files, split_card
+from inpaintbench.export.documents import CARD, sealed
+from inpaintbench.export.publishing.restating import metadata_files
 from inpaintbench.types import Dataset
 
 ORIGIN = "part_of.json"
@@ -57,14 +57,14 @@ def files_of(dataset: Dataset, slices: Sequence[str]) -> list[str]:
 
 
 def limited(
-    dataset: Dataset, slices: Sequence[str], *, card: str, whole_sha256: str, origin: Mapping[str, Any]
+    dataset: Dataset, slices: Sequence[str], *, sizes: Mapping[str, int], whole_sha256: str, origin: Mapping[str, Any]
 ) -> tuple[Dataset, dict[str, bytes]]:
     """The manifest of ``slices`` alone, and the bytes of the files that stand otherwise in the part than in the whole.
 
     Args:
         dataset: the whole.
         slices: names; the rest goes into ``left_out``.
-        card: README.md of the whole; the part's names only configs that can be loaded.
+        sizes: of the part's files, in bytes.
         whole_sha256: hash of the whole's manifest.
         origin: where the whole is.
     """
@@ -77,35 +77,15 @@ def limited(
         "items": len(items), "items_of_the_whole": len(dataset.items), "missing_slices": missing,
         "missing_files": len(set(dataset.files) - set(files)),
     }  # fmt: skip
-    changed = {
-        CARD: _card(card, [part.name for part in kept], files, told).encode(),
-        ORIGIN: json.dumps(told, indent=1, sort_keys=True).encode() + b"\n",
-    }
-    hashes = {name: dataset.files[name] for name in files}
-    hashes |= {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
+    named = json.dumps(told, indent=1, sort_keys=True).encode() + b"\n"
     made = replace(
         dataset,
         items=tuple(row for row in dataset.items if row["item_id"] in items),
         slices=kept,
         left_out=dict(dataset.left_out)
         | {name: f"not fetched: its {count} items are in the whole" for name, count in missing.items()},
-        files=hashes,
+        files={name: dataset.files[name] for name in files} | {ORIGIN: hashlib.sha256(named).hexdigest()},
+        facts=dict(dataset.facts) | {"part_of": told},
     )
-    return made, changed
-
-
-def _card(text: str, slices: Sequence[str], files: Sequence[str], told: Mapping[str, Any]) -> str:
-    header, body = split_card(text)
-    try:
-        configs = [config for config in header["configs"] if config["config_name"] in slices]
-        for config in configs:
-            for split in config["data_files"]:
-                # A pattern that matches nothing would keep `datasets` from loading the rest.
-                split["path"] = [one for one in split["path"] if any(fnmatchcase(name, one) for name in files)]
-    except (KeyError, TypeError) as error:
-        raise VerifyError(f"the header of {CARD} is not that of a frozen dataset: {error!r}") from error
-    header["configs"] = configs
-    here, missing = (", ".join(f"`{name}`" for name in names) for names in (slices, told["missing_slices"]))
-    count = f"{told['items']} of {told['items_of_the_whole']} items"
-    note = f"> Part of a dataset: {here}, {count}. Missing: {missing or 'no slice'}. See `{ORIGIN}`."
-    return joined_card(header, f"\n{note}\n{body}")
+    made, written = sealed(made, {**sizes, ORIGIN: len(named)})
+    return made, {ORIGIN: named, **written}

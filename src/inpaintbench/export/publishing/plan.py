@@ -10,7 +10,7 @@ from pathlib import Path
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.export.publishing.licences import NOT_STATED, is_known, why_refused
+from inpaintbench.export.licences import NOT_STATED, is_known, why_refused
 from inpaintbench.export.publishing.part import ORIGIN
 from inpaintbench.export.publishing.restating import restated
 from inpaintbench.export.verify import file_problems

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.export.publishing.licences import hub_name, is_known, why_refused
+from inpaintbench.export.licences import hub_name, is_known, why_refused
 
 OPEN = (
     "CC-BY-4.0", "cc by 4.0", "CC-BY-SA-2.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-3.0", "CC-BY-3.0-de", "CC0-1.0", "PDM-1.0", "US-Gov",
