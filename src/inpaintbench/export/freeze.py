@@ -62,6 +62,9 @@ def freeze(
     fill: int = 0,
     hole_is_given: bool = True,
     about: str = "",
+    version: str = "1.0.0",
+    removed: Sequence[Plain] = (),
+    facts: Plain | None = None,
     extra: Callable[[Sequence[Plain]], Iterable[tuple[str, bytes]]] | None = None,
 ) -> Dataset:
     """Write the dataset folder; an older one is replaced whole once the new one is complete.
@@ -81,6 +84,9 @@ def freeze(
         fill: level of the hole pixels in the input, 0..255, where no input is stored.
         hole_is_given: whether methods are told where the hole is.
         about: what the card says of the benchmark, in Markdown.
+        version: of the dataset.
+        removed: tombstones, ``item_id`` and ``reason`` each; none of ``items`` is among them.
+        facts: what the card tells besides the rows, see ``Dataset.facts``.
         extra: further files, made from the rows, one after the other: path in the dataset and bytes.
 
     Raises:
@@ -107,6 +113,7 @@ def freeze(
             Dataset(
                 name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
                 files=_hashes(folder), versions=versions, format_version=FORMAT_VERSION, about=about,
+                version=version, removed=tuple(removed), facts=dict(facts or {}),
             ),
             {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)},
         )  # fmt: skip
