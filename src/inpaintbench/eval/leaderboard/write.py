@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import uuid
-from collections.abc import Mapping
 from pathlib import Path
 
-from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.errors import InputError
 from inpaintbench.eval.leaderboard.board import Board
 from inpaintbench.eval.leaderboard.downloads import board_csv, board_json
 from inpaintbench.eval.leaderboard.method_page import method_pages
 from inpaintbench.eval.leaderboard.pages import CSV, JSON, slice_pages
-from inpaintbench.workspace import sync_tree
+from inpaintbench.workspace import replacing
 
 _FRONT = "index.html"
 
@@ -46,26 +43,8 @@ def write_site(folder: Path, board: Board, *, title: str | None = None, introduc
         CSV: board_csv(board),
         JSON: board_json(board, title=named),
     }
-    try:
-        _replace(folder, files)
-    except OSError as error:
-        raise WorkspaceError(f"leaderboard {str(folder)!r} cannot be written: {error.strerror}") from error
-    return folder / _FRONT
-
-
-def _replace(folder: Path, files: Mapping[str, bytes]) -> None:
-    mark = uuid.uuid4().hex[:8]
-    made, previous = (folder.with_name(f".{folder.name}.{mark}.{kind}") for kind in ("new", "old"))
-    try:
+    with replacing(folder, what="leaderboard ") as made:
         for name, data in files.items():
             (made / name).parent.mkdir(parents=True, exist_ok=True)
             (made / name).write_bytes(data)
-        sync_tree(made)
-        if folder.exists():
-            folder.rename(previous)
-        made.rename(folder)
-    finally:
-        if previous.exists() and not folder.exists():
-            previous.rename(folder)
-        shutil.rmtree(made, ignore_errors=True)
-        shutil.rmtree(previous, ignore_errors=True)
+    return folder / _FRONT
