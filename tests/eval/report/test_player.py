@@ -200,7 +200,7 @@ def test_a_metric_from_the_list_reaches_the_whole_page_and_keeps_the_region_in_m
     sets = [set_score(of, method, "motion-low", 7.5, n=9, d=4) for method in VALUES]
     report = write_report(
         tmp_path / "out", title="Many", dataset=dataset(SLICES), scores=made, slice_scores=sets, protocol=of,
-        media=FlatMedia(frames=2), gallery_items_per_slice=0,
+        media=FlatMedia(frames=2), gallery_items_per_slice=0, further_items=0,
     )  # fmt: skip
     tab = Tab(browser, report, viewport={"width": 390, "height": 844})
     tables, list_of_metrics = tab.page.locator(".scroll:visible:has(> .scores)"), tab.page.locator("select[name=metric]")
@@ -260,7 +260,7 @@ def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_p
     rows = scores(values, metric="mse", region="frame")
     made = write_report(
         tmp_path / "out", title="Wide", dataset=dataset(slices, frames=1), scores=rows, protocol=CORRECTED,
-        media=FlatMedia(frames=1, with_hole=False), gallery_items_per_slice=0,
+        media=FlatMedia(frames=1, with_hole=False), gallery_items_per_slice=0, further_items=0,
     )  # fmt: skip
     tab = Tab(browser, made, viewport={"width": width, "height": 900})
     assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
@@ -298,7 +298,7 @@ def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_p
 def test_without_scripts_all_tables_and_videos_are_there(browser: Any, report: ReportFiles) -> None:
     page = Tab(browser, report, java_script_enabled=False).page
     assert page.locator(".scores:visible").count() == 3
-    assert page.locator("video:visible").count() == 3
+    assert page.locator("video:visible").count() == 4
     assert page.locator(".controls:visible, canvas:visible").count() == 0
 
 

@@ -35,20 +35,22 @@ def matrix(results: Results) -> dict[tuple[str, str], str]:
     """(row, column) -> text of the cell."""
     html = significance_section(results)
     rows = html.split("<tbody>")[1].split("<tr ")[1:]
-    names = [re.findall(r"</i>(.*?)</span>", row)[0] for row in rows]
+    names = [re.findall(r'class="name">(.*?)</span>', row)[0] for row in rows]
     texts = [[re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in rows]
     return {(row, names[at]): text for row, line in zip(names, texts, strict=True) for at, text in enumerate(line) if text}
 
 
 def test_the_better_of_a_pair_carries_its_p() -> None:
     found = matrix(results_of("abcdefghijkl"))
-    assert found["best", "worst"] == "✓ p 0.001"
-    assert found["best", "even"] == "✓ p 0.001"
-    assert found["even", "worst"] == "✓ p 0.001"
-    assert len(found) == 3
+    assert found["best", "worst"].endswith("▲ better, p 0.001")
+    assert found["worst", "best"].endswith("▼ worse, p 0.001")
+    assert found["best", "even"].endswith("▲ better, p 0.001")
+    assert found["even", "worst"].startswith("+1.00")
+    assert found["worst", "even"].startswith("−1.00")
+    assert len(found) == 9
     html = significance_section(results_of("abcdefghijkl"))
     assert "24 items of 12 sources with finite values of both methods." in html
-    assert "best less worst: 2.12 dB; p &lt; 0.001 before the correction, 0.001 after; 24 items of 12 sources" in html
+    assert "best less worst: +2.12 dB; p &lt; 0.001 before the correction, 0.001 after; 24 items of 12 sources" in html
 
 
 def test_it_is_the_test_of_all_items_by_source() -> None:
@@ -58,7 +60,7 @@ def test_it_is_the_test_of_all_items_by_source() -> None:
     data = json.loads(report_json(results, [], title="T"))["significance"]
     assert len(data) == 3
     assert {"metric", "region", "one", "other", "difference", "p", "p_holm", "n", "n_sources", "least_p", "reason",
-            "n_infinite"} == set(data[0])  # fmt: skip
+            "n_infinite", "interval_low", "interval_high"} == set(data[0])  # fmt: skip
 
 
 def test_too_few_sources_are_said() -> None:
@@ -67,7 +69,8 @@ def test_too_few_sources_are_said() -> None:
     assert "<table" not in html
     html = significance_section(results_of("abcdef"))
     assert "So few sources cannot tell 3 pairs of methods apart: after the correction the smallest possible p is 0.094." in html
-    assert "✓" not in html.split("<tbody>")[1]
+    assert "▲" not in html.split("<tbody>")[1]
+    assert "not told apart, p" in html
     assert "So few sources" not in significance_section(results_of("abcdefg"))
 
 

@@ -55,7 +55,7 @@ def test_edits_are_shown_beside_the_original_with_their_prompts(tmp_path: Path) 
     assert "“a cat” → <b>“a &lt;b&gt;blue&lt;/b&gt; cat”</b>" in page
     assert '<span class="method">Original</span>' in page
     assert '<span class="method">Input</span>' not in page
-    assert "For each slice a telling item: the original and every result, in step." in page
+    assert "the original and every result, in step." in page
     assert "Hold: original" in page
 
 
@@ -101,7 +101,7 @@ def test_equal_input_gives_equal_bytes(report: ReportFiles, tmp_path: Path) -> N
 
 def test_beyond_the_limit_videos_lie_beside_the_page(tmp_path: Path) -> None:
     files = write(tmp_path / "out", inline_limit_bytes=1000)
-    assert [path.name for path in files.media] == ["exhibit-0.mp4", "exhibit-1.mp4", "exhibit-2.mp4"]
+    assert [path.name for path in files.media] == ["exhibit-0.mp4", "exhibit-1.mp4", "exhibit-2.mp4", "exhibit-3.mp4"]
     page = files.page.read_text()
     assert all(path.is_file() and f'src="media/{path.name}"' in page for path in files.media)
     assert "The videos lie in the folder media/ beside this file" in page
@@ -110,7 +110,7 @@ def test_beyond_the_limit_videos_lie_beside_the_page(tmp_path: Path) -> None:
 
 def test_a_report_replaces_an_earlier_one_whole(tmp_path: Path) -> None:
     write(tmp_path / "out", inline_limit_bytes=1000)
-    write(tmp_path / "out", gallery_items_per_slice=0)
+    write(tmp_path / "out", gallery_items_per_slice=0, further_items=0)
     assert not (tmp_path / "out" / "media").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
+from inpaintbench.eval.report.frame_data import frame_data
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
 from inpaintbench.eval.report.markup import breakable, count, data_uri, method_name, only_for, slice_name, with_unit
@@ -53,14 +55,33 @@ def strip(results: Results, exhibits: Sequence[Exhibit]) -> str:
     """A small picture for each slice and item, in the order of the tables."""
     order = [one.name for one in in_reading_order(results.slices)] or [results.everything.name]
     entries = [
-        (name, index, exhibit) for name in order for index, exhibit in enumerate(exhibits) if name in exhibit.choice.reasons
+        (name, slice_name(name), index)
+        for name in order
+        for index, exhibit in enumerate(exhibits)
+        if name in exhibit.choice.reasons
     ]
+    labelled = [(label, index) for index, exhibit in enumerate(exhibits) for label in exhibit.choice.labels]
+    # "Hardest 2" before "Hardest 10"
+    labelled.sort(key=lambda entry: (entry[0].rstrip("0123456789"), len(entry[0]), entry[0]))
+    entries += [(label, f"<b>{escape(label)}</b>", index) for label, index in labelled]
     return "\n".join(
         f'<a class="thumb" href="#{exhibit_id(index)}" data-slice="{escape(name)}">'
-        f'<img src="{data_uri(exhibit.poster, "image/png")}" alt="">'
-        f"<span>{slice_name(name)}</span></a>"
-        for name, index, exhibit in entries
+        f'<i class="poster" data-poster="{index}" aria-hidden="true"></i><span>{words}</span></a>'
+        for name, words, index in entries
     )
+
+
+def posters(exhibits: Sequence[Exhibit]) -> str:
+    """Style rules with the picture of each exhibit, so that one that stands for several slices is held once."""
+    return "\n".join(
+        f'[data-poster="{index}"] {{ background-image: url("{data_uri(exhibit.poster, "image/png")}"); }}'
+        for index, exhibit in enumerate(exhibits)
+    )
+
+
+def shown_items(exhibits: Sequence[Exhibit]) -> dict[str, str]:
+    """Item -> id of the element that plays it."""
+    return {exhibit.choice.item_id: exhibit_id(index) for index, exhibit in enumerate(exhibits)}
 
 
 def figures(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, default: Quantity) -> str:
@@ -83,14 +104,16 @@ def _figure(results: Results, exhibit: Exhibit, *, index: int, address: str, def
 <div class="tiles">
 {tiles}
 </div>
-{_timeline(results, exhibit)}
+{_timeline(exhibit)}
 </figure>"""
 
 
 def _caption(results: Results, exhibit: Exhibit, default: Quantity) -> str:
     row = next(row for row in results.dataset.items if row["item_id"] == exhibit.choice.item_id)
-    heads = " ".join(f'<span class="title">{slice_name(name)}</span>' for name in exhibit.choice.reasons)
-    reasons = "; ".join(dict.fromkeys(exhibit.choice.reasons.values()))
+    choice = exhibit.choice
+    heads = " ".join(f'<span class="title">{slice_name(name)}</span>' for name in choice.reasons)
+    heads += " ".join(f'<span class="title">{escape(label)}</span>' for label in choice.labels)
+    reasons = "; ".join(dict.fromkeys((*choice.reasons.values(), *choice.labels.values())))
     judged = f"{metric_label(default.metric)} in the {region_label(default.region)}"
     return (
         f'<figcaption><h3>{heads}</h3><p class="why">Chosen because {escape(reasons)} (by {escape(judged)}).</p>'
@@ -149,32 +172,13 @@ def _tile_score(results: Results, item_id: str, method: str, quantity: Quantity,
     return f'<span class="value" {only_for(quantity)}{hidden}>{words}</span>'
 
 
-def _timeline(results: Results, exhibit: Exhibit) -> str:
-    """Error over time, a line for each method; empty for a still image or without predictions."""
-    frames = exhibit.layout.frames
-    peak = max((error for errors in exhibit.errors.values() for error in errors if error is not None), default=0.0)
-    if frames < 2 or not peak:
+def _timeline(exhibit: Exhibit) -> str:
+    """Where a script draws the values over time; empty for a still image or without predictions."""
+    if not frame_data(exhibit, edit=not _has_input(exhibit)):
         return ""
-    colours = method_colours(results.methods)
-    lines = "".join(
-        f'<path d="{_path(errors, peak)}" stroke="{colours[method]}"><title>{escape(method)}</title></path>'
-        for method, errors in exhibit.errors.items()
-    )
-    where = "in the hole" if exhibit.hole_fraction is not None else "in the whole frame"
-    what = "Error of each frame" if _has_input(exhibit) else "Difference of each frame from the original"
-    words = f"{what} {where}: root mean square, 0 to {peak:.0f} of 255 grey levels"
-    return (
-        f'<div class="timeline"><p class="axis">{words}</p><div class="chart">'
-        f'<svg viewBox="0 0 {frames - 1} 100" preserveAspectRatio="none" role="img" '
-        f'aria-label="{what.lower()} {where}">{lines}</svg><i class="playhead"></i></div></div>'
-    )
+    return '<div class="traces js-only"></div>'
 
 
-def _path(errors: Sequence[float | None], peak: float) -> str:
-    """An SVG path with gaps where a frame has no error."""
-    commands, pen_down = [], False
-    for index, error in enumerate(errors):
-        if error is not None:
-            commands.append(f"{'L' if pen_down else 'M'}{index} {100 - 96 * error / peak:.1f}")
-        pen_down = error is not None
-    return "".join(commands)
+def all_frame_data(exhibits: Sequence[Exhibit]) -> dict[str, Any]:
+    """Id of each exhibit -> what its plot over time draws."""
+    return {exhibit_id(index): frame_data(exhibit, edit=not _has_input(exhibit)) for index, exhibit in enumerate(exhibits)}

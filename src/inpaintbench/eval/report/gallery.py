@@ -14,6 +14,7 @@ import numpy as np
 
 from inpaintbench import regions
 from inpaintbench.errors import InputError
+from inpaintbench.eval.report.frame_values import Recipe, frame_values
 from inpaintbench.eval.report.proxy import Layout, Tiles, encode, poster
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results
@@ -40,6 +41,8 @@ class Choice:
     interest: float = -math.inf
     """How much the methods differ; of the items with most predictions the one with the largest is shown first."""
     reasons: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    """What else it stands for, such as ``Hardest 1``, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Exhibit:
     """Centre of the hole in each frame as shares of width and height, gliding, for the close-up."""
     hole_fraction: float | None
     """Mean share of hole pixels."""
+    by_frame: dict[str, dict[Quantity, list[float | None]]] = field(default_factory=dict)
+    """Method -> quantity -> value of each frame, measured on the originals."""
 
 
 def choose_items(results: Results, quantity: Quantity, *, per_slice: int) -> list[Choice]:
@@ -100,11 +105,17 @@ def _reason(results: Results, one: Slice, item_id: str, quantity: Quantity) -> s
 
 
 def make_exhibits(
-    choices: Sequence[Choice], media: Media, *, methods: Sequence[str], rates: Mapping[str, float], edits: bool = False
+    choices: Sequence[Choice],
+    media: Media,
+    *,
+    methods: Sequence[str],
+    rates: Mapping[str, float],
+    edits: bool = False,
+    recipe: Recipe | None = None,
 ) -> list[tuple[Exhibit, bytes]]:
     """Each choice with its tiled video as H.264 mp4; ``rates`` gives the frames per second of items.
 
-    With ``edits`` the input is the truth, and is shown once.
+    With ``edits`` the input is the truth, and is shown once. With a ``recipe`` clips are measured frame by frame.
 
     Raises:
         InputError: the media hold no truth or input for an item, or frames of another shape.
@@ -115,7 +126,7 @@ def make_exhibits(
     with ThreadPoolExecutor(max_workers=1) as encoder:
         for choice in choices:
             fps = rates[choice.item_id]
-            exhibit, sheet = _draw(choice, media, methods=methods, fps=fps, edits=edits)
+            exhibit, sheet = _draw(choice, media, methods=methods, fps=fps, edits=edits, recipe=recipe)
             for earlier in videos[-1:]:
                 earlier.result()
             exhibits.append(exhibit)
@@ -123,18 +134,24 @@ def make_exhibits(
         return [(exhibit, video.result()) for exhibit, video in zip(exhibits, videos, strict=True)]
 
 
-def _draw(choice: Choice, media: Media, *, methods: Sequence[str], fps: float, edits: bool) -> tuple[Exhibit, Frames]:
+def _draw(
+    choice: Choice, media: Media, *, methods: Sequence[str], fps: float, edits: bool, recipe: Recipe | None
+) -> tuple[Exhibit, Frames]:
     truth, hole = _required(media, choice.item_id, "truth"), media.hole(choice.item_id)
     given, tiles = truth, Tiles(truth, hole=hole)
     if not edits:
         given = _fitting(_required(media, choice.item_id, "input"), truth, item_id=choice.item_id, channel="input")
         tiles.add("input", given)
     errors: dict[str, list[float | None]] = {}
+    by_frame: dict[str, dict[Quantity, list[float | None]]] = {}
     for method in methods:
         frames = media.frames(choice.item_id, method)
         if frames is not None:
             tiles.add(method, _fitting(frames, truth, item_id=choice.item_id, channel=method))
             errors[method] = frame_errors(truth, frames, hole=hole)
+            if recipe is not None and len(truth) > 1:
+                everywhere = np.ones(truth.shape[:3], np.bool_) if hole is None else hole
+                by_frame[method] = frame_values(recipe, truth, frames, everywhere)
     sheet, layout = tiles.sheet(fps=fps)
     exhibit = Exhibit(
         choice=choice,
@@ -143,6 +160,7 @@ def _draw(choice: Choice, media: Media, *, methods: Sequence[str], fps: float, e
         errors=errors,
         centres=[] if hole is None else _centres(hole),
         hole_fraction=None if hole is None else float(regions.hole_fraction(hole).mean()),
+        by_frame=by_frame,
     )
     return exhibit, sheet
 

@@ -14,6 +14,9 @@ from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.eval.statistics import Summary
 
+SCROLLS = ' tabindex="0"'
+"""On what may be wider than the window: keys scroll it too."""
+
 
 def number(value: float | None, *, decimals: int) -> str:
     """A number with its decimals and a true minus sign, ``∞``, or a dash for None."""
@@ -22,6 +25,12 @@ def number(value: float | None, *, decimals: int) -> str:
     if math.isinf(value):
         return "∞"
     return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def signed(value: float, *, decimals: int) -> str:
+    """A difference with its sign: ``+1.20``, ``−0.30``; ``0.00`` where nothing is left of it."""
+    words = f"{value:+.{decimals}f}"
+    return words[1:] if float(words) == 0 else words.replace("-", "−")
 
 
 def with_unit(value: float | None, metric: str) -> str:
@@ -53,9 +62,13 @@ def counts(summary: Summary) -> str:
 
 def scrolling_table(heads: Sequence[str], rows: Sequence[str]) -> str:
     """A plain table around finished rows; a head "Items" is a column of numbers."""
-    head = "".join(f"<th class='n'>{name}</th>" if name == "Items" else f"<th>{name}</th>" for name in heads)
+    head = "".join(
+        f"<th scope='col' class='n'>{name}</th>" if name == "Items" else f"<th scope='col'>{name}</th>" for name in heads
+    )
     body = "\n".join(rows)
-    return f'<div class="scroll"><table class="plain"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
+    return (
+        f'<div class="scroll"{SCROLLS}><table class="plain"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
+    )
 
 
 def breakable(name: str) -> str:
@@ -68,7 +81,9 @@ def breakable(name: str) -> str:
 
 def method_name(method: str, colour: str) -> str:
     """A method's name behind a dot of its colour."""
-    return f'<span class="method" style="--method:{colour}"><i class="dot"></i>{breakable(method)}</span>'
+    # Its letters stand in one box of their own, so that it breaks after underscores and slashes only.
+    name = f'<span class="name">{breakable(method)}</span>'
+    return f'<span class="method" style="--method:{colour}" title="{escape(method)}"><i class="dot"></i>{name}</span>'
 
 
 def slice_name(name: str) -> str:

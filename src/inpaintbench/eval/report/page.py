@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
@@ -13,9 +15,13 @@ from plotly.offline import get_plotlyjs
 from inpaintbench.eval.report import exhibits as gallery_html
 from inpaintbench.eval.report import notes, overview
 from inpaintbench.eval.report.gallery import Exhibit
-from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, region_label
+from inpaintbench.eval.report.item_records import item_data
+from inpaintbench.eval.report.item_table import items_section
+from inpaintbench.eval.report.labels import REGION_LABELS, method_colours, metric_arrow, region_label
 from inpaintbench.eval.report.markup import json_script
+from inpaintbench.eval.report.plot_tables import difficulty_tables, improvement_tables
 from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
+from inpaintbench.eval.report.provenance import provenance
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_table, score_tables
@@ -27,6 +33,9 @@ MOST_BUTTONS = 5
 MOST_ROWS = 6
 """A figure of relative improvement with more metrics than this shows the chosen one alone."""
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
+SCRIPTS = ("shared", "report", "items", "item_panel", "scatter", "traces", "wipe", "player", "gallery")
+"""Files of the page's scripts, in the order in which they run."""
+MARK = 'document.documentElement.classList.add("js");'
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 
 
@@ -39,9 +48,13 @@ def default_quantity(results: Results) -> Quantity:
     return next(quantity for quantity in usable if quantity.region == first)
 
 
-def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, title: str, inline: bool) -> str:
-    """The whole page as HTML text; ``addresses`` say where the video of each exhibit is."""
+def render(
+    results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, title: str, inline: bool, frame_note: str = ""
+) -> str:
+    """The whole page as HTML text; ``addresses`` say where the video of each exhibit is, ``frame_note`` what is not drawn."""
     default = default_quantity(results)
+    shown = gallery_html.shown_items(exhibits)
+    scripts = {name: _asset(f"{name}.js") for name in SCRIPTS}
     parts = {
         "title": escape(title),
         "subtitle": overview.subtitle(results),
@@ -60,7 +73,7 @@ def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[st
         "ranks_lead": ranks_lead(results),
         "rank_tables": rank_tables(results),
         "significance": significance_section(results),
-        **_sensitivity(results),
+        **_sensitivity(results, default),
         **_hole_controls(exhibits),
         "failures": failure_table(results) or "<p>None: every method has every score.</p>",
         "metric_notes": notes.metric_notes(results),
@@ -69,20 +82,38 @@ def render(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[st
         "constants_table": notes.constants_table(results),
         "dataset_table": notes.dataset_table(results),
         "media_note": INLINE_NOTE if inline else BESIDE_NOTE,
-        "data": json_script("report-data", _data(results, default)),
-        "style": _asset("style.css"),
+        "posters": gallery_html.posters(exhibits),
+        "items": items_section(results, shown, default=default),
+        "items_link": '<a href="#items">Items</a>' if not default.of_sets else "",
+        "difficulty_tables": difficulty_tables(results, default=default),
+        "provenance": provenance(results),
+        "frame_note": f'<p class="note">{escape(frame_note)}</p>' if frame_note else "",
+        "data": json_script("report-data", _data(results, default, exhibits)),
+        "style": _asset("style.css") + _asset("items.css"),
+        "mark": MARK,
+        "policy": _policy([MARK, get_plotlyjs(), *scripts.values()]),
         "plotly": get_plotlyjs(),
-        "report_script": _asset("report.js"),
-        "player_script": _asset("player.js"),
+        "scripts": "\n".join(f"<script>{text}</script>" for text in scripts.values()),
     }
     return Template(_asset("page.html")).substitute(parts)
 
 
-def _sensitivity(results: Results) -> dict[str, str]:
+def _policy(scripts: Sequence[str]) -> str:
+    """What the page may do: run its own scripts, known by their hashes, and show what it carries or what lies beside it."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "media-src 'self' data: blob: file:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _sensitivity(results: Results, default: Quantity) -> dict[str, str]:
     """The section about low and high slices and its link; nothing where no attribute has both."""
     if not pair_slices(results.slices):
         return {"sensitivity_link": "", "sensitivity": ""}
-    section = Template(_asset("sensitivity.html")).substitute(legend=overview.legend(results))
+    section = Template(_asset("sensitivity.html")).substitute(
+        legend=overview.legend(results), tables=improvement_tables(results, default=default)
+    )
     return {"sensitivity_link": '<a href="#sensitivity">Sensitivity</a>', "sensitivity": section}
 
 
@@ -128,13 +159,16 @@ def _label(name: str, value: str) -> str:
     return metric_arrow(value) if name == "metric" else region_label(value, short=True)
 
 
-def _data(results: Results, default: Quantity) -> dict[str, Any]:
+def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit]) -> dict[str, Any]:
     """What the scripts draw, by metric and region."""
     return {
         "default": default._asdict(),
         "quantities": [quantity._asdict() for quantity in results.quantities],
         "difficulty": {f"{one.metric}/{one.region}": difficulty_figure(results, one) for one in results.quantities},
         "sensitivity": _sensitivity_figures(results),
+        "colours": method_colours(results.methods),
+        "items": item_data(results, gallery_html.shown_items(exhibits), default=default),
+        "frames": gallery_html.all_frame_data(exhibits),
     }
 
 

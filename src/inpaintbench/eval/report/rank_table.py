@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from html import escape
 
 from inpaintbench.eval.report.labels import method_colours, metric_title, name_label
-from inpaintbench.eval.report.markup import breakable
+from inpaintbench.eval.report.markup import SCROLLS, breakable
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Group, Pair, Results, group_slices, pair_slices
 
-_ROW_PIXELS = 24
+_ROW_PIXELS, _TALL_ROW_PIXELS = 24, 34
 _GUTTER_PIXELS = 24
+_ONE_LINE_LETTERS = 14
+"""Longer names take two lines."""
 
 Ranking = list[tuple[str, int | None]]
 
@@ -43,20 +45,24 @@ def _tables(results: Results, region: str) -> tuple[str, str]:
     ]
     groups = [_group(results, group, quantities) for group in group_slices(results.slices)]
     return (
-        _table(quantities, pairs, heads=("Attribute",), kind="ranks"),
-        _table(quantities, groups, heads=("Attribute", "Slice"), kind="ranks in-lines"),
+        _table(quantities, pairs, heads=("Attribute",), kind="ranks", row=_row_pixels(results)),
+        _table(quantities, groups, heads=("Attribute", "Slice"), kind="ranks in-lines", row=_row_pixels(results)),
     )
 
 
-def _table(quantities: Sequence[Quantity], rows: Sequence[str], *, heads: Sequence[str], kind: str) -> str:
+def _row_pixels(results: Results) -> int:
+    return _TALL_ROW_PIXELS if max(map(len, results.methods)) > _ONE_LINE_LETTERS else _ROW_PIXELS
+
+
+def _table(quantities: Sequence[Quantity], rows: Sequence[str], *, heads: Sequence[str], kind: str, row: int) -> str:
     if not rows or not quantities:
         return ""
     titles = [*heads, *(metric_title(quantity.metric) for quantity in quantities)]
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
     body = "\n".join(rows)
     return (
-        f'<div class="scroll" data-region="{escape(quantities[0].region)}">'
-        f'<table class="{kind}" style="--metrics:{len(quantities)}"><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll" data-region="{escape(quantities[0].region)}"{SCROLLS}>'
+        f'<table class="{kind}" style="--metrics:{len(quantities)};--row:{row}px"><thead><tr>{head}</tr></thead>'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
 
@@ -93,7 +99,7 @@ def _entries(results: Results, ranking: Ranking) -> str:
 
 
 def _entry(method: str, place: int | None, colour: str, *, tied: bool, contested: bool) -> str:
-    name = f"<b>{escape(method)}</b>" if place == 1 and contested else f"<span>{escape(method)}</span>"
+    name = f"<b>{breakable(method)}</b>" if place == 1 and contested else f"<span>{breakable(method)}</span>"
     mark = "– " if place is None else "= " if tied else ""
     words = "no value" if place is None else f"place {place}"
     return f'<li style="--method:{colour}" title="{escape(method)}: {words}">{mark}{name}</li>'
@@ -102,16 +108,18 @@ def _entry(method: str, place: int | None, colour: str, *, tied: bool, contested
 def _lines(results: Results, low: Ranking, high: Ranking) -> str:
     """One line for each method that has a place on both sides."""
     colours = method_colours(results.methods)
+    row = _row_pixels(results)
     right = {method: index for index, (method, place) in enumerate(high) if place is not None}
     lines = "".join(
-        f'<line x1="0" x2="{_GUTTER_PIXELS}" y1="{_middle(index)}" y2="{_middle(right[method])}" stroke="{colours[method]}"/>'
+        f'<line x1="0" x2="{_GUTTER_PIXELS}" y1="{_middle(index, row)}" y2="{_middle(right[method], row)}" '
+        f'stroke="{colours[method]}"/>'
         for index, (method, place) in enumerate(low)
         if place is not None and method in right
     )
-    height = _ROW_PIXELS * len(low)
+    height = row * len(low)
     size = f'width="{_GUTTER_PIXELS}" height="{height}" viewBox="0 0 {_GUTTER_PIXELS} {height}"'
     return f'<svg class="lines" {size} aria-hidden="true">{lines}</svg>'
 
 
-def _middle(index: int) -> float:
-    return (index + 0.5) * _ROW_PIXELS
+def _middle(index: int, row: int) -> float:
+    return (index + 0.5) * row

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inpaintbench.eval.report.differences import difference
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.pcons_caution import suspects
+from inpaintbench.eval.report.provenance import manifest_sha256
 from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
 from inpaintbench.types import Plain, Score, Slice, canonical_json
@@ -93,11 +95,12 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "summary": summary_rows(results),
         "difficulty": _difficulty(results),
         "relative_improvement": _improvements(results),
-        "significance": [
-            {**quantity._asdict(), **asdict(test)} for quantity in results.quantities for test in results.pair_tests(quantity)
-        ],
+        "significance": _significance(results),
         "pcons_caution": [asdict(one) for quantity in results.quantities for one in suspects(results, quantity)],
-        "gallery": [{"item_id": one.choice.item_id, "slices": one.choice.reasons} for one in exhibits],
+        "gallery": [
+            {"item_id": one.choice.item_id, "slices": one.choice.reasons, "labels": one.choice.labels} for one in exhibits
+        ],
+        "dataset_sha256": manifest_sha256(results),
     }
     return canonical_json(_finite(report)).encode() + b"\n"
 
@@ -125,6 +128,16 @@ def _improvements(results: Results) -> list[dict[str, Any]]:
         if quantity.ranked
         for method in results.methods
     ]
+
+
+def _significance(results: Results) -> list[dict[str, Any]]:
+    rows = []
+    for quantity in results.quantities:
+        for test in results.pair_tests(quantity):
+            apart = difference(results, test.one, test.other, quantity)
+            ends = {"interval_low": apart and apart.low, "interval_high": apart and apart.high}
+            rows.append({**quantity._asdict(), **asdict(test), **ends})
+    return rows
 
 
 def _finite(value: Any) -> Any:

@@ -1,7 +1,7 @@
 "use strict";
 // Choice of metric and region, sorting, plots. The page reads well without it.
 (() => {
-  const data = JSON.parse(document.getElementById("report-data").textContent);
+  const data = report.data;
   const form = document.querySelector(".choices");
   const chosen = { ...data.default };
   let wished = chosen.region;
@@ -13,6 +13,7 @@
     }
     draw("difficulty", data.difficulty[`${chosen.metric}/${chosen.region}`]);
     draw("sensitivity", data.sensitivity[chosen.region] ?? data.sensitivity[`${chosen.metric}/${chosen.region}`]);
+    report.tell("chosen", { ...chosen });
   }
 
   function regionsOf(metric) {
@@ -68,6 +69,14 @@
     const known = original ? rows : rows.filter((row) => "value" in row.children[heads.indexOf(head)].dataset);
     if (!original) known.sort((one, other) => (falling ? value(other) - value(one) : value(one) - value(other)) || 0);
     body.append(...known, ...rows.filter((row) => !known.includes(row)), ...last);
+    report.announce(original ? "Slices as in the report" : `Sorted by ${button.textContent.trim()}, ${falling ? "largest" : "smallest"} first`);
+  }
+
+  async function copyFact(button) {
+    const done = await report.copy(document.getElementById(button.dataset.copy).innerText);
+    button.textContent = done ? "Copied" : "Not allowed";
+    report.announce(done ? "Copied" : "The browser allows no copying here");
+    setTimeout(() => { button.textContent = "Copy"; }, 1600);
   }
 
   function followSections() {
@@ -78,12 +87,15 @@
         if (entry.isIntersecting) for (const other of links.values()) other.classList.toggle("here", other === link);
       }
     }, { rootMargin: "-30% 0px -65% 0px" });
-    for (const id of links.keys()) watcher.observe(document.getElementById(id));
+    for (const id of links.keys()) if (document.getElementById(id)) watcher.observe(document.getElementById(id));
   }
 
   form.addEventListener("change", (event) => choose({ [event.target.name]: event.target.value }));
   for (const button of document.querySelectorAll("button.sort")) button.addEventListener("click", () => sort(button));
+  for (const button of document.querySelectorAll("button.copy")) button.addEventListener("click", () => copyFact(button));
+  report.draw = draw;
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   followSections();
-  choose({});
+  // The other scripts listen first.
+  document.addEventListener("DOMContentLoaded", () => choose({}));
 })();

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, region_label
 from inpaintbench.eval.report.markup import (
+    SCROLLS,
     breakable,
     count,
     counts,
@@ -78,7 +79,7 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
     # A table that does not fit scrolls sideways instead of keeping its head in sight.
     wide = " wide" if least > _PAGE_PIXELS else " broad" if least > _NARROW_PAGE_PIXELS else ""
     return (
-        f'<div class="scroll{wide}" {only_for(quantity)}><table class="scores" style="min-width:{least}px">'
+        f'<div class="scroll{wide}" {only_for(quantity)}{SCROLLS}><table class="scores" style="min-width:{least}px">'
         f"<caption>{caption}</caption>"
         f'<thead><tr><th scope="col"><button type="button" class="sort reset">Slice</button></th><th scope="col" class="n">n</th>'
         f"{heads}</tr></thead><tbody>\n{rows}\n</tbody></table></div>"

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from html import escape
 
 from inpaintbench.eval.comparing import PairTest
-from inpaintbench.eval.report.labels import method_colours, metric_title, region_label
-from inpaintbench.eval.report.markup import breakable, count, method_name, number, only_for
+from inpaintbench.eval.report.differences import Difference, difference
+from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, region_label
+from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, only_for, signed
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results
 
@@ -20,10 +21,11 @@ def significance_section(results: Results) -> str:
     if len(results.methods) < 2:
         return ""
     blocks = "\n".join(_block(results, quantity) for quantity in results.quantities if quantity.ranked)
-    return f"""<section id="significance">
-  <h2>Which leads are more than chance</h2>
+    return f"""<section id="significance" aria-labelledby="significance-title">
+  <h2 id="significance-title">Which leads are more than chance</h2>
   <p class="lead">Paired permutation tests over all items; the signs of differences are flipped source by source. p is corrected
-  for the number of pairs (Holm). A tick marks a row that beats its column at {LEVEL:g}.</p>
+  for the number of pairs (Holm). ▲ marks a row that is better than its column at {LEVEL:g}, ▼ one that is worse; other pairs
+  could as well differ by chance. Intervals are of one pair each, without the correction.</p>
 {blocks}
 </section>"""
 
@@ -42,7 +44,7 @@ def _block(results: Results, quantity: Quantity) -> str:
         words = f"{_rests_on(tests)}{_settled(results, quantity, tests)}"
         body = _matrix(results, quantity, tests) + f'<p class="note">{escape(words)}</p>'
     heading = f"{metric_title(quantity.metric)} in the {region_label(quantity.region)}"
-    return f'<div class="scroll" {only_for(quantity)}><h3>{escape(heading)}</h3>{body}</div>'
+    return f'<div class="scroll" {only_for(quantity)}{SCROLLS}><h3>{escape(heading)}</h3>{body}</div>'
 
 
 def _rests_on(tests: Sequence[PairTest]) -> str:
@@ -82,27 +84,61 @@ def _matrix(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> 
     colours = method_colours(results.methods)
     names = {method: method_name(method, colours[method]) for method in results.methods}
     by_pair = {frozenset((test.one, test.other)): test for test in tests}
+    apart = {frozenset((test.one, test.other)): difference(results, test.one, test.other, quantity) for test in tests}
     heads = "".join(f'<th scope="col">{names[method]}</th>' for method in results.methods)
     rows = "\n".join(
         f'<tr style="--method:{colours[row]}"><th scope="row">{names[row]}</th>'
-        + "".join(_cell(row, column, by_pair.get(frozenset((row, column))), quantity) for column in results.methods)
+        + "".join(
+            _cell(row, column, by_pair.get(pair), apart.get(pair), quantity) for column, pair in _pairs(row, results.methods)
+        )
         + "</tr>"
         for row in results.methods
     )
-    return f'<table class="pairs"><thead><tr><th scope="col">beats</th>{heads}</tr></thead><tbody>\n{rows}\n</tbody></table>'
-
-
-def _cell(row: str, column: str, test: PairTest | None, quantity: Quantity) -> str:
-    if test is None or test.p_holm is None or test.difference is None or test.one != row:
-        return "<td></td>"
     leaf = metric_leaf(quantity.metric)
-    difference = number(test.difference, decimals=leaf.decimals) + (f" {leaf.unit}" if leaf.unit else "")
-    title = (
-        f"{row} less {column}: {difference}; p {_p(test.p)} before the correction, {_p(test.p_holm)} after; "
-        f"{count(test.n, 'item')} of {count(test.n_sources, 'source')}"
+    unit = f" ({leaf.unit})" if leaf.unit else ""
+    better = "higher" if quantity.higher_is_better else "lower"
+    caption = escape(
+        f"Mean difference in {metric_label(quantity.metric)}{unit}, row less column, with its "
+        f"{results.protocol.interval.level:.0%} interval; {better} is better."
     )
-    kind, mark = ("beats", "<b>✓</b> ") if test.p_holm < LEVEL else ("", "")
-    return f'<td class="{kind}" title="{escape(title)}">{mark}p {breakable(_p(test.p_holm))}</td>'
+    corner = '<th scope="col">row less column</th>'
+    head = f"<caption>{caption}</caption><thead><tr>{corner}{heads}</tr></thead>"
+    return f'<table class="pairs">{head}<tbody>\n{rows}\n</tbody></table>'
+
+
+def _pairs(row: str, methods: Sequence[str]) -> list[tuple[str, frozenset[str]]]:
+    return [(column, frozenset((row, column))) for column in methods]
+
+
+def _cell(row: str, column: str, test: PairTest | None, apart: Difference | None, quantity: Quantity) -> str:
+    if row == column:
+        return '<td class="same"><span aria-label="the same method">·</span></td>'
+    if test is None or apart is None or test.difference is None:
+        return '<td class="none">no item of both</td>'
+    own = apart if test.one == row else apart.turned()
+    leaf = metric_leaf(quantity.metric)
+    values = f"<b>{signed(own.mean, decimals=leaf.decimals)}</b>" + (
+        ""
+        if own.low is None or own.high is None
+        else f"<small>{signed(own.low, decimals=leaf.decimals)} to {signed(own.high, decimals=leaf.decimals)}</small>"
+    )
+    kind, verdict = _verdict(row, test)
+    unit = f" {leaf.unit}" if leaf.unit else ""
+    title = (
+        f"{row} less {column}: {signed(own.mean, decimals=leaf.decimals)}{unit}; p {_p(test.p)} before the correction, "
+        f"{_p(test.p_holm)} after; {count(test.n, 'item')} of {count(test.n_sources, 'source')}"
+    )
+    return f'<td class="{kind}" title="{escape(title)}">{values}<span class="verdict">{verdict}</span></td>'
+
+
+def _verdict(row: str, test: PairTest) -> tuple[str, str]:
+    """Class and words of a cell: who leads, or that nobody can be told to."""
+    if test.p_holm is None:
+        return "open", "not tested"
+    p = f"p {breakable(_p(test.p_holm))}"
+    if test.p_holm >= LEVEL:
+        return "open", f"not told apart, {p}"
+    return ("beats", f"▲ better, {p}") if test.one == row else ("beaten", f"▼ worse, {p}")
 
 
 def _p(p: float | None) -> str:

@@ -111,11 +111,12 @@ class Results:
                 clusters=[self.sources[item_id] for item_id in one.item_ids],
                 infinite=self.infinite_rule(quantity.metric),
                 interval=self.protocol.interval,
-                weights=[self._weight(method, item_id, quantity) for item_id in one.item_ids],
+                weights=[self.weight(method, item_id, quantity) for item_id in one.item_ids],
             )
         return self._summaries[key]
 
-    def _weight(self, method: str, item_id: str, quantity: Quantity) -> float:
+    def weight(self, method: str, item_id: str, quantity: Quantity) -> float:
+        """What an item counts for in means, by the protocol."""
         score = self._scores.get((method, item_id, quantity))
         return 1.0 if score is None else float(self.protocol.weight(quantity.metric, score.details))
 
@@ -189,7 +190,7 @@ class Results:
             higher_is_better=quantity.higher_is_better,
             seed=self.protocol.interval.seed,
             infinite=self.infinite_rule(quantity.metric),
-            weights={method: [self._weight(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
+            weights={method: [self.weight(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
         )
 
     def failures(self) -> list[Failure]:

@@ -12,11 +12,13 @@ from pathlib import Path
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.frame_values import Recipe, recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, choose_items, make_exhibits
 from inpaintbench.eval.report.markup import data_uri
 from inpaintbench.eval.report.page import default_quantity, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
+from inpaintbench.eval.report.standouts import add_asked, add_standouts
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import write_atomically
@@ -50,6 +52,8 @@ def write_report(
     media: Media,
     slice_scores: Sequence[SliceScore] = (),
     gallery_items_per_slice: int = 1,
+    further_items: int = 6,
+    asked_items: Sequence[str] = (),
     inline_limit_bytes: int = 15_000_000,
 ) -> ReportFiles:
     """Write a page that shows where methods fail, with its tables as CSV and JSON beside it.
@@ -57,9 +61,22 @@ def write_report(
     The folder is made beside its place and moved there when it is whole; an earlier report in its place goes away. Equal input
     gives equal bytes. The page carries its videos while that keeps it within ``inline_limit_bytes``; else they lie in ``media/``.
 
+    Args:
+        folder: for the page and all beside it.
+        title: of the page.
+        dataset: the manifest.
+        scores: of items.
+        protocol: theirs.
+        media: where pixels come from.
+        slice_scores: of metrics that compare sets of items.
+        gallery_items_per_slice: telling items of each slice that have a video.
+        further_items: how many more have one, by turns the hardest and the most disagreed of all items.
+        asked_items: ids of items that have one in any case.
+        inline_limit_bytes: above, videos lie beside the page.
+
     Raises:
-        InputError: scores of several protocols or fingerprints, scores that do not fit the dataset, media that do not fit each
-            other, or a folder that holds something else than a report.
+        InputError: scores of several protocols or fingerprints, scores or asked items that do not fit the dataset, media that do
+            not fit each other, or a folder that holds something else than a report.
         WorkspaceError: the folder cannot be written.
     """
     folder = folder.absolute()
@@ -67,10 +84,14 @@ def write_report(
     results = Results(dataset, scores, protocol=protocol, slice_scores=slice_scores)
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
-    choices = choose_items(results, default_quantity(results), per_slice=gallery_items_per_slice)
+    _check_items(results, asked_items)
+    default = default_quantity(results)
+    choices = choose_items(results, default, per_slice=gallery_items_per_slice)
+    choices = add_asked(add_standouts(results, choices, default, count=further_items), tuple(asked_items))
     edits = any(map(frozen.is_edit, dataset.items))
-    made = make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits)
-    files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes)
+    recipe = recipe_of(protocol, results.quantities, region=default.region)
+    made = make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits, recipe=recipe)
+    files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes, frame_note=_frame_note(recipe))
     files[_SCORES] = scores_csv(results.scores)
     files[_SUMMARY] = summary_csv(results)
     files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
@@ -92,17 +113,27 @@ def _check_names(results: Results) -> None:
             raise InputError(f"a method cannot be named {method!r}: the gallery shows something else by that name")
 
 
+def _check_items(results: Results, item_ids: Sequence[str]) -> None:
+    for item_id in item_ids:
+        if item_id not in results.sources:
+            raise InputError(f"the dataset has no item {item_id!r} to show; its ids are in scores.csv and dataset.json")
+
+
+def _frame_note(recipe: Recipe) -> str:
+    return f"Over time the page draws the error alone: {recipe.reason}." if recipe.reason else ""
+
+
 def _page_files(
-    results: Results, made: Sequence[tuple[Exhibit, bytes]], *, title: str, inline_limit_bytes: int
+    results: Results, made: Sequence[tuple[Exhibit, bytes]], *, title: str, inline_limit_bytes: int, frame_note: str
 ) -> dict[str, bytes]:
     """The page, and the videos when they do not go into it; path in the folder -> bytes."""
     exhibits, videos = [exhibit for exhibit, _ in made], [video for _, video in made]
     inside = [data_uri(video, "video/mp4") for video in videos]
-    page = render(results, exhibits, inside, title=title, inline=True).encode()
+    page = render(results, exhibits, inside, title=title, inline=True, frame_note=frame_note).encode()
     if len(page) <= inline_limit_bytes or not exhibits:
         return {_PAGE: page}
     names = [f"media/exhibit-{index}.mp4" for index in range(len(exhibits))]
-    page = render(results, exhibits, names, title=title, inline=False).encode()
+    page = render(results, exhibits, names, title=title, inline=False, frame_note=frame_note).encode()
     return {_PAGE: page, **dict(zip(names, videos, strict=True))}
 
 

@@ -1,0 +1,76 @@
+"""Metrics frame by frame, for the items that the report shows: measured on the originals when the report is written.
+
+A run folder keeps one number for each item, so the frames are measured again, by the protocol's own metrics, one frame at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from inpaintbench.errors import InpaintBenchError
+from inpaintbench.eval.grey import grey_view
+from inpaintbench.eval.metrics.base import Metric
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.types import Frames, Hole
+from inpaintbench.view import ItemView
+
+BY_FRAMES = ("psnr", "ssim")
+"""Metrics that are means over frames and quick to measure again."""
+Values = list[float | None]
+
+
+class Recipe(NamedTuple):
+    """What is measured of each frame: quantities with the metrics that give them; none of them and why."""
+
+    quantities: tuple[Quantity, ...]
+    metrics: tuple[Metric, ...]
+    grey: bool
+    reason: str | None
+
+
+def recipe_of(protocol: Protocol, quantities: Sequence[Quantity], *, region: str) -> Recipe:
+    """Those of ``BY_FRAMES`` that were scored in ``region``; none for a protocol that does not measure the item's own frames."""
+    wanted = tuple(one for one in quantities if one.metric in BY_FRAMES and one.region == region)
+    grey = protocol.colours == "grey"
+    if not protocol.composite or protocol.size or protocol.hole_dilations:
+        reason = (
+            f"{protocol.name} measures other pixels than the report has: at another size, with another hole or not composited"
+        )
+        return Recipe((), (), grey, reason)
+    if not wanted:
+        return Recipe((), (), grey, f"neither PSNR nor SSIM was scored in the region {region!r}")
+    return Recipe(wanted, tuple(protocol.build_metrics([one.metric for one in wanted])), grey, None)
+
+
+def frame_values(recipe: Recipe, truth: Frames, composite: Frames, hole: Hole) -> dict[Quantity, Values]:
+    """Each quantity of every frame, infinite for a perfect copy, None for a frame without a pixel of the region.
+
+    Args:
+        recipe: what is measured.
+        truth: ``uint8[T, H, W, 3]``.
+        composite: the same shape.
+        hole: ``bool[T, H, W]``; all True where every pixel is degraded.
+    """
+    views = [_view(truth[at : at + 1], composite[at : at + 1], hole[at : at + 1], grey=recipe.grey) for at in range(len(truth))]
+    pairs = zip(recipe.quantities, recipe.metrics, strict=True)
+    return {quantity: [_value(metric, quantity.region, view) for view in views] for quantity, metric in pairs}
+
+
+def _view(truth: Frames, composite: Frames, hole: Hole, *, grey: bool) -> ItemView:
+    view = ItemView.of_arrays(truth=truth, composite=composite, hole=hole)
+    return grey_view(view) if grey else view
+
+
+def _value(metric: Metric, region: str, view: ItemView) -> float | None:
+    try:
+        return metric.measure(view)[region].value
+    except InpaintBenchError:  # frames too small for the metric: its score is missing with that reason
+        return None
+
+
+def rounded(values: Sequence[float | None], digits: Callable[[float], float]) -> list[float | str | None]:
+    """Values that JSON can hold: infinity as the text ``inf``."""
+    return [value if value is None else digits(value) if math.isfinite(value) else "inf" for value in values]

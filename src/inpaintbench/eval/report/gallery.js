@@ -1,0 +1,132 @@
+"use strict";
+// The gallery: which item is shown, its controls and keys.
+(() => {
+  const gallery = document.querySelector(".gallery");
+  if (!gallery || !gallery.querySelector(".exhibit")) return;
+  const controls = gallery.querySelector(".controls");
+  const scrub = controls.querySelector(".scrub");
+  const clock = controls.querySelector(".clock");
+  const playButton = controls.querySelector("[data-action=play]");
+  const keysDialog = document.querySelector(".keys-dialog");
+  const state = report.switches;
+  let started = report.still;
+
+  const players = new Map([...gallery.querySelectorAll(".exhibit")].map((figure) => [figure.id, new report.Player(figure, () => refresh(), () => { started = true; })]));
+  const thumbs = [...gallery.querySelectorAll(".thumb")];
+  let current = players.get(gallery.querySelector(".exhibit[data-first]").id);
+
+  function refresh() {
+    const { frames, fps } = current.layout;
+    const frame = current.wanted ?? current.frame;
+    const playing = !current.video.paused;
+    scrub.max = frames - 1;
+    scrub.value = frame;
+    scrub.setAttribute("aria-valuetext", `frame ${frame + 1} of ${frames}`);
+    scrub.disabled = frames < 2;
+    clock.textContent = frames < 2 ? "still image" : `${frame + 1} / ${frames} · ${(frame / fps).toFixed(2)} s`;
+    clock.dataset.frame = current.shown ? current.frame : "";
+    controls.classList.toggle("playing", playing);
+    playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
+    playButton.disabled = frames < 2;
+    controls.classList.toggle("still", frames < 2);
+    controls.classList.toggle("no-hole", !current.layout.channels.includes("outline"));
+  }
+
+  function open(id, slice) {
+    const playing = !current.video.paused;
+    if (players.get(id) !== current) current.close();
+    current = players.get(id);
+    current.open();
+    if (playing) current.video.play().catch(refresh);
+    const named = slice ? thumbs.find((thumb) => thumb.dataset.slice === slice && thumb.hash === `#${id}`) : null;
+    const chosen = named ?? thumbs.find((thumb) => thumb.hash === `#${id}`);
+    for (const thumb of thumbs) thumb.setAttribute("aria-current", String(thumb === chosen));
+    const strip = chosen?.parentElement;
+    if (strip) strip.scrollTop = Math.max(0, chosen.offsetTop - strip.offsetTop - strip.clientHeight / 2);
+  }
+
+  function turn(name, on) {
+    state[name] = on;
+    controls.querySelector(`[data-switch=${name}]`)?.setAttribute("aria-pressed", String(on));
+    if (name === "wipe") report.tell("wipe", on);
+    current.draw();
+  }
+
+  function neighbour(change) {
+    const index = thumbs.findIndex((thumb) => thumb.getAttribute("aria-current") === "true");
+    const thumb = thumbs[(index + change + thumbs.length) % thumbs.length];
+    open(thumb.hash.slice(1), thumb.dataset.slice);
+  }
+
+  const KEYS = {
+    " ": () => current.toggle(),
+    ArrowLeft: () => current.step(-1),
+    ArrowRight: () => current.step(1),
+    ArrowUp: () => neighbour(-1),
+    ArrowDown: () => neighbour(1),
+    o: () => turn("outline", !state.outline),
+    w: () => turn("wipe", !state.wipe),
+    e: () => turn("error", !state.error),
+    z: () => turn("close", !state.close),
+    t: () => turn("truth", true),
+  };
+
+  let inView = false;
+  new IntersectionObserver((entries) => {
+    inView = entries[0].isIntersecting;
+    controls.classList.toggle("docked", inView);
+    if (!inView) current.video.pause();
+    else if (!started) { started = true; current.toggle(); }
+  }, { rootMargin: "-30% 0px -30% 0px" }).observe(gallery.querySelector(".stage"));
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "?" && !event.target.closest?.("input, select, textarea")) keysDialog.showModal();
+    if (keysDialog.open) return;
+    const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    const typing = event.target.closest?.("input:not(.scrub), select, textarea, summary");
+    const pressing = event.key === " " && event.target.closest?.("button, a");
+    if (!action || !inView || typing || pressing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (event.repeat && !event.key.startsWith("Arrow")) return;
+    started = true;
+    action();
+  });
+  document.addEventListener("keyup", (event) => { if (event.key.toLowerCase() === "t") turn("truth", false); });
+  window.addEventListener("blur", () => turn("truth", false));
+
+  controls.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    started = true;
+    const { action, switch: name } = button.dataset;
+    if (action === "play") current.toggle();
+    if (action === "back") current.step(-1);
+    if (action === "forward") current.step(1);
+    if (name && name !== "truth") turn(name, !state[name]);
+  });
+  const holdTruth = controls.querySelector("[data-switch=truth]");
+  holdTruth.addEventListener("pointerdown", () => turn("truth", true));
+  for (const end of ["pointerup", "pointerleave", "pointercancel"]) holdTruth.addEventListener(end, () => turn("truth", false));
+  scrub.addEventListener("input", () => { started = true; current.seek(Number(scrub.value)); });
+  controls.querySelector("[data-switch=speed]").addEventListener("change", (event) => {
+    state.speed = Number(event.target.value);
+    current.video.playbackRate = state.speed;
+  });
+  for (const player of players.values()) {
+    for (const { canvas } of player.tiles) canvas.addEventListener("click", () => { started = true; player.toggle(); });
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a.thumb, a.show");
+    if (!link || !players.has(link.hash.slice(1))) return;
+    event.preventDefault();
+    const row = link.closest("tr");
+    open(link.hash.slice(1), link.dataset.slice ?? row?.dataset.slice);
+    if (row || link.matches(".show")) document.getElementById("gallery").scrollIntoView();
+  });
+
+  keysDialog.querySelector(".close").addEventListener("click", () => keysDialog.close());
+
+  const asked = window.location.hash.slice(1);
+  open(players.has(asked) ? asked : current.figure.id);
+  if (players.has(asked)) document.getElementById("gallery").scrollIntoView();
+})();

@@ -1,0 +1,128 @@
+"""All items as compact data for the page's scripts: columns instead of rows, numbers of six digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from inpaintbench.eval.report.frame_values import rounded
+from inpaintbench.eval.report.labels import metric_label, name_label, region_label
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.types import Plain
+
+MOST_VALUES = 400_000
+"""Scores that go into the page, about 3 MB; the rest is in ``scores.csv`` alone."""
+MOST_CHOICES = 40
+"""Different words of an attribute that can be chosen from a list."""
+_ROW_FACTS = ("frames", "fps", "width", "height", "generator", "split")
+_NAMES = {"fps": "Frames per second", "generator": "Corruption"}
+
+
+class Attribute(NamedTuple):
+    """One fact about every item."""
+
+    name: str
+    label: str
+    numeric: bool
+    values: tuple[float | str | None, ...]
+    """In the order of the items; words where not ``numeric``."""
+
+
+def attributes_of(items: Sequence[Plain]) -> list[Attribute]:
+    """Facts by which items can be filtered: numbers, and words of at most ``MOST_CHOICES`` kinds; none that all items share."""
+    facts = [{**row.get("attributes", {}), **{name: row.get(name) for name in _ROW_FACTS}} for row in items]
+    names = dict.fromkeys(name for row in facts for name in row)
+    found = (_attribute(name, [row.get(name) for row in facts]) for name in names)
+    return [one for one in found if one is not None]
+
+
+def _attribute(name: str, values: list[Any]) -> Attribute | None:
+    known = [value for value in values if value is not None]
+    if any(not isinstance(value, str | int | float) for value in known):
+        return None  # data, such as joints
+    label = _NAMES.get(name, name_label(_plain(name)))
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
+        return Attribute(name, label, numeric=True, values=tuple(values)) if len(set(known)) > 1 else None
+    words = tuple(None if value is None else _word(value) for value in values)
+    return Attribute(name, label, numeric=False, values=words) if 1 < len(set(words)) <= MOST_CHOICES else None
+
+
+def _plain(name: str) -> str:
+    """``hole: pose_change`` for ``hole.pose_change``, and ``hole_fraction`` for ``hole.hole_fraction``."""
+    group, dot, rest = name.partition(".")
+    return rest if dot and rest.startswith(group) else name.replace(".", ": ", 1)
+
+
+def _word(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) -> dict[str, Any]:
+    """What the item browser and the scatter plot draw.
+
+    Args:
+        results: the scores.
+        shown: item -> id of the element that plays it.
+        default: the quantity whose values go in first where not all fit.
+    """
+    ids = list(results.sources)
+    held = held_quantities(results, default)
+    return {
+        "ids": ids,
+        "sources": [results.sources[item_id] for item_id in ids],
+        "methods": list(results.methods),
+        "slices": _slices(results, ids),
+        "attributes": [_packed(one) for one in attributes_of(results.dataset.items)],
+        "quantities": [_described(one) for one in held],
+        "left_out": [f"{metric_label(one.metric)} ({region_label(one.region)})" for one in results.quantities
+                     if not one.of_sets and one not in held],
+        "values": {f"{one.metric}/{one.region}": _values(results, ids, one) for one in held},
+        "shown": {str(index): shown[item_id] for index, item_id in enumerate(ids) if item_id in shown},
+    }  # fmt: skip
+
+
+def held_quantities(results: Results, default: Quantity) -> list[Quantity]:
+    """The quantities of items that fit into the page, in the order of the report."""
+    room = MOST_VALUES // max(1, len(results.sources) * len(results.methods))
+    of_items = [one for one in results.quantities if not one.of_sets]
+    first = sorted(of_items, key=lambda one: (one != default, one.region != default.region))[: max(1, room)]
+    return [one for one in of_items if one in first]
+
+
+def _slices(results: Results, ids: Sequence[str]) -> list[dict[str, Any]]:
+    place = {item_id: index for index, item_id in enumerate(ids)}
+    return [
+        {"name": one.name, "rule": one.rule, "items": sorted(place[item_id] for item_id in one.item_ids)}
+        for one in in_reading_order(results.slices)
+    ]
+
+
+def _described(one: Quantity) -> dict[str, Any]:
+    leaf = metric_leaf(one.metric)
+    facts = {"unit": leaf.unit, "decimals": leaf.decimals, "higher": one.higher_is_better, "ranked": one.ranked}
+    return {**one._asdict(), "label": metric_label(one.metric), "where": region_label(one.region), **facts}
+
+
+def _packed(one: Attribute) -> dict[str, Any]:
+    """An attribute with its numbers, or with its words once and a place among them for each item."""
+    facts = {"name": one.name, "label": one.label, "numeric": one.numeric}
+    if one.numeric:
+        return {**facts, "values": rounded([_finite(value) for value in one.values], six_digits)}
+    words = sorted({str(value) for value in one.values if value is not None})
+    return {**facts, "words": words, "values": [None if value is None else words.index(str(value)) for value in one.values]}
+
+
+def _finite(value: float | str | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(float(value)) else None
+
+
+def _values(results: Results, ids: Sequence[str], one: Quantity) -> list[list[float | str | None]]:
+    return [rounded([results.value(method, item_id, one) for item_id in ids], six_digits) for method in results.methods]
+
+
+def six_digits(value: float) -> float:
+    """A number with six digits, as an int where it is whole, which JSON writes shorter."""
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() else short

@@ -1,0 +1,270 @@
+"use strict";
+// The table of all items: filters, order, pages, means of what is shown, and its CSV.
+(() => {
+  const section = document.getElementById("items");
+  if (!section) return;
+  const { element, number, numeric, count } = report;
+  const data = report.data.items;
+  const form = section.querySelector(".filters");
+  const table = section.querySelector("table.items");
+  const { caption } = table;
+  const [head, body] = [table.tHead, table.tBodies[0]];
+  const MOST_TAGS = 3;
+  for (const columns of Object.values(data.values)) for (const column of columns) column.forEach((value, at) => { column[at] = numeric(value); });
+  const slicesOf = data.ids.map(() => []);
+  data.slices.forEach((slice, place) => slice.items.forEach((item) => slicesOf[item].push(place)));
+  const quantities = new Map(data.quantities.map((one) => [`${one.metric}/${one.region}`, one]));
+  const state = { key: form.quantity.value, order: "worst", column: null, falling: true, page: 0, rows: 20, item: null };
+  let derived = new Map(); // item -> { mean, worst, spread } of the chosen quantity
+  let shown = [];
+
+  const quantity = () => quantities.get(state.key);
+  const attribute = () => (form.attribute.value === "" ? null : data.attributes[Number(form.attribute.value)]);
+  const word = (one, item) => (one.values[item] === null ? null : one.numeric ? one.values[item] : one.words[one.values[item]]);
+
+  function derive(item) {
+    const values = data.values[state.key].map((column) => column[item]).filter((value) => value !== null && Number.isFinite(value));
+    if (!values.length) return { mean: null, worst: null, spread: null };
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+    const spread = values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : null;
+    const { higher, ranked } = quantity();
+    return { mean, worst: ranked ? (higher ? Math.min : Math.max)(...values) : null, spread };
+  }
+
+  function passes(item) {
+    const one = attribute();
+    const text = form.text.value.trim().toLowerCase();
+    if (form.slice.value !== "" && !slicesOf[item].includes(Number(form.slice.value))) return false;
+    if (text && !`${data.ids[item]}\n${data.sources[item]}`.toLowerCase().includes(text)) return false;
+    if (!one) return true;
+    if (!one.numeric) return form.word.value === "" || String(word(one, item) ?? "") === form.word.value.slice(1);
+    const [low, high] = [form.low.value, form.high.value];
+    const value = one.values[item];
+    if (value === null) return low === "" && high === "";
+    return (low === "" || value >= Number(low)) && (high === "" || value <= Number(high));
+  }
+
+  // What a column sorts by; null comes last in any order.
+  function valueOf(column, item) {
+    if (column === "item") return data.ids[item];
+    if (column === "slices") return slicesOf[item].length ? slicesOf[item].map((place) => String(place).padStart(4, "0")).join(" ") : null;
+    if (column === "attribute") return attribute() ? word(attribute(), item) : null;
+    if (["mean", "worst", "spread"].includes(column)) return derived.get(item)[column];
+    return data.values[state.key][column][item];
+  }
+
+  function sorted(items) {
+    const { higher } = quantity();
+    const presets = { worst: ["mean", !higher], best: ["mean", higher], disagreed: ["spread", true], column: [state.column, state.falling] };
+    if (!presets[state.order]) return items;
+    const [column, falling] = presets[state.order];
+    const keys = new Map(items.map((item) => [item, valueOf(column, item)]));
+    const compare = (one, other) => (one === other ? 0 : one < other ? -1 : 1);
+    const known = items.filter((item) => keys.get(item) !== null);
+    known.sort((one, other) => (falling ? -1 : 1) * compare(keys.get(one), keys.get(other)) || one - other);
+    return [...known, ...items.filter((item) => keys.get(item) === null)];
+  }
+
+  function columns() {
+    const one = attribute();
+    return [
+      { key: "item", name: "Item" },
+      { key: "slices", name: "Slices" },
+      ...(one ? [{ key: "attribute", name: one.label, end: one.numeric }] : []),
+      ...data.methods.map((method, index) => ({ key: index, name: report.methodName(method), end: true })),
+      { key: "mean", name: "Mean", end: true },
+      ...(quantity().ranked ? [{ key: "worst", name: "Worst", end: true }] : []),
+      { key: "spread", name: "Spread", end: true },
+    ];
+  }
+
+  function drawHead() {
+    const implied = { worst: ["mean", !quantity().higher], best: ["mean", quantity().higher], disagreed: ["spread", true], column: [state.column, state.falling] };
+    const [column, falling] = implied[state.order] ?? [null, false];
+    const cells = columns().map(({ key, name, end }) => {
+      const sort = key === column ? (falling ? "descending" : "ascending") : "none";
+      const button = element("button", { type: "button", class: "sort", "data-column": key }, name);
+      return element("th", { scope: "col", class: end ? "n" : null, "aria-sort": sort }, button);
+    });
+    head.replaceChildren(element("tr", {}, ...cells));
+  }
+
+  function tags(item) {
+    const places = slicesOf[item];
+    const cell = element("td", { class: "tags", title: places.map((place) => data.slices[place].name).join(", ") });
+    for (const place of places.slice(0, MOST_TAGS)) cell.append(element("span", { class: "tag" }, data.slices[place].name));
+    if (places.length > MOST_TAGS) cell.append(element("span", { class: "tag more" }, `+${places.length - MOST_TAGS}`));
+    return cell;
+  }
+
+  function drawRow(item) {
+    const { decimals, higher, ranked } = quantity();
+    const values = data.values[state.key].map((column) => column[item]);
+    const known = values.filter((value) => value !== null);
+    const best = ranked && known.length > 1 ? (higher ? Math.max : Math.min)(...known) : null;
+    const one = attribute();
+    const name = element("button", { type: "button", class: "item", "data-item": item }, element("code", {}, report.breakable(data.ids[item])));
+    const plays = item in data.shown ? element("span", { class: "plays", title: "has a video" }, "▶", element("span", { class: "visually-hidden" }, "has a video")) : "";
+    const cells = [
+      element("th", { scope: "row" }, name, plays),
+      tags(item),
+      ...(one ? [element("td", { class: one.numeric ? "n" : null }, report.short(word(one, item)))] : []),
+      ...values.map((value) => element("td", { class: "n" }, value !== null && value === best ? element("b", {}, number(value, decimals)) : number(value, decimals))),
+      ...["mean", ...(ranked ? ["worst"] : []), "spread"].map((key) => element("td", { class: "n derived" }, number(derived.get(item)[key], decimals))),
+    ];
+    return element("tr", { "aria-current": item === state.item ? "true" : null }, ...cells);
+  }
+
+  function drawRows() {
+    const pages = Math.max(1, Math.ceil(shown.length / state.rows));
+    state.page = Math.max(0, Math.min(state.page, pages - 1));
+    const start = state.page * state.rows;
+    body.replaceChildren(...shown.slice(start, start + state.rows).map(drawRow));
+    if (!shown.length) body.append(element("tr", {}, element("td", { colspan: columns().length, class: "nothing" }, "No item passes these filters.")));
+    const [previous, next] = section.querySelectorAll("[data-page]");
+    previous.disabled = state.page === 0;
+    next.disabled = state.page === pages - 1;
+    const words = shown.length ? `${(start + 1).toLocaleString("en")}–${Math.min(start + state.rows, shown.length).toLocaleString("en")} of ${shown.length.toLocaleString("en")}` : "0";
+    section.querySelector(".page-words").textContent = words;
+  }
+
+  // Means of what is shown, for orientation: the published scores are those of slices.
+  function means() {
+    return data.values[state.key].map((column) => {
+      const known = shown.map((item) => column[item]).filter((value) => value !== null && Number.isFinite(value));
+      return { mean: known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null, n: known.length };
+    });
+  }
+
+  function drawMeans() {
+    const { label, where, unit, decimals } = quantity();
+    const place = section.querySelector(".shown-means");
+    const heading = element("p", { class: "shown-count" }, element("b", {}, `${shown.length.toLocaleString("en")} of ${count(data.ids.length, "item")}`));
+    const list = element("ul");
+    means().forEach(({ mean, n }, index) => {
+      const value = `${number(mean, decimals)}${unit && mean !== null ? ` ${unit}` : ""}`;
+      list.append(element("li", {}, report.methodName(data.methods[index]), element("b", {}, value), element("small", {}, `n ${n}`)));
+    });
+    const note = `Means of ${label} in the ${where} over the items shown, every item the same, without infinite and missing values: not the published scores, which are those of slices above.`;
+    place.replaceChildren(heading, list, element("p", { class: "note" }, note));
+  }
+
+  function sentence() {
+    const { label, unit, decimals } = quantity();
+    const words = means().map(({ mean }, index) => `${data.methods[index]} ${number(mean, decimals)}${unit && mean !== null ? ` ${unit}` : ""}`);
+    return `${shown.length} of ${count(data.ids.length, "item")}; mean ${label}: ${words.join(", ")}`;
+  }
+
+  function update({ told = true } = {}) {
+    derived = new Map(data.ids.map((id, item) => [item, derive(item)]));
+    shown = sorted(data.ids.map((id, item) => item).filter(passes));
+    const { label, where } = quantity();
+    caption.textContent = `${label} in the ${where}. The best value of a row is bold.`;
+    drawHead();
+    drawRows();
+    drawMeans();
+    if (told) report.announce(sentence(), "items");
+    report.tell("filtered", shown);
+  }
+
+  function chooseAttribute() {
+    const one = attribute();
+    section.querySelector("[data-filter=word]").hidden = !one || one.numeric;
+    section.querySelector("[data-filter=range]").hidden = !one || !one.numeric;
+    if (!one) return;
+    if (one.numeric) {
+      const known = one.values.filter((value) => value !== null);
+      const [low, high] = [Math.min(...known), Math.max(...known)];
+      [form.low.value, form.high.value] = ["", ""];
+      [form.low.placeholder, form.high.placeholder] = [report.short(low), report.short(high)];
+    } else {
+      const words = [...one.words, ...(one.values.includes(null) ? [""] : [])];
+      // A mark before each word tells "any" from "without".
+      form.word.replaceChildren(element("option", { value: "" }, "any"), ...words.map((each) => element("option", { value: `=${each}` }, each || "without")));
+    }
+  }
+
+  function chooseQuantity(key) {
+    if (!quantities.has(key)) return;
+    state.key = key;
+    form.quantity.value = key;
+    const { ranked } = quantity();
+    for (const value of ["worst", "best"]) form.order.querySelector(`[value=${value}]`).disabled = !ranked;
+    if (!ranked && ["worst", "best"].includes(state.order)) setOrder("disagreed");
+  }
+
+  function setOrder(order, column = null, falling = true) {
+    Object.assign(state, { order, column, falling, page: 0 });
+    form.order.querySelector("[value=column]").hidden = order !== "column";
+    form.order.value = order;
+  }
+
+  function csv() {
+    const keys = [...quantities.keys()];
+    const columns = ["item_id", "source", "slices", ...data.attributes.map((one) => one.name), ...keys.flatMap((key) => data.methods.map((method) => `${key}/${method}`))];
+    const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+    const cell = (value) => (value === null || value === undefined ? "" : value === Infinity ? "inf" : quoted(String(value)));
+    const rows = shown.map((item) => [
+      data.ids[item], data.sources[item], slicesOf[item].map((place) => data.slices[place].name).join(";"),
+      ...data.attributes.map((one) => word(one, item)),
+      ...keys.flatMap((key) => data.values[key].map((column) => column[item])),
+    ]);
+    return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+  }
+
+  function select(item) {
+    state.item = item;
+    drawRows();
+    report.tell("item", item);
+  }
+
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", (event) => {
+    if (event.target.name === "quantity") chooseQuantity(event.target.value);
+    if (event.target.name === "order") setOrder(event.target.value);
+    if (event.target.name === "attribute") chooseAttribute();
+    state.page = 0;
+    update();
+  });
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    for (const name of ["slice", "attribute", "text", "low", "high"]) form[name].value = "";
+    chooseAttribute();
+    setOrder(quantity().ranked ? "worst" : "disagreed");
+    update();
+  });
+  form.querySelector("[data-action=csv]").addEventListener("click", () => {
+    report.download("items.csv", csv(), "text/csv");
+    report.announce(`CSV of ${count(shown.length, "item")}`, "items");
+  });
+  head.addEventListener("click", (event) => {
+    const button = event.target.closest("button.sort");
+    if (!button) return;
+    const key = /^\d+$/.test(button.dataset.column) ? Number(button.dataset.column) : button.dataset.column;
+    const before = button.closest("th").getAttribute("aria-sort");
+    const falling = before === "none" ? !["item", "slices"].includes(key) : before === "ascending";
+    setOrder("column", key, falling);
+    update({ told: false });
+    head.querySelector(`[data-column="${key}"]`).focus();
+    report.announce(`Sorted, ${falling ? "largest" : "smallest"} first`, "items");
+  });
+  body.addEventListener("click", (event) => {
+    const button = event.target.closest("button.item");
+    if (button) select(Number(button.dataset.item));
+  });
+  section.querySelector(".pager").addEventListener("click", (event) => {
+    const change = event.target.dataset.page;
+    if (!change) return;
+    state.page += Number(change);
+    drawRows();
+    report.announce(`Items ${section.querySelector(".page-words").textContent}`, "items");
+  });
+  section.querySelector(".pager select").addEventListener("change", (event) => {
+    state.rows = Number(event.target.value);
+    state.page = 0;
+    drawRows();
+  });
+  report.on("chosen", ({ metric, region }) => { chooseQuantity(`${metric}/${region}`); update({ told: false }); });
+  report.items = { data, quantities, slicesOf, word, select, csv };
+})();

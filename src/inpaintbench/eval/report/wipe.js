@@ -1,0 +1,108 @@
+"use strict";
+// Two pictures of the item over each other with a divider between them, at the player's frame.
+(() => {
+  const place = document.querySelector(".wipe");
+  if (!place) return;
+  const stage = place.querySelector(".wipe-stage");
+  const canvas = stage.querySelector("canvas");
+  const divider = stage.querySelector(".divider");
+  const sides = { left: place.querySelector("[data-side=left]"), right: place.querySelector("[data-side=right]") };
+  const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
+  let player = null;
+  let share = 50;
+  let on = false;
+  let wanted = {};
+
+  function names() {
+    return player.layout.channels.filter((channel) => channel !== "outline" && channel !== "mask");
+  }
+
+  function label(channel) {
+    return player.tiles.find((tile) => tile.channel === channel)?.canvas.getAttribute("aria-label") ?? channel;
+  }
+
+  function fillChoices() {
+    const known = names();
+    const methods = known.filter((channel) => channel !== "truth" && channel !== "input");
+    const fallback = { left: known[0], right: methods[0] ?? known.at(-1) };
+    for (const [side, select] of Object.entries(sides)) {
+      select.replaceChildren(...known.map((channel) => report.element("option", { value: channel }, label(channel))));
+      select.value = known.includes(wanted[side]) ? wanted[side] : fallback[side];
+    }
+  }
+
+  function describe() {
+    const words = `${share} per cent ${label(sides.left.value)}, the rest ${label(sides.right.value)}`;
+    divider.setAttribute("aria-valuenow", String(share));
+    divider.setAttribute("aria-valuetext", words);
+    divider.style.left = `${share}%`;
+    canvas.setAttribute("aria-label", `${label(sides.left.value)} left of the divider, ${label(sides.right.value)} right of it`);
+    stage.dataset.left = label(sides.left.value);
+    stage.dataset.right = label(sides.right.value);
+  }
+
+  function draw() {
+    if (!on || !player?.shown) return;
+    const { tile_width: width, tile_height: height } = player.layout;
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    const context = canvas.getContext("2d");
+    player.paint(context, sides.right.value);
+    player.paint(player.spare, sides.left.value);
+    const cut = Math.round((width * share) / 100);
+    context.globalCompositeOperation = "source-over";
+    if (cut) context.drawImage(player.spare.canvas, 0, 0, cut, height, 0, 0, cut, height);
+  }
+
+  function move(to) {
+    share = Math.max(0, Math.min(100, Math.round(to)));
+    describe();
+    draw();
+  }
+
+  function show(given) {
+    player = given;
+    place.hidden = !on;
+    place.closest(".stage").classList.toggle("wiping", on);
+    if (!on) return;
+    // It stands where the tiles of the item stand.
+    player.figure.querySelector(".tiles").before(place);
+    fillChoices();
+    describe();
+    player.draw();
+  }
+
+  function point(event) {
+    const box = stage.getBoundingClientRect();
+    move((100 * (event.clientX - box.left)) / box.width);
+  }
+
+  stage.addEventListener("pointerdown", (event) => {
+    stage.setPointerCapture(event.pointerId);
+    divider.focus({ preventScroll: true });
+    point(event);
+    event.preventDefault();
+  });
+  stage.addEventListener("pointermove", (event) => { if (event.buttons) point(event); });
+  divider.addEventListener("keydown", (event) => {
+    const ends = { Home: 0, End: 100 };
+    if (!(event.key in STEPS) && !(event.key in ends)) return;
+    event.preventDefault();
+    event.stopPropagation(); // arrows move the divider here, not the frame
+    move(ends[event.key] ?? share + STEPS[event.key]);
+  });
+  place.addEventListener("change", () => {
+    wanted = { left: sides.left.value, right: sides.right.value };
+    describe();
+    player.draw();
+  });
+  place.querySelector("[data-action=swap]").addEventListener("click", () => {
+    wanted = { left: sides.right.value, right: sides.left.value };
+    for (const [side, select] of Object.entries(sides)) select.value = wanted[side];
+    describe();
+    player.draw();
+  });
+
+  report.on("wipe", (turned) => { on = turned; if (player) show(player); });
+  report.on("opened", show);
+  report.on("drawn", (given) => { if (given === player) draw(); });
+})();

@@ -1,0 +1,58 @@
+"""Every kind of page of the site by axe-core, in light and dark; sorting and a narrow window go well with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.browser_checks import OpenPage, serious_findings
+from tests.eval.leaderboard.made import PROTOCOL
+
+from inpaintbench.eval.leaderboard.gather import gather
+from inpaintbench.eval.leaderboard.write import write_site
+from inpaintbench.eval.protocols import PROTOCOLS
+
+
+@pytest.fixture(scope="module")
+def site(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The front page of three methods of which nothing was measured again."""
+    board = gather(world / "submissions", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL))
+    return write_site(tmp_path_factory.mktemp("pages") / "site", board)
+
+
+def one_of_each_kind(front: Path) -> list[Path]:
+    """The front page, a page of a slice and a page of a method: one from each folder."""
+    found: dict[Path, Path] = {}
+    for path in sorted(front.parent.rglob("*.html")):
+        found.setdefault(path.parent, path)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Any, site: Path, scheme: str) -> None:
+    pages = one_of_each_kind(site)
+    assert site in pages
+    assert len(pages) == 3
+    for path in pages:
+        tab = OpenPage(browser, path.as_uri(), color_scheme=scheme)
+        assert serious_findings(tab.page, colours_only=scheme == "dark") == [], path.name
+        assert (tab.complaints, tab.fetched(site.parent)) == ([], [])
+        tab.context.close()
+
+
+def test_after_sorting_in_a_narrow_window_all_is_still_well(browser: Any, site: Path) -> None:
+    tab = OpenPage(browser, site.as_uri(), viewport={"width": 390, "height": 844})
+    heads = tab.page.locator(".scores:visible th", has_text="SSIM")
+    place = [words.startswith("SSIM") for words in tab.page.locator(".scores:visible thead th").all_inner_texts()].index(True)
+    heads.locator("button").click()
+    values = [
+        float(row.locator(":scope > *").nth(place).get_attribute("data-value"))
+        for row in tab.page.locator(".scores:visible tbody tr").all()
+    ]
+    assert len(values) == 3
+    assert values == sorted(values, reverse=True)
+    assert heads.get_attribute("aria-sort") == "descending"
+    assert tab.sticks_out() <= 0
+    assert tab.complaints == []
+    tab.context.close()

@@ -1,0 +1,165 @@
+"""What the browser of items, the plot of values over time and the matrix of differences are made from."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.eval.report import report_of_items
+from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
+from tests.eval.report.report_of_items import ITEMS, METHODS, psnr
+
+from inpaintbench import frozen
+from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report import item_records, write_report
+from inpaintbench.eval.report.differences import difference
+from inpaintbench.eval.report.frame_values import frame_values, recipe_of
+from inpaintbench.eval.report.gallery import Choice
+from inpaintbench.eval.report.item_records import attributes_of, held_quantities, item_data
+from inpaintbench.eval.report.item_table import items_section
+from inpaintbench.eval.report.page import render
+from inpaintbench.eval.report.provenance import commands_of, manifest_sha256
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.standouts import add_asked, add_standouts, spread
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.types import Dataset
+from inpaintbench.view import ItemView
+
+PSNR, SSIM = Quantity("psnr", "hole"), Quantity("ssim", "hole")
+
+
+def noise(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (6, 24, 30, 3), dtype=np.uint8)
+
+
+def test_values_of_frames_are_what_the_score_is_the_mean_of() -> None:
+    truth, hole = noise(1), np.zeros((6, 24, 30), np.bool_)
+    hole[:5, 8:16, 9:20] = True  # the last frame has no hole
+    composite = np.where(hole[..., None], noise(2), truth)
+    composite[2] = truth[2]
+    results = Results(dataset(SLICES), [*scores(VALUES), *scores(VALUES, metric="ssim")], protocol=CORRECTED)
+    found = frame_values(recipe_of(CORRECTED, results.quantities, region="hole"), truth, composite, hole)
+    errors = [np.mean((truth[at][hole[at]].astype(float) - composite[at][hole[at]]) ** 2) / 255**2 for at in range(5)]
+    expected = [math.inf if not error else 10 * math.log10(1 / error) for error in errors]
+    assert found[PSNR] == [pytest.approx(value, rel=1e-5) for value in expected] + [None]
+    assert found[SSIM][2] == 1
+    whole = ItemView.of_arrays(truth=truth, composite=composite, hole=hole)
+    for metric in CORRECTED.build_metrics(["psnr", "ssim"]):
+        values = [value for value in found[Quantity(metric.name, "hole")] if value is not None and math.isfinite(value)]
+        assert metric.measure(whole)["hole"].value == pytest.approx(statistics.fmean(values))
+
+
+def test_frames_that_a_protocol_measures_otherwise_are_not_measured_again() -> None:
+    resized = CORRECTED.model_copy(update={"size": (32, 32)})
+    recipe = recipe_of(resized, [PSNR], region="hole")
+    assert (recipe.quantities, recipe.reason) == ((), recipe.reason)
+    assert recipe.reason is not None
+    assert "another size" in recipe.reason
+    assert "neither PSNR nor SSIM" in str(recipe_of(CORRECTED, [Quantity("mse", "hole")], region="hole").reason)
+
+
+def test_standouts_are_the_hardest_and_the_most_disagreed_by_turns() -> None:
+    values = {"one": {"a1": 10.0, "b1": 30.0, "c1": 12.0, "d1": 40.0}, "two": {"a1": 12.0, "b1": 31.0, "c1": 22.0, "d1": 41.0}}
+    results = Results(dataset({"s": list(values["one"])}), scores(values), protocol=CORRECTED)
+    # Means 11, 30.5, 17, 40.5; spreads 1.41, 0.71, 7.07, 0.71: hardest a1, c1; most disagreed c1, a1.
+    assert spread([10.0, 12.0]) == pytest.approx(math.sqrt(2))
+    found = add_standouts(results, [], PSNR, count=2)
+    assert {one.item_id: list(one.labels) for one in found} == {"a1": ["Hardest 1"], "c1": ["Most disagreed 1"]}
+    known = add_standouts(results, [Choice("a1")], PSNR, count=1)
+    assert {one.item_id: list(one.labels) for one in known} == {"a1": ["Hardest 1"], "c1": ["Most disagreed 1"]}
+    assert add_standouts(results, [], PSNR, count=0) == []
+    assert len(add_standouts(results, [], PSNR, count=99)) == 4
+    by_error = Results(dataset({"s": ["a1", "b1"]}), scores({"m": {"a1": 1.0, "b1": 2.0}}, metric="mse"), protocol=CORRECTED)
+    assert [one.item_id for one in add_standouts(by_error, [], Quantity("mse", "hole"), count=1)] == ["b1"]
+    assert [list(one.labels) for one in add_asked([], ("a1", "a1"))] == [["Asked for"]]
+
+
+def test_an_unknown_item_cannot_be_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no item 'nobody' to show"):
+        write_report(
+            tmp_path / "out", title="T", dataset=dataset(SLICES), scores=scores(VALUES), protocol=CORRECTED,
+            media=FlatMedia(), asked_items=["nobody"],
+        )  # fmt: skip
+
+
+def test_attributes_are_those_that_differ_and_can_be_chosen() -> None:
+    found = {one.name: one for one in attributes_of(report_of_items.data().items)}
+    assert list(found) == ["hole.hole_fraction", "weather"]
+    assert (found["hole.hole_fraction"].numeric, found["weather"].numeric) == (True, False)
+    assert found["hole.hole_fraction"].label == "Hole fraction"
+    assert found["hole.hole_fraction"].values[7] is None
+    many = [{"attributes": {"name": f"word {index}", "flag": index % 2 == 0}} for index in range(item_records.MOST_CHOICES + 1)]
+    assert [(one.name, one.values[:2]) for one in attributes_of(many)] == [("flag", ("yes", "no"))]
+
+
+def test_the_data_of_items_can_be_read_back() -> None:
+    results = report_of_items.results()
+    data = json.loads(json.dumps(item_data(results, {"a2": "exhibit-0"}, default=PSNR), allow_nan=False))
+    assert data["ids"] == ITEMS
+    assert data["shown"] == {"1": "exhibit-0"}
+    for method, column in zip(METHODS, data["values"]["psnr/hole"], strict=True):
+        for item, value in zip(ITEMS, column, strict=True):
+            given = psnr(method, item)
+            assert value == (None if given is None else "inf" if math.isinf(given) else pytest.approx(given, rel=1e-5))
+    weather = next(one for one in data["attributes"] if one["name"] == "weather")
+    assert [None if code is None else weather["words"][code] for code in weather["values"]][:3] == [
+        "rain, heavy", 'so-called "sun"', None,
+    ]  # fmt: skip
+    night = next(one for one in data["slices"] if one["name"] == "night")
+    assert [ITEMS[place] for place in night["items"]] == report_of_items.SLICES["night"]
+
+
+def test_what_is_too_much_for_a_page_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = report_of_items.results()
+    assert held_quantities(results, PSNR) == list(results.quantities)
+    monkeypatch.setattr(item_records, "MOST_VALUES", 2 * len(ITEMS) * len(METHODS))
+    assert held_quantities(results, PSNR) == [PSNR, SSIM]
+    assert item_data(results, {}, default=PSNR)["left_out"] == ["PSNR (whole frame)"]
+    assert "1 further quantity of items are too much" in items_section(results, {}, default=PSNR)
+
+
+def test_differences_are_those_of_the_tests_with_intervals_over_sources() -> None:
+    results = report_of_items.results()
+    for test in results.pair_tests(PSNR):
+        found = difference(results, test.one, test.other, PSNR)
+        assert found is not None
+        assert found.mean == pytest.approx(test.difference)
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low < found.mean < found.high
+        turned = difference(results, test.other, test.one, PSNR)
+        assert turned == pytest.approx(found.turned())
+    nothing = Results(dataset({"s": ["a1"]}), scores({"m": {"a1": None}, "n": {"a1": 1.0}}), protocol=CORRECTED)
+    assert difference(nothing, "m", "n", PSNR) is None
+
+
+def test_the_manifest_has_the_hash_that_it_states_and_commands_name_the_methods() -> None:
+    made: Dataset = report_of_items.data()
+    stated = json.loads(frozen.manifest_bytes(made))[frozen.OWN_HASH]
+    assert manifest_sha256(report_of_items.results()) == stated
+    known = Results(dataset(SLICES), scores({"telea": {"a1": 1.0}, "mine & yours": {"a1": 2.0}}), protocol=CORRECTED)
+    predict, score, report = commands_of(known)
+    assert predict == "inpaintbench eval predict DATASET --run RUN --method telea --saved 'mine & yours'=FOLDER"
+    assert score.endswith("--protocol devil/corrected")
+    assert report.startswith("inpaintbench eval report")
+
+
+def test_the_page_runs_its_own_scripts_alone() -> None:
+    page = render(report_of_items.results(), [], [], title="T", inline=True)
+    policy = re.search(r'Content-Security-Policy" content="(.*?)"', page)
+    assert policy is not None
+    assert "unsafe-inline" not in policy[1].split("style-src")[0]
+    assert "default-src 'none'" in policy[1]
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
+    assert len(scripts) > 8
+    for text in scripts:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy[1]

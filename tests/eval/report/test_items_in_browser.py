@@ -1,0 +1,298 @@
+"""The browser of items, wipe, plots and keys in a real browser, opened from the disk; axe-core in light and dark."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import math
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.browser_checks import OpenPage, serious_findings
+from tests.eval.report.hand_made import read_bars
+from tests.eval.report.report_of_items import FRAMES, ITEMS, METHODS, SLICES, data, make_report, psnr
+
+from inpaintbench import video
+from inpaintbench.eval.report import ReportFiles
+
+Values = dict[str, list[float]]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
+    return make_report(tmp_path_factory.mktemp("items") / "a report")
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, report: ReportFiles) -> OpenPage:
+    return OpenPage(browser, report.page.as_uri())
+
+
+@pytest.fixture
+def page(opened: OpenPage) -> Any:
+    """The shared page with all items."""
+    opened.page.locator("#items button[type=reset]").click()
+    return opened.page
+
+
+def finite(item: str) -> list[float]:
+    found = [psnr(method, item) for method in METHODS]
+    return [value for value in found if value is not None and math.isfinite(value)]
+
+
+def ids(page: Any) -> list[str]:
+    return list(page.locator("table.items tbody button.item").all_inner_texts())
+
+
+def told(page: Any) -> str:
+    return str(page.locator("[data-live=items]").text_content())
+
+
+def test_orders_put_the_worst_and_the_most_disagreed_first(page: Any) -> None:
+    by_mean = sorted(ITEMS, key=lambda item: statistics.fmean(finite(item)))
+    assert ids(page) == by_mean[:20]
+    page.locator("[name=order]").select_option("best")
+    assert ids(page) == by_mean[::-1][:20]
+    page.locator("[name=order]").select_option("disagreed")
+    assert ids(page) == sorted(ITEMS, key=lambda item: -statistics.stdev(finite(item)))[:20]
+    page.locator("[name=order]").select_option("dataset")
+    assert ids(page) == ITEMS[:20]
+
+
+def test_columns_sort_both_ways_and_missing_values_come_last(page: Any) -> None:
+    page.locator("select[name=rows]").select_option("100")
+    head = page.locator("table.items thead th:has-text('third')")
+    head.get_by_role("button").click()
+    expected = sorted((item for item in ITEMS if psnr("third", item) is not None), key=lambda item: -(psnr("third", item) or 0))
+    assert ids(page) == [*expected, ITEMS[4]]
+    assert page.locator("table.items th:has-text('third')").get_attribute("aria-sort") == "descending"
+    page.locator("table.items th:has-text('third') button").click()
+    assert ids(page) == [*expected[::-1], ITEMS[4]]
+    assert page.locator("table.items th[aria-sort=ascending]").count() == 1
+    page.locator("table.items th:has-text('second') button").click()
+    assert ids(page)[0] == ITEMS[9]  # infinite
+    page.locator("select[name=rows]").select_option("20")
+
+
+def test_filters_narrow_items_and_tell_their_means(page: Any) -> None:
+    page.locator("[name=slice]").select_option(label="night")
+    night = SLICES["night"]
+    assert sorted(ids(page)) == sorted(night)
+    page.locator("[name=attribute]").first.select_option(label="Hole fraction")
+    page.locator("[name=low]").fill("0.03")
+    page.locator("[name=high]").fill("0.06")
+    fractions = {row["item_id"]: row["attributes"]["hole.hole_fraction"] for row in data().items}
+    kept = [item for item in night if fractions[item] is not None and 0.03 <= fractions[item] <= 0.06]
+    assert 0 < len(kept) < len(night)
+    assert sorted(ids(page)) == sorted(kept)
+    mean = statistics.fmean(psnr(METHODS[0], item) or 0 for item in kept)
+    assert told(page).startswith(f"{len(kept)} of 36 items; mean PSNR: {METHODS[0]} {mean:.2f} dB")
+    assert f"{mean:.2f} dB" in page.locator(".shown-means").inner_text()
+    assert "not the published scores" in page.locator(".shown-means").inner_text()
+    page.locator("[name=low]").fill("9")
+    assert "No item passes these filters." in page.locator("table.items tbody").inner_text()
+
+
+def test_words_and_text_filter_too(page: Any) -> None:
+    page.locator("[name=attribute]").first.select_option(label="Weather")
+    assert page.locator("[name=word] option").all_inner_texts() == ["any", "rain, heavy", 'so-called "sun"', "without"]
+    page.locator("[name=word]").select_option(label="without")
+    assert told(page).startswith("12 of 36 items")
+    page.locator("#items button[type=reset]").click()
+    page.locator("[name=text]").fill("K")
+    assert sorted(ids(page)) == ["k1", "k2", "k3"]
+
+
+def test_pages_hold_all_items_once(page: Any) -> None:
+    page.locator("[name=order]").select_option("dataset")
+    page.locator("[data-page='1']").click()
+    assert ids(page) == ITEMS[20:]
+    assert page.locator(".page-words").inner_text() == "21–36 of 36"
+    assert page.locator("[data-page='1']").is_disabled()
+    page.locator("[data-page='-1']").click()
+    assert ids(page) == ITEMS[:20]
+
+
+def test_the_csv_holds_what_is_shown(page: Any, tmp_path: Path) -> None:
+    page.locator("[name=slice]").select_option(label="night")
+    with page.expect_download() as download:
+        page.locator("[data-action=csv]").click()
+    assert download.value.suggested_filename == "items.csv"
+    download.value.save_as(tmp_path / "items.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "items.csv").read_text())))
+    assert sorted(row["item_id"] for row in rows) == sorted(SLICES["night"])
+    by_id = {row["item_id"]: row for row in rows}
+    weather = {row["item_id"]: row["attributes"]["weather"] or "" for row in data().items}
+    for item, row in by_id.items():
+        assert row["weather"] == weather[item]
+        assert float(row[f"psnr/hole/{METHODS[0]}"]) == pytest.approx(psnr(METHODS[0], item), rel=1e-5)
+        assert "night" in row["slices"].split(";")
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    return [sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2 for value in values]
+
+
+def test_rho_is_spearmans_and_a_dot_chooses_its_item(page: Any) -> None:
+    fractions = {row["item_id"]: row["attributes"]["hole.hole_fraction"] for row in data().items}
+    shown = page.locator("table.rho tbody tr").all_inner_texts()
+    assert len(shown) == 3
+    for method, words in zip(METHODS, shown, strict=True):
+        known = [item for item in ITEMS if fractions[item] is not None and psnr(method, item) is not None]
+        expected = np.corrcoef(ranks([fractions[item] for item in known]), ranks([psnr(method, item) or 0 for item in known]))[
+            0, 1
+        ]
+        number, n = words.split()[-2:]
+        assert float(number.replace("−", "-")) == pytest.approx(expected, abs=0.0051)
+        assert int(n) == len(known)
+    page.locator("#scatter").scroll_into_view_if_needed()
+    page.locator("[data-plot=scatter] .points path").first.wait_for(state="attached")
+    page.evaluate("() => document.querySelector('[data-plot=scatter]').emit('plotly_click', { points: [{ customdata: 5 }] })")
+    assert ITEMS[5] in page.locator(".item-panel h3").inner_text()
+    assert f"{psnr(METHODS[0], ITEMS[5]):.2f}" in page.locator(".item-panel tbody tr").first.inner_text()
+
+
+def test_an_item_without_a_video_says_how_to_see_it_and_others_play(page: Any, report: ReportFiles) -> None:
+    page.locator("[name=text]").fill("h2")
+    page.locator("table.items button.item").click()
+    page.locator(".item-panel a.show").click()
+    assert "Asked for" in page.locator(".exhibit:visible figcaption").inner_text()
+    page.locator("[name=text]").fill("")
+    hidden = page.locator("table.items tbody tr:not(:has(.plays)) button.item").first
+    name = hidden.inner_text()
+    hidden.click()
+    assert f"--show {name}" in page.locator(".item-panel").inner_text()
+    page.locator(".item-panel .close").click()
+    assert page.evaluate("document.activeElement.textContent") == name
+
+
+def frame_of(page: Any, frame: int) -> None:
+    page.locator(".scrub").fill(str(frame))
+    page.wait_for_function("frame => document.querySelector('.clock').dataset.frame === String(frame)", arg=frame)
+
+
+def test_the_wipe_shows_both_sides_at_the_frame(page: Any, tmp_path: Path) -> None:
+    page.locator("#gallery").scroll_into_view_if_needed()
+    page.locator("[data-switch=outline]").click()
+    page.locator("[data-switch=wipe]").click()
+    divider = page.locator(".divider")
+    assert divider.get_attribute("role") == "slider"
+
+    def bars(row_share: float) -> int:
+        data_url = page.locator(".wipe-stage canvas").evaluate("canvas => canvas.toDataURL('image/png')")
+        (tmp_path / "wipe.png").write_bytes(base64.b64decode(data_url.split(",")[1]))
+        return read_bars(video.read_image(tmp_path / "wipe.png"), row_share=row_share)
+
+    frame_of(page, 11)  # bars 1, 2 and 4 of five: 11 = 0b01011
+    divider.press("End")
+    assert (bars(0.2), bars(0.77)) == (11, 0)  # truth has no bars in its lower half
+    divider.press("Home")
+    assert (bars(0.2), bars(0.77)) == (11, 11)
+    for _ in range(5):
+        divider.press("PageUp")
+    divider.press("ArrowLeft")
+    assert divider.get_attribute("aria-valuenow") == "49"
+    assert bars(0.77) == 11 & 0b11000  # the left half is the truth's: no bar there
+    assert page.locator(".clock").get_attribute("data-frame") == "11"  # arrows moved the divider alone
+    box = page.locator(".wipe-stage").bounding_box()
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
+    page.mouse.up()
+    assert abs(int(divider.get_attribute("aria-valuenow")) - 80) <= 1
+    page.get_by_role("button", name="Swap").click()
+    assert "Truth" in str(page.locator(".wipe-stage canvas").get_attribute("aria-label")).split("right")[0].split("left")[1]
+    page.locator("[data-switch=wipe]").click()
+    assert page.locator(".wipe").is_hidden()
+    page.locator("[data-switch=outline]").click()
+
+
+def test_the_plot_over_time_seeks_and_tells_the_values_of_the_frame(page: Any) -> None:
+    page.locator(".exhibit:visible .traces").scroll_into_view_if_needed()
+    box = page.locator(".exhibit:visible .chart").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 8 / (FRAMES - 1), box["y"] + box["height"] / 2)
+    page.wait_for_function("() => document.querySelector('.clock').dataset.frame === '8'")
+    readout = page.locator(".exhibit:visible .readout").inner_text()
+    assert "Frame 9" in readout
+    page.locator(".exhibit:visible .frame-values summary").click()
+    row = page.locator(".exhibit:visible .frame-values tbody tr").nth(8).inner_text().split()
+    assert row[0] == "9"
+    assert f"{row[1]} dB" in readout
+    page.locator("input[value=ssim]").check()
+    assert page.locator(".exhibit:visible .axis select").input_value() == "ssim/hole"
+    page.locator("input[value=psnr]").check()
+    page.locator("input[value=frame]").check()
+    assert page.locator(".exhibit:visible .axis select").input_value() == "error"
+    assert "no values by frame" in page.locator(".exhibit:visible .trace-note").inner_text()
+    page.locator("input[value=hole]").check()
+    page.locator(".exhibit:visible .frame-values summary").click()
+
+
+def test_keys_are_listed_and_reach_everything(page: Any) -> None:
+    page.locator("body").press("?")
+    assert "two pictures" in page.locator("[data-switch=wipe]").get_attribute("title").lower()
+    assert page.locator(".keys-dialog").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator(".keys-dialog").is_hidden()
+    page.evaluate("document.querySelector('#items .filters select').focus()")
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.className || document.activeElement.name || ''"))
+    assert {"sort", "item", "order", "slice"} <= {word for name in reached for word in name.split()}
+
+
+def test_facts_are_copied(opened: OpenPage, page: Any) -> None:
+    opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("button.copy").nth(3).click()
+    page.wait_for_function("() => document.querySelector('[data-live=page]').textContent === 'Copied'")
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#fact-3").inner_text()
+
+
+def test_long_names_break_after_underscores_only(browser: Any, report: ReportFiles) -> None:
+    narrow = OpenPage(browser, report.page.as_uri(), viewport={"width": 390, "height": 844})
+    assert narrow.sticks_out() <= 0
+    lines = narrow.page.evaluate(
+        """() => [...document.querySelectorAll('.exhibit.open .label .name, .ranks li span, .scores:not([hidden]) thead .name')]
+          .filter((name) => name.offsetParent).map((name) => {
+            const range = document.createRange();
+            const tops = new Map();
+            for (const node of [...name.childNodes].filter((one) => one.nodeType === 3)) {
+              range.selectNodeContents(node);
+              tops.set(node.textContent, range.getClientRects().length);
+            }
+            return [...tops.values()];
+          })"""
+    )
+    assert len(lines) > 8
+    assert all(count == 1 for parts in lines for count in parts)  # no part between two underscores lies on two lines
+    narrow.context.close()
+
+
+def test_nothing_went_wrong_and_nothing_was_fetched(opened: OpenPage, report: ReportFiles) -> None:
+    """Last of those that share a page, so that it covers everything they did."""
+    assert opened.complaints == []
+    assert opened.fetched(report.page.parent) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Any, report: ReportFiles, scheme: str) -> None:
+    tab = OpenPage(browser, report.page.as_uri(), color_scheme=scheme)
+    tab.page.locator("table.items button.item").first.click()
+    if scheme == "light":
+        tab.page.locator("[data-switch=wipe]").click()
+    assert serious_findings(tab.page, colours_only=scheme == "dark") == []
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_without_scripts_the_first_items_are_there(browser: Any, report: ReportFiles) -> None:
+    tab = OpenPage(browser, report.page.as_uri(), java_script_enabled=False)
+    assert tab.page.locator("table.items tbody tr:visible").count() == len(ITEMS)
+    assert tab.page.locator(".filters:visible, .pager:visible, .wipe:visible, button.copy:visible").count() == 0
+    tab.context.close()
