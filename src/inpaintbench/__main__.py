@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 
 
@@ -11,9 +12,21 @@ def main() -> None:
     """Run the command line; an interrupt while it is still loading ends it without a word about where it was."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a job in the background ignores Ctrl-C, and so does this
         signal.signal(signal.SIGINT, _leave)
-    from inpaintbench.cli import main as run
+    try:
+        from inpaintbench.cli import main as run
+    except ImportError as error:
+        _cannot_start(error)
+    else:
+        run()
 
-    run()
+
+def _cannot_start(error: ImportError) -> None:
+    """One sentence where a part that nothing works without is missing or broken."""
+    if os.environ.get("INPAINTBENCH_DEBUG", "") not in ("", "0"):
+        raise error
+    what = " ".join(str(error).split())
+    sys.stderr.write(f"inpaintbench: cannot start: {what}; pip install --force-reinstall inpaintbench mends what it needs\n")
+    sys.exit(1)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signature of signal handlers

@@ -141,6 +141,19 @@ def test_confusion_prints_who_was_taken_for_whom(elsewhere: Path) -> None:
     assert sum(counts["5"].values()) + sum(counts["10"].values()) == pytest.approx(18)
 
 
+def test_scripts_get_agreement_status_and_plans_as_json(elsewhere: Path) -> None:
+    database = ("--database", "answers.sqlite", "--json")
+    found = json.loads(run("agreement", elsewhere, "--confusion", *database))
+    assert [row["part"] for row in found["agreement"]] == ["water", "other"]
+    assert found["agreement"][0]["tasks"] == 6
+    assert sum(map(sum, found["confusion"][0]["counts"])) == pytest.approx(18)
+    told = json.loads(run("status", elsewhere, *database))
+    assert {one["name"]: one["answered"] for one in told["raters"]} == {"ann": 6, "bob": 6, "cleo": 6}
+    assert told["questions"][0]["votes"] == 18
+    planned = json.loads(run("plan", "--kind", "best_of", "--half-width", "0.1", "--json"))
+    assert planned["tasks"] == 97
+
+
 def test_labels_go_into_one_workspace(elsewhere: Path) -> None:
     clips = [Clip("subject00000", "s", 0, 9, 30.0, 64, 48, 9, "b", "y", "r", 14, 46.0)]
     for name in ("A", "B"):

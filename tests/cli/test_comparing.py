@@ -18,12 +18,14 @@ from tests.eval.report.hand_made import dataset
 from typer.testing import CliRunner
 
 from inpaintbench import frozen
-from inpaintbench.cli.comparing import compare_command
+from inpaintbench.cli import comparing
+from inpaintbench.cli.comparing import MOST_ROWS, compare_command, telling
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import NOT_RUN, score_step
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.e2fgvi import LEGACY as BY_FRAMES
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
+from inpaintbench.eval.two_methods import Difference
 from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256
 
@@ -184,6 +186,43 @@ def test_the_printed_table_and_the_page_say_the_same(tmp_path: Path, root: Path)
     assert cells[10] == "1-14-1"
     [printed] = [row for row in done.output.splitlines() if "psnr" in row and "│" in row]
     assert [cell.strip() for cell in printed.strip("│").split("│")][:4] == cells[:4]
+
+
+def test_scripts_get_every_row_and_its_numbers_in_full(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    found = json.loads(call(root, run, "mine", "yours", "--json").stdout)
+    rows = {(row["metric"], row["slice"]): row for row in found["rows"]}
+    written = table(run)
+    assert set(rows) == set(written)
+    for name, row in rows.items():
+        assert str(row["n"]) == written[name]["n"]
+        assert row["difference"] == (float(written[name]["difference"]) if written[name]["difference"] else None)
+    assert (found["a"], found["b"], found["fingerprint"]) == ("mine", "yours", CORRECTED.fingerprint)
+
+
+def row_of(part: str, p: float | None, wins: int) -> Difference:
+    return Difference("psnr", "hole", part, 1.0, 2.0, -1.0, None, None, p, p, 10, 10, wins, 0, 10 - wins, None)
+
+
+def test_the_most_telling_rows_are_those_of_all_items_and_those_least_like_chance() -> None:
+    rows = [row_of("dull", 0.9, 5), row_of("sure", 0.001, 5), row_of("untested", None, 5), row_of("all items", 0.5, 5)]
+    rows += [row_of("even", 0.04, 5), row_of("one-sided", 0.04, 10)]
+    assert [row.slice for row in telling(rows, most=1)] == ["all items"]
+    assert [row.slice for row in telling(rows, most=3)] == ["sure", "all items", "one-sided"]
+    assert telling(rows, most=6) == rows
+
+
+def test_a_long_table_is_shown_in_part_unless_all_is_asked_for(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    whole = call(root, run, "mine", "yours")
+    assert whole.output.count("│ hole") == len(table(run)) <= MOST_ROWS
+    assert "most telling" not in whole.output
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparing, "MOST_ROWS", 2)
+        short, everything = call(root, run, "mine", "yours"), call(root, run, "mine", "yours", "--all")
+    assert short.output.count("│ hole") == 2
+    assert f"the 2 most telling of {len(table(run))} rows; --all shows the others" in short.output
+    assert everything.output.count("│ hole") == len(table(run))
 
 
 def test_names_that_are_wrong_say_the_way_out(tmp_path: Path, root: Path) -> None:

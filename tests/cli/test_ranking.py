@@ -135,6 +135,20 @@ def test_what_cannot_be_ranked_says_why(root: Path, run: Path, options: tuple[st
         call(*given, *protocol)
 
 
+def test_scripts_get_the_numbers_in_full(root: Path, run: Path) -> None:
+    found = json.loads(call(root, "--run", run, "--protocol", CORRECTED.name, "--json").stdout)
+    assert (found["protocol"], found["slice"], found["items"]) == (CORRECTED.name, "all items", 4)
+    first, second, third = found["methods"]
+    assert [one["method"] for one in found["methods"]] == ["first", "second", "third"]
+    assert {name: first["values"][name] for name in VALUES["first"]} == VALUES["first"]
+    assert second["mean_place"] == pytest.approx(5 / 3)
+    assert second["places"]["ssim"] == 1
+    assert (third["place"], third["mean_place"], third["values"]["ssim"]) == (None, None, None)
+    assert third["reason"] == "no value in ssim"
+    (printed,) = json.loads(call("--published", "--table", "11", "--json").stdout)
+    assert printed["readings"][0]["methods"][0]["method"] == "CVxTz"
+
+
 def test_the_published_tables_show_ranks_as_printed_and_from_the_values() -> None:
     rows = cells(call("--published", "--table", "11").output)
     printed, literal = rows[:5], rows[5:]

@@ -104,7 +104,7 @@ def test_what_people_type(text: str, spec: MethodSpec) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("tela", r"unknown method 'tela', did you mean 'telea'\?; or give MODULE:NAME, or LABEL=PROGRAM that can be run"),
+        ("tela", r"unknown method 'tela', did you mean 'telea', MODULE:NAME, or LABEL=PROGRAM that can be run\?"),
         ("telea,radius=9", "method 'telea' has no constant 'radius', did you mean 'radius_pixels'"),
         ("telea,radius_pixels", "'radius_pixels' is not NAME=VALUE"),
         ("sh -c true", "the program 'sh -c true' needs a label: --method 'LABEL=sh -c true'"),
@@ -142,6 +142,15 @@ def test_one_slice_after_the_other_is_the_whole(made: Path) -> None:
     assert levels("mine_for_run.flat") == {"item 0": 7, "item 1": 7, "item 2": 7}
     call(made, "--method", "mine_for_run:flat", "--slice", "high")
     assert len(levels("mine_for_run.flat")) == 3
+
+
+def test_one_command_goes_to_the_report(made: Path) -> None:
+    done = call(made, "--method", "telea", "--report")
+    assert done.exit_code == 0
+    page = Path("RUN/report/report.html")
+    assert str(page.resolve()) in done.output
+    assert "telea" in page.read_text()
+    assert Path("RUN/report/scores.csv").read_text().count("\n") > len(load(made).items)
 
 
 def test_predictions_of_another_version_are_left_out_and_told(made: Path) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import inpaintbench
-from inpaintbench.cli import console
+from inpaintbench.cli import console, exits, logs
 from inpaintbench.cli.commands import group
-from inpaintbench.errors import InpaintBenchError, Waiting
-from inpaintbench.workspace import is_disk_error
+from inpaintbench.errors import Waiting
 
-_WAITING = 3
 _STOPPED = "stopped; the same command goes on where it was"
 app = group(
     {
@@ -28,8 +27,20 @@ app = group(
         "doctor": "inpaintbench.cli.doctor:doctor",
     },
     help="Build, publish and score diagnostic benchmarks for inpainting.",
+    sentences={
+        "build": "Build a whole benchmark: sources to frozen dataset.",
+        "demo": "Build, export, score and report a small benchmark from footage that comes with the program; needs no network.",
+        "curation": "Find footage, cut it into clips, measure, label and select them.",
+        "masks": "Make corruptions and measure them.",
+        "annotate": "Ask people: labels and judgements in the browser, agreement, rankings.",
+        "export": "Freeze items and slices into a dataset that anyone can load and verify.",
+        "eval": "Run methods on a frozen dataset, score their predictions, report.",
+        "models": "Fetch, import and check the parameters of networks.",
+        "doctor": "Tell which parts are installed and work, and what to do about those that do not.",
+    },
     name="inpaintbench",
     pretty_exceptions_enable=False,
+    add_completion=True,
 )
 
 
@@ -39,30 +50,44 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _log(file: Path | None) -> None:
+    if file is not None:
+        logs.also_into(file)
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+Log = Annotated[
+    Path | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        envvar="INPAINTBENCH_LOG",
+        callback=_log,
+        is_eager=True,
+        help="Add what the command does to this file, as JSON lines.",
+    ),
+]
+
+
 @app.callback()
-def _about(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
-) -> None:
+def _about(version: Version = False, log: Log = None) -> None:
     """Build, publish and score diagnostic benchmarks for inpainting."""
 
 
 def main() -> None:
-    """Run the program; every expected error is one sentence and exit status 1, waiting for people is 3, Ctrl-C is 130."""
-    try:
-        console.default_interrupts()
-        app()
-    except KeyboardInterrupt:  # before the command itself was begun, which handles it
-        console.stop(_STOPPED, status=130)
-    except Waiting as error:  # nothing is wrong, and scripts can tell
-        console.out.print(str(error), markup=False)
-        sys.exit(_WAITING)
-    except InpaintBenchError as error:
-        console.stop(str(error))
-    except SystemExit as end:
-        if end.code == 130:  # Ctrl-C or SIGTERM
-            console.stop(_STOPPED, status=130)
-        raise
-    except OSError as error:
-        if not is_disk_error(error):
+    """Run the program; every error is one sentence, with a status by ``exits``."""
+    console.default_interrupts()
+    with logs.of_command(sys.argv[1:]):
+        try:
+            app(prog_name="inpaintbench")
+        except KeyboardInterrupt:  # before the command itself was begun, which handles it
+            console.stop(_STOPPED, status=exits.STOPPED)
+        except Waiting as error:  # nothing is wrong, and scripts can tell
+            console.out.print(str(error), markup=False)
+            sys.exit(exits.WAITING)
+        except SystemExit as end:
+            if end.code == exits.STOPPED:  # Ctrl-C or SIGTERM
+                console.stop(_STOPPED, status=exits.STOPPED)
             raise
-        console.stop(f"cannot write: {error.strerror}" + (f": {error.filename}" if error.filename else ""))
+        except Exception as error:
+            console.stop(exits.sentence_of(error), status=exits.status_of(error))

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench import frozen
-from inpaintbench.cli import console
-from inpaintbench.cli.run_folder import bind, opened, scores_of
-from inpaintbench.errors import InputError
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.eval.alignment.align import Alignment, align
 from inpaintbench.eval.alignment.measured import Measured, measured_of, read_scores
 from inpaintbench.eval.alignment.reading import Answers, answers_of_scores, read_answers
@@ -43,7 +42,12 @@ def align_command(
     ] = None,
     run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --scores")] = None,
     protocol: Annotated[
-        str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+        str | None,
+        typer.Option(
+            autocompletion=completing.names(PROTOCOLS),
+            help=f"One of: {', '.join(PROTOCOLS)}.",
+            show_default="the corrected one of the benchmark",
+        ),
     ] = None,
     tie: Annotated[
         list[str] | None,
@@ -63,10 +67,13 @@ def align_command(
         Path | None, typer.Option(help="Folder for tables, figures and the page.", show_default=f"RUN/{FOLDER}, or {FOLDER}")
     ] = None,
 ) -> None:
-    """How well metrics agree with people: matching rates, correlations, the raters' own agreement."""
+    """How well metrics agree with people: matching rates, correlations, the raters' own agreement.
+
+    Example: inpaintbench eval align answers.csv --dataset DATASET --run RUN --tie psnr=0.5
+    """
     directions = {name: _higher(name, told) for name, told in _pairs(better, "--better").items()}
     given = {name: _number(name, told) for name, told in _pairs(tie, "--tie").items()}
-    loaded = frozen.load(dataset) if dataset else None
+    loaded = scorable(dataset) if dataset else None
     told, measured = _inputs(answers, scores, loaded, dataset, run, protocol, directions)
     _tell_strangers(told, measured)
     found = align(
@@ -90,9 +97,8 @@ def _tell_strangers(told: Answers, measured: Measured) -> None:
     if lost:
         everything = sum(ballot.count for ballot in told.ballots)
         names = ", ".join(map(repr, sorted(strange)))
-        console.err.print(
-            f"{lost} of {everything} answers count for no metric: nothing is scored for {names}; scored are {', '.join(scored)}",
-            markup=False,
+        console.warn(
+            f"{lost} of {everything} answers count for no metric: nothing is scored for {names}; scored are {', '.join(scored)}"
         )
 
 
@@ -110,7 +116,7 @@ def _inputs(
     if scores and answers:
         return read_answers(answers, sources=sources), read_scores(scores, better=better)
     if scores or run is None or loaded is None or root is None:
-        raise InputError("give a table of answers with --scores, or --dataset and --run for the scores of a run")
+        raise UsageError("give a table of answers with --scores, or --dataset and --run for the scores of a run")
     workspace = opened(run)
     with workspace.locked():
         bind(workspace, root)
@@ -136,14 +142,14 @@ def _pairs(told: Sequence[str] | None, option: str) -> dict[str, str]:
     for one in told or ():
         name, equals, value = one.partition("=")
         if not (name and equals and value):
-            raise InputError(f"{option} is {one!r}, write METRIC=VALUE")
+            raise UsageError(f"{option} is {one!r}, write METRIC=VALUE")
         found[name.strip()] = value.strip()
     return found
 
 
 def _higher(name: str, told: str) -> bool:
     if told not in ("higher", "lower"):
-        raise InputError(f"--better {name} is {told!r}, choose higher or lower")
+        raise UsageError(f"--better {name} is {told!r}, choose higher or lower")
     return told == "higher"
 
 
@@ -151,7 +157,7 @@ def _number(name: str, told: str) -> float:
     try:
         return float(told)
     except ValueError as error:
-        raise InputError(f"--tie {name} is {told!r}, not a number") from error
+        raise UsageError(f"--tie {name} is {told!r}, not a number") from error
 
 
 def _say(found: Alignment) -> None:

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench import frozen
-from inpaintbench.cli import console
-from inpaintbench.cli.run_folder import bind, opened, scores_of
-from inpaintbench.errors import InputError
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.eval.analysis.means import Means, means_of
 from inpaintbench.eval.analysis.paper import published_means
 from inpaintbench.eval.analysis.write import write_analysis
@@ -27,7 +26,12 @@ def analysis(
     ] = None,
     run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --paper")] = None,
     protocol: Annotated[
-        str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+        str | None,
+        typer.Option(
+            autocompletion=completing.names(PROTOCOLS),
+            help=f"One of: {', '.join(PROTOCOLS)}.",
+            show_default="the corrected one of the benchmark",
+        ),
     ] = None,
     paper: Annotated[bool, typer.Option("--paper", help="Analyse the numbers that DEVIL, CVPR 2022, published.")] = False,
     out: Annotated[
@@ -35,16 +39,19 @@ def analysis(
         typer.Option(help="Folder for tables, figures and the page.", show_default=f"RUN/analysis; {PAPER_FOLDER} with --paper"),
     ] = None,
 ) -> None:
-    """Tables and figures of DEVIL's analysis: rankings, difficulty of slices, sensitivity to attributes."""
+    """Tables and figures of DEVIL's analysis: rankings, difficulty of slices, sensitivity to attributes.
+
+    Example: inpaintbench eval analysis DATASET --run RUN
+    """
     if paper:
         if dataset or run or protocol:
-            raise InputError("--paper analyses published numbers: leave out the dataset, --run and --protocol")
+            raise UsageError("--paper analyses published numbers: leave out the dataset, --run and --protocol")
         made = write_analysis((out or PAPER_FOLDER).absolute(), published_means())
     elif dataset is None or run is None:
-        raise InputError("give a dataset and --run for your own scores, or --paper for the published ones")
+        raise UsageError("give a dataset and --run for your own scores, or --paper for the published ones")
     else:
         workspace = opened(run)
-        with workspace.locked():
+        with console.writing(workspace):
             means = means_of_run(workspace, dataset, protocol)
             made = write_analysis((out or workspace.path / "analysis").absolute(), means)
     console.out.print(f"Analysis: {made.page.resolve()}", markup=False)
@@ -56,7 +63,7 @@ def means_of_run(workspace: Workspace, root: Path, protocol: str | None) -> Mean
     Raises:
         InputError: the run is for another dataset, has no scores under the protocol, or scores older than its predictions.
     """
-    dataset = frozen.load(root)
+    dataset = scorable(root)
     bind(workspace, root)
     name = protocol or usual(dataset)
     chosen = PROTOCOLS.get(name)

@@ -3,52 +3,75 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console, logs
+from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.evaluate_options import ProtocolName
-from inpaintbench.cli.run_folder import bind, opened, scores_of
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.hub import frozen_or_hub
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.slices import ALL_ITEMS
 from inpaintbench.eval.some_items import not_run_words
-from inpaintbench.eval.two_methods import HEADS, compare, csv_bytes, markdown, text_rows
+from inpaintbench.eval.two_methods import HEADS, Difference, compare, csv_bytes, markdown, text_rows
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
 from inpaintbench.workspace import write_atomically
 
 Names = list[str] | None
+MOST_ROWS = 20
+"""That a terminal shows at once."""
 
 
 def compare_command(
-    one: Annotated[str, typer.Argument(metavar="A", help="A method's label.")],
-    other: Annotated[str, typer.Argument(metavar="B", help="Another's, or the same in --other-run.")],
+    one: Annotated[str, typer.Argument(metavar="A", autocompletion=completing.labels, help="A method's label.")],
+    other: Annotated[
+        str, typer.Argument(metavar="B", autocompletion=completing.labels, help="Another's, or the same in --other-run.")
+    ],
     dataset: Annotated[str, typer.Option(metavar="PATH|OWNER/NAME", help="A frozen dataset: a folder, or its name on the Hub.")],
     run: Annotated[Path, typer.Option(help="Folder with the scores.")],
     other_run: Annotated[Path | None, typer.Option(help="Folder with the scores of B.", show_default="--run")] = None,
     protocol: ProtocolName = None,
-    metric: Annotated[Names, typer.Option(help="Only this metric; may be given again.", show_default="all")] = None,
+    metric: Annotated[
+        Names,
+        typer.Option(autocompletion=completing.names(METRICS), help="Only this metric; may be given again.", show_default="all"),
+    ] = None,
     region: Annotated[Names, typer.Option(help="Only this region; may be given again.", show_default="all")] = None,
     part: Annotated[
-        Names, typer.Option("--slice", metavar="NAME", help="Only this slice; may be given again.", show_default="all")
+        Names,
+        typer.Option(
+            "--slice",
+            metavar="NAME",
+            autocompletion=completing.slices,
+            help="Only this slice; may be given again.",
+            show_default="all",
+        ),
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show every row, not the most telling ones.")] = False,
+    as_json: AsJson = False,
     out: Annotated[Path | None, typer.Option(help="Folder for both tables.", show_default="RUN/compare/PROTOCOL")] = None,
 ) -> None:
-    """How far two methods are apart by each metric in each slice, whether that is more than chance, and who wins which items."""
+    """How far two methods are apart by each metric in each slice, whether that is more than chance, and who wins which items.
+
+    Example: inpaintbench eval compare telea mine --dataset DATASET --run RUN --metric psnr
+    """
     root = frozen_or_hub(dataset)
-    loaded = frozen.load(root)
+    loaded = scorable(root)
     name = protocol or usual(loaded)
     PROTOCOLS.get(name)
     if one == other and other_run is None:
-        raise InputError(f"{one!r} cannot be compared with itself; give two labels, or --other-run")
+        raise UsageError(f"{one!r} cannot be compared with itself; give two labels, or --other-run")
     left = _scores(run, root, loaded, name, one)
     right = _scores(other_run or run, root, loaded, name, other)
     called = other if one != other else f"{other} ({console.shown(other_run or run)})"
@@ -57,21 +80,46 @@ def compare_command(
     results = Results(loaded, scores, protocol=PROTOCOLS.get(name), slice_scores=sets)
     quantities = _quantities(results, metric, region)
     rows = compare(results, one, called, quantities=quantities, slices=_slices(results, part))
-    title = f"{name}: A = {one}, B = {called}"
-    console.print_table(title, HEADS, text_rows(rows))
-    for quantity, reason in results.unmeasured.items():
-        console.out.print(f"not measured: {quantity.metric} in the {quantity.region}: {reason}", markup=False)
+    remarks = [f"not measured: {one.metric} in the {one.region}: {reason}" for one, reason in results.unmeasured.items()]
     for label, place in ((one, run), (other, other_run or run)):
         workspace = opened(place)
         if f"predict.{label}" in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
-            console.out.print(f"left out: {words}", markup=False)
+            remarks.append(f"left out: {words}")
+    logs.beside(run)
     folder = out or run / "compare" / name.replace("/", ".")
     stem = re.sub(r"[^\w.+-]", "_", f"{one}_vs_{called}")
     table, page = folder / f"{stem}.csv", folder / f"{stem}.md"
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(table, csv_bytes(rows, one=one, other=called))
     write_atomically(page, markdown(rows, one=one, other=called, results=results).encode())
+    if as_json:
+        asked = {"a": one, "b": called, "protocol": name, "fingerprint": results.fingerprint}
+        print_json({**asked, "rows": rows, "remarks": remarks, "files": [table, page]})
+        return
+    shown = rows if everything else telling(rows, most=MOST_ROWS)
+    console.print_table(f"{name}: A = {one}, B = {called}", HEADS, text_rows(shown))
+    if len(shown) < len(rows):
+        console.out.print(
+            f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all", markup=False
+        )
+    for remark in remarks:
+        console.out.print(remark, markup=False)
     console.out.print(f"wrote {console.shown(table)} and {console.shown(page)}", markup=False)
+
+
+def telling(rows: Sequence[Difference], *, most: int) -> list[Difference]:
+    """At most ``most`` rows in their order: those over all items first, then by how little chance explains them.
+
+    Where fewer rows are over all items than fit, the rest is filled by the corrected p, and among equals by the share of items
+    that one method wins.
+    """
+
+    def weight(row: Difference) -> tuple[bool, float, float]:
+        items = row.wins + row.ties + row.losses
+        return row.slice != ALL_ITEMS, 1.0 if row.p_holm is None else row.p_holm, -abs(row.wins - row.losses) / max(items, 1)
+
+    chosen = {id(row) for row in sorted(rows, key=weight)[:most]}
+    return [row for row in rows if id(row) in chosen]
 
 
 def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str) -> tuple[list[Score], list[SliceScore]]:

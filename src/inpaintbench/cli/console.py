@@ -16,12 +16,24 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from inpaintbench.catalogue import Catalogue
+from inpaintbench.cli import logs
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.leaf_constants import check_constants
-from inpaintbench.errors import InputError
+from inpaintbench.errors import WorkspaceError
+from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor
 from inpaintbench.executors.local import LocalExecutor, default_workers
 from inpaintbench.workspace import Shard, Workspace
@@ -72,10 +84,14 @@ class StepProgress:
 
     def __call__(self, step: str, done: int, total: int) -> None:
         """``done`` of ``total`` tasks of ``step`` are finished."""
+        now = time.monotonic()
+        first = step not in self._told
+        due = done == total or now - self._told.setdefault(step, now) >= SECONDS_BETWEEN_LINES
+        if due or first:
+            self._told[step] = now
+            logs.note("info", "step", step=step, done=done, total=total)
         if not self._live:
-            now = time.monotonic()
-            if done == total or now - self._told.setdefault(step, now) >= SECONDS_BETWEEN_LINES:
-                self._told[step] = now
+            if due:
                 err.print(f"{step}: {done}/{total}", markup=False)
             return
         if step not in self._tasks:
@@ -93,6 +109,20 @@ def progress() -> Iterator[StepProgress]:
         yield StepProgress(bars)
 
 
+@contextmanager
+def busy(doing: str) -> Iterator[None]:
+    """Say on standard error what is being done while the block runs, where nothing can be counted."""
+    if err.is_terminal:
+        with Progress(
+            TextColumn("{task.description}"), SpinnerColumn(), TimeElapsedColumn(), console=err, transient=True
+        ) as bars:
+            bars.add_task(doing, total=None)
+            yield
+    else:
+        err.print(f"{doing} ...", markup=False)
+        yield
+
+
 @dataclass(frozen=True)
 class Running:
     """How a command runs."""
@@ -106,10 +136,16 @@ class Running:
 
     @contextmanager
     def on(self, workspace: Workspace) -> Iterator[LedgeredExecutor]:
-        """An executor on ``workspace``, with progress on the console."""
+        """An executor on ``workspace``, with progress on the console and a log in the folder."""
         memory_bytes = int(self.memory * 2**30) if self.memory else None
+        logs.beside(workspace.path)
         with progress() as told, self._executor(workspace, memory_bytes, told) as executor:
-            yield executor
+            before = _rejected(workspace)
+            try:
+                yield executor
+            finally:
+                for step, subject, name, reason in sorted(_rejected(workspace) - before):
+                    logs.note("warning", "rejected", step=step, name=name or subject, reason=reason)
 
     def _executor(self, workspace: Workspace, memory_bytes: int | None, told: StepProgress) -> LedgeredExecutor:
         if self.ray is None:
@@ -125,6 +161,22 @@ class Running:
         )  # fmt: skip
 
 
+@contextmanager
+def writing(workspace: Workspace) -> Iterator[None]:
+    """Hold ``workspace`` and keep the log there, for commands that write without an executor."""
+    with workspace.locked():
+        logs.beside(workspace.path)
+        yield
+
+
+def _rejected(workspace: Workspace) -> set[tuple[str, str, str, str]]:
+    try:
+        rows = workspace.table("rejected", Rejection)
+    except WorkspaceError:  # a damaged table is written anew
+        return set()
+    return {(row.step, row.subject_id, row.name, row.reason) for row in rows}
+
+
 def running(
     workspace: Workspace, *, workers: int = WORKERS, max_failures: int | None = None, retry_rejected: bool = False
 ) -> AbstractContextManager[LedgeredExecutor]:
@@ -138,7 +190,7 @@ def parse_shard(text: str | None) -> Shard | None:
         return None
     number, slash, count = text.partition("/")
     if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
-        raise InputError(f"shard {text!r} is not i/N with 1 <= i <= N, such as 3/16")
+        raise UsageError(f"shard {text!r} is not i/N with 1 <= i <= N, such as 3/16")
     return Shard(int(number), int(count))
 
 
@@ -157,8 +209,15 @@ def _cell(value: object) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def warn(sentence: str) -> None:
+    """A sentence on standard error, and in the log."""
+    logs.note("warning", "warning", text=sentence)
+    err.print(sentence, markup=False)
+
+
 def stop(sentence: str, *, status: int = 1) -> NoReturn:
     """End the program with one sentence on standard error."""
+    logs.note("error", "error", text=sentence)
     err.print(f"inpaintbench: {sentence}", markup=False)
     sys.exit(status)
 
@@ -193,7 +252,7 @@ def parse_leaf(text: str, leaves: Catalogue) -> dict[str, Any]:
     try:
         leaf(**constants)
     except TypeError as error:
-        raise InputError(f"{leaves.kind} {name!r} cannot be built with {constants}: {error}") from error
+        raise UsageError(f"{leaves.kind} {name!r} cannot be built with {constants}: {error}") from error
     return {"name": name, **constants}
 
 
@@ -201,7 +260,7 @@ def constant(text: str) -> tuple[str, Any]:
     """``preset=thick-256`` -> (name, value)."""
     name, equals, given = text.partition("=")
     if not (name and equals and given):
-        raise InputError(f"{text!r} is not NAME=VALUE, such as preset=thick-256")
+        raise UsageError(f"{text!r} is not NAME=VALUE, such as preset=thick-256")
     return name, value(given)
 
 

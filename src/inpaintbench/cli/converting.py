@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.leaf_constants import check_constants
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.convert import convert as convert_dataset
@@ -15,7 +15,10 @@ from inpaintbench.export.layouts.convert import convert as convert_dataset
 
 def convert(
     dataset: Annotated[Path, typer.Argument(help="A frozen dataset.")],
-    layout: Annotated[str, typer.Option(metavar="NAME", help=f"One of: {', '.join(LAYOUTS)}.")],
+    layout: Annotated[
+        str,
+        typer.Option(metavar="NAME", help=f"One of: {', '.join(LAYOUTS)}.", autocompletion=completing.names(LAYOUTS)),
+    ],
     out: Annotated[Path, typer.Option(help="New folder; one of an earlier conversion is replaced whole.")],
     slices: Annotated[
         list[str] | None,

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench import video
-from inpaintbench.cli import console, fetching, fetching_flickr, selecting
+from inpaintbench.cli import completing, console, fetching, fetching_flickr, selecting
+from inpaintbench.cli.answers import AsJson, print_json, records
 from inpaintbench.cli.console import (
     HDR,
     WORKERS,
@@ -22,6 +23,7 @@ from inpaintbench.cli.console import (
     parse_leaf,
     parse_shard,
 )
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.curation import measuring
 from inpaintbench.curation.answers import import_answers
 from inpaintbench.curation.attributes import ATTRIBUTES
@@ -29,7 +31,6 @@ from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.labels import import_labels
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.splitters import SPLITTERS
-from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.settings import recall, remember
@@ -49,13 +50,19 @@ Sources = Annotated[
 Splitter = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME[,CONSTANT=VALUE...]", help=f"How sources are divided: {', '.join(SPLITTERS)}.", show_default="windows"
+        metavar="NAME[,CONSTANT=VALUE...]",
+        autocompletion=completing.names(SPLITTERS),
+        help=f"How sources are divided: {', '.join(SPLITTERS)}.",
+        show_default="windows",
     ),
 ]
 Normalizer = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME[,CONSTANT=VALUE...]", help=f"How frames get their size: {', '.join(NORMALIZERS)}.", show_default="cover"
+        metavar="NAME[,CONSTANT=VALUE...]",
+        autocompletion=completing.names(NORMALIZERS),
+        help=f"How frames get their size: {', '.join(NORMALIZERS)}.",
+        show_default="cover",
     ),
 ]
 
@@ -64,7 +71,14 @@ Normalizer = Annotated[
 def clips(
     out: Annotated[Path, typer.Option(help="Workspace to make or go on with.")],
     sources: Sources = None,
-    behaviour: Annotated[str | None, typer.Option(help="corrected or as-published.", show_default="corrected")] = None,
+    behaviour: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=completing.names(("corrected", "as-published")),
+            help="corrected or as-published.",
+            show_default="corrected",
+        ),
+    ] = None,
     size: Annotated[str | None, typer.Option(metavar="WxH", help="Size of the clips.", show_default="832x480")] = None,
     splitter: Splitter = None,
     normalizer: Normalizer = None,
@@ -76,7 +90,12 @@ def clips(
         bool | None, typer.Option("--cut-bars/--no-cut-bars", help="Cut letterbox and pillarbox bars off.", show_default="no")
     ] = None,
     reader: Annotated[
-        str | None, typer.Option(help=f"Who looks for bars: {', '.join(video.READERS)}.", show_default="pyav")
+        str | None,
+        typer.Option(
+            autocompletion=completing.names(video.READERS),
+            help=f"Who looks for bars: {', '.join(video.READERS)}.",
+            show_default="pyav",
+        ),
     ] = None,
     hdr: Annotated[str | None, typer.Option(help=HDR, show_default="exclude")] = None,
     per_slice: Annotated[int | None, typer.Option(min=1, help="Pairs wanted in each slice.", show_default="150")] = None,
@@ -88,7 +107,10 @@ def clips(
     memory: Memory = None,
     shard: InShard = None,
 ) -> None:
-    """Find, probe, cut and normalise footage; what a workspace was told before holds until it is told otherwise."""
+    """Find, probe, cut and normalise footage; what a workspace was told before holds until it is told otherwise.
+
+    Example: inpaintbench curation clips --sources FOLDER --out WORKSPACE --splitter shots --cut-bars
+    """
     given: dict[str, Any] = {
         "behaviour": behaviour, "fps": fps, "cut_bars": cut_bars, "reader": reader, "hdr": hdr, "per_slice": per_slice,
         "seed": seed,
@@ -96,7 +118,7 @@ def clips(
     given["splitter"] = parse_leaf(splitter, SPLITTERS) if splitter else None
     given["normalizer"] = parse_leaf(normalizer, NORMALIZERS) if normalizer else None
     if size and normalizer:
-        raise InputError("--size is the size of the default normalizer; write it into --normalizer, or give --size alone")
+        raise UsageError("--size is the size of the default normalizer; write it into --normalizer, or give --size alone")
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     recipe = _recipe(out, size, chosen | ({"fps": None} if fps == 0 else {}))
     spec = SourceSpec("folder", {"folder": str(sources)}) if sources else SourceSpec("fetched", {"workspace": str(out)})
@@ -133,7 +155,11 @@ def measure(
     workspace: InWorkspace,
     attribute: Annotated[
         list[str] | None,
-        typer.Option(help=f"One of: {', '.join(ATTRIBUTES)}. May be given again.", show_default="all"),
+        typer.Option(
+            autocompletion=completing.names(ATTRIBUTES),
+            help=f"One of: {', '.join(ATTRIBUTES)}. May be given again.",
+            show_default="all",
+        ),
     ] = None,
     workers: Workers = WORKERS,
     max_failures: MaxFailures = None,
@@ -142,7 +168,10 @@ def measure(
     memory: Memory = None,
     shard: InShard = None,
 ) -> None:
-    """Measure attributes of all clips; each clip is decoded once for all of them."""
+    """Measure attributes of all clips; each clip is decoded once for all of them.
+
+    Example: inpaintbench curation measure WORKSPACE --attribute camera_motion --attribute cut_score
+    """
     opened = Workspace(workspace, create=False, shard=parse_shard(shard))
     leaves: dict[str, dict[str, Any]] = {name: {} for name in attribute or ATTRIBUTES}
     for name in leaves:
@@ -167,7 +196,10 @@ def duplicates(
     same_source: Annotated[bool, typer.Option("--same-source", help="Also clips of one source.")] = False,
     workers: Workers = WORKERS,
 ) -> None:
-    """Find clips that are near-duplicates; the rule `duplicate_share`, below = 0.01, missing = "keep" drops them."""
+    """Find clips that are near-duplicates; the rule `duplicate_share`, below = 0.01, missing = "keep" drops them.
+
+    Example: inpaintbench curation duplicates WORKSPACE --same-source
+    """
     opened = Workspace(workspace, create=False)
     with console.running(opened, workers=workers) as executor:
         rows = mark_duplicates(executor, opened, same_source=same_source)
@@ -179,9 +211,12 @@ def duplicates(
 def label(
     workspace: InWorkspace, file: Annotated[Path, typer.Argument(help="CSV with the columns subject, name, value.")]
 ) -> None:
-    """Bring in labels that people made, such as bg_scene_motion_level low/high."""
+    """Bring in labels that people made, such as bg_scene_motion_level low/high.
+
+    Example: inpaintbench curation label WORKSPACE labels.csv
+    """
     opened = Workspace(workspace, create=False)
-    with opened.locked():
+    with console.writing(opened):
         rows = import_labels(opened, file)
     console.out.print(f"{len(rows)} labels; run `inpaintbench curation select {workspace}` to use them", markup=False)
 
@@ -191,9 +226,12 @@ def answers(
     workspace: InWorkspace,
     file: Annotated[Path, typer.Argument(help="CSV with the columns clip, answer, and perhaps question, reason, rater.")],
 ) -> None:
-    """Bring in what people answered, such as keep or reject."""
+    """Bring in what people answered, such as keep or reject.
+
+    Example: inpaintbench curation answers WORKSPACE answers.csv
+    """
     opened = Workspace(workspace, create=False)
-    with opened.locked():
+    with console.writing(opened):
         rows = import_answers(opened, file)
     draws = sum(row.answer is None for row in rows)
     console.out.print(f"{len(rows)} answers" + (f", {draws} of them a draw" if draws else ""), markup=False)
@@ -207,13 +245,22 @@ app.command("attribution")(fetching.attribution)
 
 
 @app.command()
-def rejected(workspace: InWorkspace) -> None:
-    """List everything that was refused, with the reason."""
+def rejected(workspace: InWorkspace, as_json: AsJson = False) -> None:
+    """List everything that was refused, with the reason.
+
+    Example: inpaintbench curation rejected WORKSPACE
+    """
     opened = Workspace(workspace, create=False)
     rows = opened.table("rejected", Rejection)
+    lost = [row for row in opened.table("downloads", Download) if row.status != "obtained"]
+    if as_json:
+        columns = ("step", "name", "reason", "status")
+        refused = [(row.step, display_name(row.name), row.reason, "refused") for row in rows]
+        refused += [(f"fetch {row.fetcher}", row.name, row.reason or "", row.status) for row in lost]
+        print_json(records(columns, refused))
+        return
     for row in rows:
         console.out.print(f"{row.step}: {display_name(row.name)}: {row.reason}", markup=False)
-    lost = [row for row in opened.table("downloads", Download) if row.status != "obtained"]
     for download in lost:
         console.out.print(f"fetch {download.fetcher}: {download.name}: {download.status}: {download.reason}", markup=False)
     empty = sum(row.step == "pair" for row in rows)

@@ -11,7 +11,7 @@ import typer
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, InShard, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
 from inpaintbench.cli.run_folder import bind, opened, scores_of
@@ -25,6 +25,7 @@ from inpaintbench.eval.editboard.scoring import fingerprint_of, score
 from inpaintbench.eval.editboard.settings import cautions, settings_here, settings_of
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.editboard.write import write_transcript
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.markup import count
@@ -37,6 +38,7 @@ from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace
 
 _PREFIX = "editboard/"
+_OURS = [name for name in PROTOCOLS if name.startswith(_PREFIX)]
 _FOLDER = "transcript"
 _MOST_NOTES = 20
 
@@ -62,20 +64,37 @@ def editboard(
     ],
     out: Annotated[Path, typer.Option(help="Folder for scores and transcript; the same command goes on where it was.")],
     protocol: Annotated[
-        str, typer.Option(help=f"One of: {', '.join(name for name in PROTOCOLS if name.startswith(_PREFIX))}.")
+        str, typer.Option(autocompletion=completing.names(_OURS), help=f"One of: {', '.join(_OURS)}.")
     ] = "editboard/as-published",
     metric: Annotated[
-        list[str] | None, typer.Option(help="Only this metric; may be given again.", show_default="all nine")
+        list[str] | None,
+        typer.Option(
+            autocompletion=completing.names(METRICS), help="Only this metric; may be given again.", show_default="all nine"
+        ),
     ] = None,
     side: Annotated[
         int | None,
-        typer.Option(min=16, max=4096, help="Squash all videos to squares of this side in pixels; EditBoard takes 512.",
-                     show_default="as they are"),
+        typer.Option(
+            min=16,
+            max=4096,
+            help="Squash all videos to squares of this side in pixels; EditBoard takes 512.",
+            show_default="as they are",
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and measure nothing.")] = False,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Leave out edits that cannot be scored, and say so.")] = False,
-    device: Annotated[str, typer.Option(help=f"Where networks run: {', '.join(get_args(Device))}.")] = "auto",
-    precision: Annotated[str, typer.Option(help=f"Of networks: {', '.join(get_args(Precision))}.")] = "fp32",
+    device: Annotated[
+        str,
+        typer.Option(
+            autocompletion=completing.names(get_args(Device)), help=f"Where networks run: {', '.join(get_args(Device))}."
+        ),
+    ] = "auto",
+    precision: Annotated[
+        str,
+        typer.Option(
+            autocompletion=completing.names(get_args(Precision)), help=f"Of networks: {', '.join(get_args(Precision))}."
+        ),
+    ] = "fp32",
     random_weights: Annotated[
         int | None, typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out.")
     ] = None,
@@ -84,8 +103,11 @@ def editboard(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
     shard: InShard = None,
-) -> None:  # fmt: skip
-    """Score edited videos by EditBoard's nine metrics, from a list of them, and write the transcript of every model."""
+) -> None:
+    """Score edited videos by EditBoard's nine metrics, from a list of them, and write the transcript of every model.
+
+    Example: inpaintbench eval editboard --manifest edits.csv --out RUN --dry-run
+    """
     asked = _asked(protocol, metric, Compute(device, precision, random_weights), side, time_limit)  # type: ignore[arg-type]
     listed = read_manifest(manifest)
     if listed.faults:
@@ -123,9 +145,8 @@ def _asked(protocol: str, metrics: list[str] | None, compute: Compute, side: int
     ):
         if name not in known:
             raise UnknownNameError(unknown_name(kind, name, list(known)))
-    ours = [name for name in PROTOCOLS if name.startswith(_PREFIX)]
-    if protocol not in ours:
-        raise UnknownNameError(unknown_name("protocol for edits", protocol, ours))
+    if protocol not in _OURS:
+        raise UnknownNameError(unknown_name("protocol for edits", protocol, _OURS))
     chosen: Protocol = PROTOCOLS.get(protocol)
     chosen.build_metrics(metrics)  # misspelt names are told before any work
     names = list(dict.fromkeys(metrics)) if metrics else list(chosen.metrics)
@@ -164,21 +185,21 @@ def _tell(findings: Sequence[Finding]) -> None:
     """All faults; of the rest, each sentence once with the places that it is true of."""
     for one in findings:
         if one.kind == "fault":
-            console.err.print(str(one), markup=False)
+            console.warn(str(one))
     places: dict[str, list[str]] = {}
     for one in findings:
         if one.kind != "fault":
             places.setdefault(one.text, []).append(one.where)
     for text, where in list(places.items())[:_MOST_NOTES]:
         more = f" and {len(where) - 1} more" if len(where) > 1 else ""
-        console.err.print(f"{where[0]}{more}: {text}", markup=False)
+        console.warn(f"{where[0]}{more}: {text}")
     if len(places) > _MOST_NOTES:
-        console.err.print(f"and {len(places) - _MOST_NOTES} more notes", markup=False)
+        console.warn(f"and {len(places) - _MOST_NOTES} more notes")
 
 
 def _stop(manifest: Path, faults: Sequence[str]) -> None:
     for fault in faults:
-        console.err.print(fault, markup=False)
+        console.warn(fault)
     raise InputError(f"{count(len(faults), 'fault')} in {str(manifest)!r}; nothing was measured")
 
 
@@ -232,13 +253,16 @@ def transcript(
     protocol: ProtocolName = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the transcript.", show_default="RUN/transcript")] = None,
 ) -> None:
-    """Write the transcript of every method scored on a benchmark of edits: each metric in each task, with its figures."""
+    """Write the transcript of every method scored on a benchmark of edits: each metric in each task, with its figures.
+
+    Example: inpaintbench eval transcript DATASET --run RUN
+    """
     workspace, loaded = opened(run), frozen.load(dataset)
     if not any(map(frozen.is_edit, loaded.items)):
         raise InputError(f"{loaded.name!r} has no edits, so there is no transcript of it; use `inpaintbench eval report`")
     bind(workspace, dataset)
     name = protocol or usual(loaded)
-    with workspace.locked():
+    with console.writing(workspace):
         rows, _ = scores_of(workspace, loaded, dataset, name)
         told_of: Mapping[str, Told] = {row["item_id"]: Told(row["task"], source_of(row)) for row in loaded.items}
         told = {(row.method, row.item_id): told_of[row.item_id] for row in rows}

@@ -7,18 +7,23 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.eval.hub import frozen_or_hub
+from inpaintbench.cli import completing
 from inpaintbench.eval.protocols import PROTOCOLS
 
 InDataset = Annotated[
     Path,
     typer.Argument(
-        parser=frozen_or_hub,
+        parser=completing.dataset,
         metavar="DATASET",
         help="A frozen dataset: the folder with dataset.json, or OWNER/NAME[@REVISION] of the Hub.",
     ),
 ]
 Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
 ProtocolName = Annotated[
-    str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+    str | None,
+    typer.Option(
+        autocompletion=completing.names(PROTOCOLS),
+        help=f"One of: {', '.join(PROTOCOLS)}.",
+        show_default="the corrected one of the benchmark",
+    ),
 ]

@@ -9,13 +9,21 @@ import typer
 
 from inpaintbench.cli import console, publishing
 from inpaintbench.cli.converting import convert
-from inpaintbench.errors import VerifyError
-from inpaintbench.export.verify import verify as verify_dataset
+from inpaintbench.cli.differing import diff
+from inpaintbench.cli.holding_back import tell_apart
+from inpaintbench.cli.removing import remove
+from inpaintbench.cli.verifying import verify
+from inpaintbench.frozen import dataset_id
+from inpaintbench.recipes.holding_back import export_apart
 from inpaintbench.recipes.settings import export, recall
+from inpaintbench.recipes.versions import last, next_version
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer(no_args_is_help=True, help="Freeze items and slices into a dataset that anyone can load and verify.")
 app.command()(convert)
+app.command()(verify)
+app.command()(diff)
+app.command()(remove)
 app.command("push")(publishing.push)
 app.command("fetch")(publishing.fetch)
 
@@ -24,34 +32,38 @@ app.command("fetch")(publishing.fetch)
 def freeze(
     workspace: Annotated[Path, typer.Argument(help="The workspace.")],
     to: Annotated[Path | None, typer.Option(help="Dataset folder.", show_default="WORKSPACE/exports/RECIPE")] = None,
-) -> None:
-    """Write the frozen dataset of a workspace; an older one there is replaced whole."""
-    opened = Workspace(workspace, create=False)
-    with opened.locked():
-        folder, dataset = export(recall(opened), opened, target=to)
-    console.out.print(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}", markup=False)
-
-
-@app.command()
-def verify(
-    folder: Annotated[Path, typer.Argument(help="A frozen dataset.")],
-    decoder: Annotated[
-        str | None, typer.Option(help="Second decoder: torchcodec, ffmpeg or decord.", show_default="the first installed")
+    held: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hold-back",
+            metavar="SPLIT",
+            help="Keep the truth of this split out of the dataset, in a second one called TO-truth; may be given again.",
+            show_default="none",
+        ),
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(metavar="X.Y.Z", help="Of the dataset.", show_default="the last one's, at first 1.0.0")
+    ] = None,
+    allow_near_duplicates: Annotated[
+        str | None,
+        typer.Option(metavar="WHY", help="Leave near-duplicates in different splits, for a reason that is published."),
     ] = None,
 ) -> None:
-    """Re-hash every file, load every config, decode every cell; exit status 1 on any difference."""
-    with console.progress() as told:
-        result = verify_dataset(folder, decoder=decoder, progress=told)
-    for problem in result.problems[:50]:
-        console.err.print(problem, markup=False)
-    if result.problems:
-        raise VerifyError(f"{folder} differs from its manifest in {len(result.problems)} places")
-    second = (
-        f"{result.second_decoder} agrees with PyAV to {result.largest_difference} levels"
-        if result.second_decoder
-        else 'no second decoder installed (pip install "inpaintbench[export]")'
-    )
-    console.out.print(
-        f"{folder}: {result.files} files, {result.configs} configs, {result.cells} cells equal the manifest", markup=False
-    )
-    console.out.print(second, markup=False)
+    """Write the frozen dataset of a workspace; an older one there is replaced whole.
+
+    Example: inpaintbench export freeze WORKSPACE --to FOLDER
+    """
+    opened = Workspace(workspace, create=False)
+    how = {"version": version, "allow_near_duplicates": allow_near_duplicates}
+    with opened.locked():
+        before = last(opened)
+        if held:
+            tell_apart(*export_apart(recall(opened), opened, splits=held, target=to, **how))
+        else:
+            folder, dataset = export(recall(opened), opened, target=to, **how)
+            console.out.print(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}", markup=False)
+            console.out.print(f"It is {dataset_id(dataset)}", markup=False)
+        now = last(opened)
+    if before.content not in (None, now.content) and before.version == now.version:
+        console.warn(f"its content changed since the last export, its version did not; give it one of its own: --version"
+                     f" {next_version(now.version)}")  # fmt: skip

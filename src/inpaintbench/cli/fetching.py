@@ -13,6 +13,7 @@ import typer
 
 from inpaintbench.cli import console
 from inpaintbench.cli.console import InShard, MaxFailures, Memory, Ray, RetryRejected, Running, parse_shard
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.curation.fetching.attribution import notice
 from inpaintbench.curation.fetching.listings import listings
 from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
@@ -56,7 +57,7 @@ def limits_of(*, most_megabytes: float, seconds: float, allow_private: bool, con
     """
     for option, value in (("--most-megabytes", most_megabytes), ("--seconds", seconds)):
         if not math.isfinite(value):
-            raise InputError(f"{option} {value} is no limit; give a number")
+            raise UsageError(f"{option} {value} is no limit; give a number")
     return Limits(most_bytes=int(most_megabytes * 1e6), seconds=seconds, allow_private=allow_private, contact=contact)
 
 
@@ -78,7 +79,10 @@ def urls(
     memory: Memory = None,
     shard: InShard = None,
 ) -> None:
-    """Fetch the files whose addresses stand in a list."""
+    """Fetch the files whose addresses stand in a list.
+
+    Example: inpaintbench curation fetch urls addresses.csv --out WORKSPACE --licence CC-BY
+    """
     limits = limits_of(most_megabytes=most_megabytes, seconds=seconds, allow_private=allow_private, contact=contact)
     constants = {"list": str(list_file.absolute()), "media": media, "allow_private": allow_private}
     running = Running(workers, max_failures, retry_rejected, ray, memory)
@@ -117,7 +121,10 @@ def dataset(
     memory: Memory = None,
     shard: InShard = None,
 ) -> None:
-    """Fetch the videos or images of a Hugging Face dataset."""
+    """Fetch the videos or images of a Hugging Face dataset.
+
+    Example: inpaintbench curation fetch dataset OWNER/NAME --out WORKSPACE --split test --column video
+    """
     limits = limits_of(most_megabytes=most_megabytes, seconds=seconds, allow_private=allow_private, contact=contact)
     folder = Path(name)
     constants = {
@@ -154,7 +161,10 @@ def site(
     memory: Memory = None,
     shard: InShard = None,
 ) -> None:
-    """Fetch the videos of web pages, as yt-dlp finds them (extra "sites")."""
+    """Fetch the videos of web pages, as yt-dlp finds them (extra "sites").
+
+    Example: inpaintbench curation fetch site pages.txt --out WORKSPACE --workers 2
+    """
     limits = limits_of(most_megabytes=most_megabytes, seconds=seconds, allow_private=allow_private, contact=contact)
     constants = {"list": str(list_file.absolute()), "allow_private": allow_private}
     running = Running(workers, max_failures, retry_rejected, ray, memory)
@@ -213,7 +223,10 @@ def _tell(workspace: Workspace, leaf: str, label: str) -> None:
 
 
 def recheck(workspace: InWorkspace, workers: Workers = _ONE) -> None:
-    """Ask again for the licences of everything that was fetched; what they were then stays on record."""
+    """Ask again for the licences of everything that was fetched; what they were then stays on record.
+
+    Example: inpaintbench curation recheck WORKSPACE
+    """
     opened = Workspace(workspace, create=False)
     known = listings(opened)
     if not known:
@@ -237,7 +250,10 @@ def recheck(workspace: InWorkspace, workers: Workers = _ONE) -> None:
 def attribution(
     workspace: InWorkspace, out: Annotated[Path | None, typer.Option(help="File to write.", show_default="print")] = None
 ) -> None:
-    """Write who made the footage that became clips, where it is and under which licence, as text for a NOTICE file."""
+    """Write who made the footage that became clips, where it is and under which licence, as text for a NOTICE file.
+
+    Example: inpaintbench curation attribution WORKSPACE --out NOTICE
+    """
     opened = Workspace(workspace, create=False)
     used = {clip.source_id for clip in opened.table("clips", Clip)}
     sources = [row for row in opened.table("sources", Source) if not used or row.source_id in used]

@@ -47,7 +47,10 @@ def flickr(
     memory: Memory = None,
     shard: InShard = None,
 ) -> None:
-    """Fetch the videos that a search on Flickr finds; needs FLICKR_API_KEY and FLICKR_API_SECRET (extra "flickr")."""
+    """Fetch the videos that a search on Flickr finds; needs FLICKR_API_KEY and FLICKR_API_SECRET (extra "flickr").
+
+    Example: inpaintbench curation fetch flickr --query harbour --uploaded 2017:2019 --most 50 --out WORKSPACE
+    """
     constants = {
         "query": query, "users": user or [], "uploaded": uploaded, "licences": licence or [], "tags": tag or [],
         "orientation": orientation, "minimum_width": minimum_width, "minimum_height": minimum_height, "most": most,

@@ -10,8 +10,9 @@ import typer
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import ProtocolName
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
@@ -29,7 +30,13 @@ def submit(
     dataset: Annotated[str | None, typer.Argument(help=_DATASET, show_default="none, with --new-card")] = None,
     run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --new-card")] = None,
     method: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Which of its methods.", show_default="the only one that was scored")
+        str | None,
+        typer.Option(
+            metavar="LABEL",
+            help="Which of its methods.",
+            show_default="the only one that was scored",
+            autocompletion=completing.labels,
+        ),
     ] = None,
     card: Annotated[Path | None, typer.Option(help="The method card, TOML.", show_default="none, with --new-card")] = None,
     out: Annotated[Path | None, typer.Option(help="The file to write.", show_default="LABEL.zip")] = None,
@@ -55,7 +62,7 @@ def submit(
         console.out.print(f"wrote {console.shown(new_card)}: fill it in, then give it as --card", markup=False)
         return
     if dataset is None or run is None or card is None:
-        raise InputError("give a dataset, --run and --card, or --new-card FILE for a card to fill in")
+        raise UsageError("give a dataset, --run and --card, or --new-card FILE for a card to fill in")
     if not card.is_file():
         raise InputError(f"no method card {str(card)!r}; `inpaintbench eval submit --new-card {card}` writes one to fill in")
     with card.open("rb") as file:
@@ -69,7 +76,7 @@ def submit(
         prefix = score_step(name, "")
         scored = [step.removeprefix(prefix) for step in workspace.steps("scores") if step.startswith(prefix)]
         if method is None and len(scored) > 1:
-            raise InputError(f"{str(run)!r} holds scores of {', '.join(scored)}; choose one with --method")
+            raise UsageError(f"{str(run)!r} holds scores of {', '.join(scored)}; choose one with --method")
         if scored and method is not None and method not in scored:
             raise UnknownNameError(f"{unknown_name('scored method', method, scored)}: run `inpaintbench eval score` for others")
         label = method or (scored[0] if scored else "")

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from inpaintbench.errors import InputError
+from inpaintbench.cli.exits import UsageError
 
 _KINDS = {
     "int": "a whole number",
@@ -41,18 +41,18 @@ def check_constants(leaf: type, constants: Mapping[str, Any], *, called: str) ->
     """Raise unless the leaf takes constants of these names and kinds.
 
     Raises:
-        InputError: it does not; the text begins with what the leaf is ``called``.
+        UsageError: it does not; the text begins with what the leaf is ``called``.
     """
     takes = inspect.signature(leaf).parameters
     hints = get_type_hints(leaf.__init__)  # type: ignore[misc]
     takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values())
     for name, given in constants.items():
         if name not in takes and not takes_any:
-            raise InputError(_unknown(name, leaf, called))
+            raise UsageError(_unknown(name, leaf, called))
         words = _words(hints.get(name))
         if words and not _fits(given, hints[name]):
             optional = " or null" if _fits(None, hints[name]) else ""
-            raise InputError(f"{called}: {name} needs {words}{optional}, got {given!r}")
+            raise UsageError(f"{called}: {name} needs {words}{optional}, got {given!r}")
 
 
 def _unknown(name: str, leaf: type, called: str) -> str:

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench import video
-from inpaintbench.cli import console
-from inpaintbench.cli.build.running import parse_size
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.build.running import BEHAVIOURS, parse_size
 from inpaintbench.cli.console import WORKERS, Workers, constant
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of, write_gallery
@@ -38,7 +38,10 @@ def pair(
     photographs: Annotated[Path | None, typer.Option(help="Folder of the backgrounds of a recipe that takes some.")] = None,
     workers: Workers = WORKERS,
 ) -> None:
-    """Pair the kept clips with corruptions, render those that are used, measure them."""
+    """Pair the kept clips with corruptions, render those that are used, measure them.
+
+    Example: inpaintbench masks pair WORKSPACE
+    """
     opened = Workspace(workspace, create=False)
     with console.running(opened, workers=workers) as executor:
         recipe = recall(opened)
@@ -51,16 +54,21 @@ def pair(
 
 @app.command()
 def render(
-    preset: Annotated[str, typer.Option(help="See `masks presets`.")],
+    preset: Annotated[str, typer.Option(autocompletion=completing.names(PRESETS), help="See `masks presets`.")],
     out: Annotated[Path, typer.Option(help="Folder for the hole videos (255 = hole).")],
     count: Annotated[int, typer.Option(min=1, help="How many masks.")] = 1,
     first: Annotated[int, typer.Option(min=0, help="Number of the first one.")] = 0,
-    behaviour: Annotated[str, typer.Option(help="corrected or as-published.")] = "corrected",
+    behaviour: Annotated[
+        str, typer.Option(autocompletion=completing.names(BEHAVIOURS), help="corrected or as-published.")
+    ] = "corrected",
     size: Annotated[str, typer.Option(metavar="WxH", help="Size of the holes.")] = "832x480",
     frames: Annotated[int, typer.Option(min=1, help="Length.")] = 90,
     seed: Annotated[int, typer.Option(help="Of the corrected behaviour.")] = 0,
 ) -> None:
-    """Render numbered blob masks of one preset and print what they measure."""
+    """Render numbered blob masks of one preset and print what they measure.
+
+    Example: inpaintbench masks render --preset size-low_pose-low_displacement-low --count 4 --out masks
+    """
     find_preset(preset)
     build("devil_blobs", {"preset": preset, "behaviour": behaviour, "index": first})
     width, height = parse_size(size)
@@ -84,14 +92,19 @@ def render(
 
 @app.command()
 def presets() -> None:
-    """List the mask presets."""
+    """List the mask presets.
+
+    Example: inpaintbench masks presets
+    """
     rows = [(name, *labels_of(name).values()) for name in PRESETS]
     console.print_table("Presets", ["name", "size", "pose", "displacement"], rows)
 
 
 @app.command()
 def preview(
-    generator: Annotated[str, typer.Argument(help=f"One of: {', '.join(GENERATORS)}.")],
+    generator: Annotated[
+        str, typer.Argument(autocompletion=completing.names(GENERATORS), help=f"One of: {', '.join(GENERATORS)}.")
+    ],
     out: Annotated[Path, typer.Option(help="HTML file to write.")],
     constants: Annotated[
         list[str] | None,
@@ -111,7 +124,10 @@ def preview(
         Path | None, typer.Option(help="Folder of pictures to show them over, stills only; of prints the backgrounds.")
     ] = None,
 ) -> None:
-    """Write one HTML contact sheet of a generator's masks or degradations with their measured attributes."""
+    """Write one HTML contact sheet of a generator's masks or degradations with their measured attributes.
+
+    Example: inpaintbench masks preview brush_box --set preset=thick-256 --count 12 --out masks.html
+    """
     leaf = GENERATORS.get(generator)
     settings, where = settings_of(constants or (), vary or ()), dict[str, Any]()
     if images is not None and shows_prints(generator):
@@ -130,7 +146,7 @@ def preview(
     shown = backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)
     made = panels(generator, settings, shown, count=count, seed=seed, where=where)
     if warning := guessed(made):
-        console.err.print(f"warning: {warning}", markup=False)
+        console.warn(f"warning: {warning}")
     noun = quantity_of(made).noun
     title = f"{noun.capitalize()}s of {generator}"
     page = write_gallery(out, title=title, panels=made, generator=generator, version=leaf.version, seed=seed)

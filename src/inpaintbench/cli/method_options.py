@@ -10,13 +10,15 @@ from typing import Any
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.adapters.layouts import layout_of
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.predict import MethodSpec
 
 FORM = "[LABEL=]NAME[,CONSTANT=VALUE]..."
 _LABELLED = re.compile(r"([^=,:\s\[]+)=(.+)", re.DOTALL)
+_OTHER_WAYS = "MODULE:NAME, or LABEL=PROGRAM that can be run"
 _ADDRESS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -57,11 +59,10 @@ def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
         constants = {"address": name, **({"arguments": arguments} if arguments else {})}
         return MethodSpec(label or name.replace(":", "."), "python_callable", constants)
     if not _is_program(rest, program.get("folder")):
-        raise UnknownNameError(
-            f"{unknown_name('method', name, list(METHODS))}; or give MODULE:NAME, or LABEL=PROGRAM that can be run"
-        )
+        words = unknown_name("method", name, list(METHODS))
+        raise UnknownNameError(f"{words[:-1]}, {_OTHER_WAYS}?" if words.endswith("?") else f"{words}; or give {_OTHER_WAYS}")
     if label is None:
-        raise InputError(f"the program {rest!r} needs a label: --method {shlex.quote(f'LABEL={rest}')}")
+        raise UsageError(f"the program {rest!r} needs a label: --method {shlex.quote(f'LABEL={rest}')}")
     return MethodSpec(label, "command", {"command": rest, **program})
 
 

@@ -7,21 +7,39 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.answers import AsJson, print_json, records
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.download import Limits
-from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import fetching
 from inpaintbench.models.weights import Weights, known, located, named, state
 
 app = typer.Typer(no_args_is_help=True, help="Fetch, import and check the parameters of networks.")
 
-Names = Annotated[list[str] | None, typer.Argument(help="Which ones.", show_default="all")]
-Fetched = Annotated[list[str] | None, typer.Argument(help="Which ones.", show_default="all that have a public address")]
+Names = Annotated[
+    list[str] | None, typer.Argument(autocompletion=completing.names(known()), help="Which ones.", show_default="all")
+]
+Fetched = Annotated[
+    list[str] | None,
+    typer.Argument(autocompletion=completing.names(known()), help="Which ones.", show_default="all that have a public address"),
+]
 
 
 @app.command("list")
-def list_all() -> None:
-    """List the known files, whether they are here, and who needs them."""
+def list_all(as_json: AsJson = False) -> None:
+    """List the known files, whether they are here, and who needs them.
+
+    Example: inpaintbench models list
+    """
+    if as_json:
+        columns = ("name", "state", "bytes", "licence", "used_by", "file", "sha256", "origin")
+        found = [
+            (one.name, state(one), one.bytes, one.licence, one.used_by, one.file, one.sha256, one.origin)
+            for one in known().values()
+        ]
+        print_json(records(columns, found))
+        return
     rows = [
         (weights.name, state(weights), weights.bytes, weights.licence, ", ".join(weights.used_by), weights.file)
         for weights in known().values()
@@ -43,10 +61,12 @@ def fetch(
     """Bring files into the cache folder from their public addresses, checked by their SHA-256.
 
     Without names all but those that only non-commercial work may use.
+
+    Example: inpaintbench models fetch alexnet
     """
     chosen = [named(name) for name in names] if names else [one for one in known().values() if mirror or _for_everybody(one)]
     if mirror and len(chosen) != 1:
-        raise InputError(f"--from gives one file, {len(chosen)} were asked for: name one of {', '.join(known())}")
+        raise UsageError(f"--from gives one file, {len(chosen)} were asked for: name one of {', '.join(known())}")
     for weights in chosen:
         address = mirror or weights.origin or "no known address"
         console.out.print(f"{weights.name}: {weights.licence}, {weights.bytes / 1e6:.1f} MB, from {address}", markup=False)
@@ -61,7 +81,10 @@ def _for_everybody(weights: Weights) -> bool:
 
 @app.command()
 def verify(names: Names = None) -> None:
-    """Check the files that are here; exit status 1 when one is missing or damaged."""
+    """Check the files that are here; exit status 1 when one is missing or damaged.
+
+    Example: inpaintbench models verify alexnet raft-small
+    """
     wrong = 0
     for weights in [named(name) for name in names or known()]:
         try:
@@ -75,6 +98,9 @@ def verify(names: Names = None) -> None:
 
 @app.command("import")
 def import_file(file: Annotated[Path, typer.Argument(help="A file under any name.")]) -> None:
-    """Copy a file into the cache folder; which one it is, its bytes tell."""
+    """Copy a file into the cache folder; which one it is, its bytes tell.
+
+    Example: inpaintbench models import downloads/alexnet.pth
+    """
     weights = fetching.import_file(file)
     console.out.print(f"{weights.name}: imported, {weights.licence}, used by {', '.join(weights.used_by)}", markup=False)

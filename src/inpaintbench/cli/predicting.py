@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench import frozen
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, Run
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.method_options import FORM, named_method, program_constants
 from inpaintbench.cli.run_folder import bind
 from inpaintbench.errors import InputError, RunError
@@ -35,6 +36,7 @@ Methods = Annotated[
     typer.Option(
         "--method",
         metavar=FORM,
+        autocompletion=completing.names(METHODS),
         help=f"One of: {', '.join(METHODS)}; with constants after commas, and a label where two of one are wanted "
         "(wide=telea,radius_pixels=9). May be given again.",
     ),
@@ -54,7 +56,7 @@ KeepFullFrames = Annotated[bool, typer.Option("--keep-full-frames", help="Keep p
 OracleMask = Annotated[
     bool, typer.Option("--oracle-mask", help="Show methods the hole of a benchmark that hides it; their labels say so.")
 ]
-TimeLimit = Annotated[float, typer.Option(min=1, help="Seconds for one item.")]
+TimeLimit = Annotated[float, typer.Option(min=1, help="Seconds for one item; with --workers 0 programs alone are stopped.")]
 ProgramDivisor = Annotated[
     int | None, typer.Option(min=1, help="Pad the input of programs to multiples of this.", show_default="that of the layout")
 ]
@@ -69,22 +71,22 @@ def method_specs(
     specs += [MethodSpec(label, "saved_folder", {"folder": str(Path(value).absolute())}) for label, value in map(_pair, saved)]
     specs += [MethodSpec(label, "command", {"command": value, **program}) for label, value in map(_pair, commands)]
     if not specs:
-        raise InputError("no method: give --method, --saved or --command")
+        raise UsageError("no method: give --method, --saved or --command")
     check_labels(specs)
     return specs
 
 
 def check_labels(specs: Sequence[MethodSpec]) -> None:
-    """Raise ``InputError`` where two methods have one label."""
+    """Raise ``UsageError`` where two methods have one label."""
     labels = [spec.label for spec in specs]
     if double := [label for label in labels if labels.count(label) > 1]:
-        raise InputError(f"two methods are called {double[0]!r}; give each its own label, such as --method other=NAME")
+        raise UsageError(f"two methods are called {double[0]!r}; give each its own label, such as --method other=NAME")
 
 
 def _pair(text: str) -> tuple[str, str]:
     label, equals, value = text.partition("=")
     if not (label and equals and value):
-        raise InputError(f"{text!r} is not LABEL=VALUE")
+        raise UsageError(f"{text!r} is not LABEL=VALUE")
     return label, value
 
 
@@ -101,7 +103,7 @@ def predict_all(
     """Run methods over every item, one after the other; ``full`` and ``seconds`` as for ``predict``."""
     for spec in specs:
         # A program of its own is stopped by its own clock first, which tells more than a killed worker.
-        limit = seconds + _GRACE_SECONDS
+        limit = seconds + (_GRACE_SECONDS if spec.leaf == "command" else 0.0)
         predict_method(
             executor, dataset, root=root, method=spec, keep_full_frames=full, oracle_mask=oracle_mask, time_limit_seconds=limit
         )
@@ -135,7 +137,10 @@ def predict(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Run methods over every item; what is done already is kept."""
+    """Run methods over every item; what is done already is kept.
+
+    Example: inpaintbench eval predict DATASET --run RUN --method telea --saved mine=FOLDER
+    """
     program = program_constants(seconds=time_limit, layout=layout, divisor=divisor)
     specs = method_specs(method or (), saved or (), command or (), program=program)
     running = console.Running(workers, max_failures, retry_rejected)
@@ -167,7 +172,7 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
         )  # fmt: skip
     made = [_tell(workspace, loaded, spec, label, before[label]) for spec, label in zip(specs, labels, strict=True)]
     if wanted.oracle_mask and loaded.items[0]["hole_is_given"]:
-        console.err.print("this benchmark gives methods the hole anyway; --oracle-mask changed nothing", markup=False)
+        console.warn("this benchmark gives methods the hole anyway; --oracle-mask changed nothing")
     if not sum(made):
         raise RunError("not one prediction was made")
 

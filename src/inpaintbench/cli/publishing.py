@@ -26,6 +26,9 @@ def push(
     licences: Annotated[
         Path | None, typer.Option(help="CSV with the columns source (id or URI) and licence, for single sources.")
     ] = None,
+    publish_held_back: Annotated[
+        bool, typer.Option("--publish-held-back", help="Show the truth of a challenge to everybody, with --public.")
+    ] = False,
     revision: Revision = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would go, and send nothing.")] = False,
 ) -> None:
@@ -39,6 +42,11 @@ def push(
     from inpaintbench.export.publishing.push import push as upload
 
     made = plan(dataset, licence=licence, licences=licences)
+    if public and not publish_held_back and (told := made.dataset.facts.get("truth_of")):
+        raise InputError(
+            f"{made.dataset.name!r} is the truth that {told['dataset']!r} holds back; push it without --public, or with "
+            "--publish-held-back once the challenge is over"
+        )
     if dry_run:
         _print_plan(made, repo, public=public)
         if obstacles := made.obstacles():

@@ -8,11 +8,13 @@ from typing import Annotated, get_args
 
 import typer
 
-from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
-from inpaintbench.cli.run_folder import bind, opened, scores_of
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.poses.by_joint import METRIC as JOINTS_METRIC
 from inpaintbench.eval.poses.by_joint import joint_means
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -34,40 +36,63 @@ def rank(
     ] = None,
     run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --published")] = None,
     protocol: Annotated[
-        str | None, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.", show_default="the corrected one of the benchmark")
+        str | None,
+        typer.Option(
+            autocompletion=completing.names(PROTOCOLS),
+            help=f"One of: {', '.join(PROTOCOLS)}.",
+            show_default="the corrected one of the benchmark",
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Rank by these alone. May be given again.", show_default="all of the protocol that have a direction"),
+        typer.Option(
+            autocompletion=completing.names(METRICS),
+            help="Rank by these alone. May be given again.",
+            show_default="all of the protocol that have a direction",
+        ),
     ] = None,
     region: Annotated[str, typer.Option(help="Where they are measured.")] = "frame",
     part: Annotated[
         str | None,
         typer.Option(
-            "--slice", metavar="NAME", help="Over the items of one slice, or of a split: split-test.", show_default="all items"
+            "--slice",
+            metavar="NAME",
+            autocompletion=completing.slices,
+            help="Over the items of one slice, or of a split: split-test.",
+            show_default="all items",
         ),
     ] = None,
     mean_places: Annotated[
         str | None,
-        typer.Option(help="Mean places to one decimal: rounded, or truncated.", show_default="as the protocol says"),
+        typer.Option(
+            autocompletion=completing.names(get_args(MeanPlaces)),
+            help="Mean places to one decimal: rounded, or truncated.",
+            show_default="as the protocol says",
+        ),
     ] = None,
     joints: Annotated[bool, typer.Option("--joints", help="WNJD of each joint, with its side, too.")] = False,
     published: Annotated[bool, typer.Option("--published", help="The tables of the ChaLearn 2018 challenges.")] = False,
     table: Annotated[int | None, typer.Option(help="Only this one of them.", show_default="all")] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Order methods by the mean of their places over several metrics."""
+    """Order methods by the mean of their places over several metrics.
+
+    Example: inpaintbench eval rank DATASET --run RUN --slice split-test --metric psnr --metric ssim
+    """
     if published:
         if dataset or run or protocol or metric:
-            raise InputError("--published ranks printed numbers: leave out the dataset, --run, --protocol and --metric")
-        for one in [chalearn_table(table)] if table is not None else chalearn_tables().values():
-            _print_published(one)
+            raise UsageError("--published ranks printed numbers: leave out the dataset, --run, --protocol and --metric")
+        _tell_published(table, as_json=as_json)
         return
     if dataset is None or run is None:
-        raise InputError("give a dataset and --run for your own scores, or --published for those of the challenges")
+        raise UsageError("give a dataset and --run for your own scores, or --published for those of the challenges")
     if mean_places is not None and mean_places not in get_args(MeanPlaces):
         raise UnknownNameError(unknown_name("way to print mean places", mean_places, list(get_args(MeanPlaces))))
     results = _results(run, dataset, protocol)
     how: MeanPlaces = mean_places or results.protocol.mean_places  # type: ignore[assignment]
+    if as_json:
+        print_json(_answer(results, _slice(results, part), _quantities(results, metric, region), joints=joints))
+        return
     _print_run(results, _slice(results, part), _quantities(results, metric, region), how)
     for quantity, reason in results.unmeasured.items():
         if quantity.region == region and not metric:
@@ -77,7 +102,7 @@ def rank(
 
 
 def _results(run: Path, root: Path, protocol: str | None) -> Results:
-    dataset, workspace = frozen.load(root), opened(run)
+    dataset, workspace = scorable(root), opened(run)
     with workspace.locked():
         bind(workspace, root)
         name = protocol or usual(dataset)
@@ -101,7 +126,10 @@ def _quantities(results: Results, metrics: Sequence[str] | None, region: str) ->
     return [names[name] for name in dict.fromkeys(metrics)] if metrics else there
 
 
-def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], mean_places: MeanPlaces) -> None:
+def _ranked(
+    results: Results, part: Slice, quantities: Sequence[Quantity]
+) -> tuple[list[Column], dict[str, list[float | None]], list[Standing]]:
+    """Columns, the values of every method, and where it stands by those that are fair to compare."""
     against = results.protocol.ranked_against
     columns = [Column(one.metric, one.higher_is_better != (one.metric in against)) for one in quantities]
     values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
@@ -109,7 +137,60 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
     ranked = {
         method: [value if ones[method] else None for value, ones in zip(row, fair, strict=True)] for method, row in values.items()
     }
-    found = standings(columns, ranked)
+    return columns, values, standings(columns, ranked)
+
+
+def _answer(results: Results, part: Slice, quantities: Sequence[Quantity], *, joints: bool) -> dict[str, object]:
+    """For scripts: what ``_print_run`` says, in full numbers."""
+    columns, values, found = _ranked(results, part, quantities)
+    counts = {
+        method: {one.metric: len(results.measured(part, method, one)) for one in quantities if not one.of_sets}
+        for method in results.methods
+    }
+    chosen = results.protocol
+    head = {"protocol": chosen.name, "fingerprint": results.fingerprint, "region": quantities[0].region, "slice": part.name}
+    methods = [_stands(one, columns, values[one.method]) | {"items_with_values": counts[one.method]} for one in found]
+    of_joints = {"joints": joint_means(results.scores)} if joints else {}
+    return {**head, "items": len(part.item_ids), "metrics": [one._asdict() for one in columns], "methods": methods, **of_joints}
+
+
+def _stands(one: Standing, columns: Sequence[Column], values: Sequence[object]) -> dict[str, object]:
+    names = [column.name for column in columns]
+    return {
+        "method": one.method,
+        "place": one.place,
+        "mean_place": None if one.mean is None else float(one.mean),
+        "places": dict(zip(names, one.places, strict=True)),
+        "values": dict(zip(names, values, strict=True)),
+        "reason": one.reason,
+    }
+
+
+def _tell_published(number: int | None, *, as_json: bool) -> None:
+    tables = [chalearn_table(number)] if number is not None else list(chalearn_tables().values())
+    if as_json:
+        print_json([_published(one) for one in tables])
+        return
+    for one in tables:
+        _print_published(one)
+
+
+def _published(table: PrintedTable) -> dict[str, object]:
+    printed = {row.name: row.values for row in table.rows}
+    readings = [
+        {
+            "how": how,
+            "metrics": [one._asdict() for one in columns],
+            "methods": [_stands(one, columns, printed[one.method]) for one in found],
+        }
+        for how, columns, found in _readings(table)
+    ]
+    return {"table": table.number, "title": table.title, "readings": readings, "notes": table.notes}
+
+
+def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], mean_places: MeanPlaces) -> None:
+    against = results.protocol.ranked_against
+    columns, values, found = _ranked(results, part, quantities)
     texts = {
         method: [_text(value, results, part, method, one) for value, one in zip(row, quantities, strict=True)]
         for method, row in values.items()

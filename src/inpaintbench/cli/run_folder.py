@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inpaintbench import frozen
+from inpaintbench.cli import console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import is_stale
+from inpaintbench.eval.held_back import held_back_words, is_truth_of, open_part, remember_inputs
+from inpaintbench.frozen import dataset_id
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 
@@ -27,13 +30,36 @@ def opened(run: Path) -> Workspace:
 def bind(workspace: Workspace, root: Path) -> None:
     """Remember which dataset a run folder is for.
 
+    Predictions made on a public dataset are scored on the one that holds its truth: the folder stays that of the first.
+
     Raises:
         InputError: it is for another one.
     """
     marker, manifest = workspace.path / "dataset.sha256", file_sha256(root / frozen.MANIFEST)
-    if marker.exists() and marker.read_text().strip() != manifest:
-        raise InputError(f"run folder {str(workspace.path)!r} holds results on another dataset; use another --run")
-    write_atomically(marker, f"{manifest}\n".encode())
+    bound = marker.read_text().strip() if marker.exists() else ""
+    if bound == manifest:
+        return
+    dataset = frozen.load(root)
+    if bound and not is_truth_of(workspace.path, dataset, bound=bound):
+        raise InputError(
+            f"run folder {str(workspace.path)!r} holds results on another dataset than {dataset_id(dataset)}; use another --run"
+        )
+    if not bound:
+        remember_inputs(workspace.path, dataset)
+        write_atomically(marker, f"{manifest}\n".encode())
+
+
+def scorable(root: Path) -> Dataset:
+    """The items of a frozen dataset that can be scored; says in a sentence what is held back of it.
+
+    Raises:
+        InputError: the truth of every item is held back, or no frozen dataset is there.
+    """
+    whole = frozen.load(root)
+    part = open_part(whole)
+    if part is not whole:
+        console.warn(str(held_back_words(whole)))
+    return part
 
 
 def predicted(workspace: Workspace) -> list[str]:

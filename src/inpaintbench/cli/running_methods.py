@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import Run
 from inpaintbench.cli.method_options import any_method, program_constants
@@ -20,6 +20,8 @@ from inpaintbench.cli.predicting import (
     Wanted,
     predict_and_tell,
 )
+from inpaintbench.cli.reporting import report as write_report
+from inpaintbench.cli.scoring import score
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.methods import METHODS
@@ -29,6 +31,7 @@ AnyMethod = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
+        autocompletion=completing.names(METHODS),
         help=f"NAME of {', '.join(METHODS)}, with constants after commas (telea,radius_pixels=5); MODULE:NAME, a callable that "
         "takes frames uint8[T,H,W,3] and hole bool[T,H,W]; or LABEL=PROGRAM. LABEL= may stand before each. May be given again.",
     ),
@@ -44,11 +47,15 @@ def run(
         typer.Option(
             "--slice",
             metavar="NAME",
+            autocompletion=completing.slices,
             help="Only items of this slice, or of a split (split-test); may be given again.",
             show_default="all items",
         ),
     ] = None,
-    command_layout: Annotated[str, typer.Option(help=LAYOUT_HELP)] = "plain",
+    report: Annotated[
+        bool, typer.Option("--report", help="Then score all predictions of the run folder, and write its report.")
+    ] = False,
+    command_layout: Annotated[str, typer.Option(autocompletion=completing.names(layouts()), help=LAYOUT_HELP)] = "plain",
     command_folder: Annotated[
         Path | None, typer.Option(help="Where programs run.", show_default="a temporary folder", exists=True, file_okay=False)
     ] = None,
@@ -60,17 +67,29 @@ def run(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Run any methods, on all items or those of some slices; predictions of other items stay."""
+    """Run any methods, on all items or those of some slices; predictions of other items stay.
+
+    With --report one command goes from a dataset to a page: the same as `eval score` and `eval report` afterwards.
+
+    Example: inpaintbench eval run --dataset DATASET --run RUN --method telea --method 'mine=python inpaint.py {input} {output}'
+    """
     folder = None if command_folder is None else str(command_folder.absolute())
     program = program_constants(seconds=time_limit, layout=command_layout, divisor=divisor, folder=folder)
     specs = [any_method(text, program=program) for text in method]
     wanted = Wanted(keep_full_frames, time_limit, oracle_mask, tuple(only or ()))
     running = console.Running(workers, max_failures, retry_rejected)
-    predict_and_tell(frozen_or_hub(dataset), run, specs, wanted, running)
+    root = frozen_or_hub(dataset)
+    predict_and_tell(root, run, specs, wanted, running)
+    if report:
+        score(root, run, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected)
+        write_report(root, run)
 
 
 def list_layouts() -> None:
-    """List the layouts of folders that programs read and write, and what is known of each."""
+    """List the layouts of folders that programs read and write, and what is known of each.
+
+    Example: inpaintbench eval layouts
+    """
     rows = [
         (name, one.title, str(one), _sides(one.divisor), one.command, _known(one.source, one.unchecked, one.licence))
         for name, one in layouts().items()

@@ -11,12 +11,11 @@ from typing import Annotated, get_args
 
 import typer
 
-from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
-from inpaintbench.cli.run_folder import bind, opened, predicted
+from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
 from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
 from inpaintbench.eval import poses
 from inpaintbench.eval.freshness import score_step
@@ -88,9 +87,22 @@ def score(
     dataset: InDataset,
     run: Run,
     protocol: ProtocolName = None,
-    metric: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(METRICS)}. May be given again.")] = None,
-    device: Annotated[str, typer.Option(help=f"Where networks run: {', '.join(get_args(Device))}.")] = "auto",
-    precision: Annotated[str, typer.Option(help=f"Of networks: {', '.join(get_args(Precision))}.")] = "fp32",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(autocompletion=completing.names(METRICS), help=f"One of: {', '.join(METRICS)}. May be given again."),
+    ] = None,
+    device: Annotated[
+        str,
+        typer.Option(
+            autocompletion=completing.names(get_args(Device)), help=f"Where networks run: {', '.join(get_args(Device))}."
+        ),
+    ] = "auto",
+    precision: Annotated[
+        str,
+        typer.Option(
+            autocompletion=completing.names(get_args(Precision)), help=f"Of networks: {', '.join(get_args(Precision))}."
+        ),
+    ] = "fp32",
     random_weights: Annotated[
         int | None,
         typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out; no report takes such scores."),
@@ -104,8 +116,11 @@ def score(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone."""
-    loaded = frozen.load(dataset)
+    """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone.
+
+    Example: inpaintbench eval score DATASET --run RUN --metric psnr --metric ssim
+    """
+    loaded = scorable(dataset)
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
     compute = _compute(device, precision, random_weights)

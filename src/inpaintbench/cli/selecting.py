@@ -10,13 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench.cli import console
+from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.console import WORKERS, Workers
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_csv, calibrate_judged
 from inpaintbench.curation.facts import Facts, require_measured
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.funnel import write_funnel, write_what_if
+from inpaintbench.curation.funnel.stages import stages
 from inpaintbench.curation.funnel.write import source_names
 from inpaintbench.curation.judging import Judged
 from inpaintbench.curation.rule_expressions import parse_rules
@@ -55,17 +58,20 @@ def select(
     level_limit: Annotated[int | None, typer.Option(min=1, help="Most clips labelled low, and high.")] = None,
     workers: Workers = WORKERS,
 ) -> None:
-    """Apply rules and label the clips that are kept; what is given here is remembered, and nothing is measured twice."""
+    """Apply rules and label the clips that are kept; what is given here is remembered, and nothing is measured twice.
+
+    Example: inpaintbench curation select WORKSPACE --what-if "camera_motion>0.2 and cut_score<=0.3"
+    """
     opened = Workspace(workspace, create=False)
     given = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
     changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if what_if is not None:
         if changed or rules is not None or audit_to is not None:
-            raise InputError("--what-if changes nothing; give it alone, and the rules in its expression")
+            raise UsageError("--what-if changes nothing; give it alone, and the rules in its expression")
         _tell_what_if(opened, what_if, out or opened.path / "what_if.html")
         return
     if out is not None:
-        raise InputError("--out is where the page of --what-if goes; without --what-if there is none")
+        raise UsageError("--out is where the page of --what-if goes; without --what-if there is none")
     if rules is not None:
         changed["rules"] = read_rules(rules)
         _check_rules(opened, changed["rules"])
@@ -159,15 +165,25 @@ def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:
 def why(
     workspace: InWorkspace,
     clip: Annotated[str, typer.Argument(help="A clip's id or its beginning, the path of its source, or SOURCE:FRAME.")],
+    as_json: AsJson = False,
 ) -> None:
-    """Print the whole trail of a clip: where it is from, what was measured, what was decided, and where it ended."""
+    """Print the whole trail of a clip: where it is from, what was measured, what was decided, and where it ended.
+
+    Example: inpaintbench curation why WORKSPACE "holiday.mp4:250"
+    """
     opened = Workspace(workspace, create=False)
     refused = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
-    if refused:
+    if refused and as_json:
+        print_json({"name": clip, "refused": [{"step": row.step, "reason": row.reason} for row in refused]})
+    elif refused:
         for row in refused:
             console.out.print(f"{clip} gave no clip: refused by {row.step}: {row.reason}", markup=False)
+    if refused:
         return
     found = trail(opened, find_clip(opened, clip))
+    if as_json:
+        print_json(found)
+        return
     _print_origin(found)
     _print_facts(found)
     verdicts = [(row.rule, row.value, margin(row), "keep" if row.keep else "drop", row.reason) for row in found.selections]
@@ -235,8 +251,16 @@ def _print_endings(found: Trail) -> None:
 def funnel(
     workspace: InWorkspace,
     out: Annotated[Path | None, typer.Option(help="The HTML file.", show_default="WORKSPACE/funnel.html")] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write a page that shows what became of all footage, and why."""
+    """Write a page that shows what became of all footage, and why.
+
+    Example: inpaintbench curation funnel WORKSPACE --out funnel.html
+    """
     opened = Workspace(workspace, create=False)
     page = write_funnel(opened, out or opened.path / "funnel.html")
+    if as_json:
+        judged = stored_selection(opened, Facts.of_workspace(opened))
+        print_json({"page": page, "stages": stages(opened, judged), "rules": judged.counts()})
+        return
     console.out.print(f"Funnel: {console.shown(page)}", markup=False)

@@ -8,15 +8,17 @@ from typing import Annotated
 import typer
 
 from inpaintbench import frozen
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import InDataset
-from inpaintbench.errors import InputError
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.eval.training.networks import NETWORKS, named
 from inpaintbench.eval.training.train import Limits
 from inpaintbench.eval.training.train import train as train_network
 from inpaintbench.sharing import Device
 
-Name = Annotated[str, typer.Argument(metavar="NETWORK", help=f"One of: {', '.join(NETWORKS)}.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NETWORK", autocompletion=completing.names(NETWORKS), help=f"One of: {', '.join(NETWORKS)}.")
+]
 Out = Annotated[Path, typer.Option(help="Folder for the parameters; what it holds of the same training is gone on from.")]
 Steps = Annotated[int | None, typer.Option(min=1, help="End after so many steps in all.", show_default="no limit")]
 Minutes = Annotated[float | None, typer.Option(help="End after so many minutes in all.", show_default="no limit")]
@@ -48,10 +50,13 @@ def train(
     threads: Threads = 1,
     evaluated: Evaluated = None,
 ) -> None:
-    """Train a baseline of ChaLearn 2018 on the items of the split "train"; the method of the same name then uses it."""
+    """Train a baseline of ChaLearn 2018 on the items of the split "train"; the method of the same name then uses it.
+
+    Example: inpaintbench eval train residual_encoder DATASET --out trained --minutes 30
+    """
     chosen = named(network)
     if minutes is not None and not 0 < minutes < float("inf"):
-        raise InputError(f"--minutes is {minutes}, choose a number above 0")
+        raise UsageError(f"--minutes is {minutes}, choose a number above 0")
     limits = Limits(steps=steps, minutes=minutes)
     judged = frozen.load(evaluated) if evaluated is not None else None
     with console.progress() as bars:

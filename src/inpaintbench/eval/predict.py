@@ -128,7 +128,7 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     row = payload["row"]
     view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
     frames = run(leaf, view)
-    hole = view.hole if view.has("hole") else frozen.truth_and_hole(payload["root"], row)[1]
+    hole = view.hole if view.has("hole") else frozen.hole_of(payload["root"], row)
     change = _largest_change(frames, view.input, hole) if frames.shape == view.input.shape else 0
     kept = frames if parameters["keep_full_frames"] else on_black(frames, hole)
     suffix = video.suffix_for(row["frames"])

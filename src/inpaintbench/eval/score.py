@@ -10,6 +10,7 @@ from typing import Any
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import NOT_RUN, digest, remember, score_step
+from inpaintbench.eval.held_back import check_truths
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
@@ -69,9 +70,10 @@ def score(
     Raises:
         UnknownNameError: no such protocol or metric.
         InputError: metrics that compare frames in time alone, for pictures; a protocol that measures holes, for items without;
-            a device that is not there.
+            a device that is not there; items whose truth is held back.
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
+    check_truths(dataset)
     _check_holes(chosen, dataset)
     own = next((one for one in chosen.build_metrics(metrics) if hasattr(one, "command")), None)
     if own is not None:

@@ -21,7 +21,10 @@ def demo(
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 = a free one.")] = 7860,
 ) -> None:
-    """Try the browser app with a small study on films made here; Ctrl-C ends it."""
+    """Try the browser app with a small study on films made here; Ctrl-C ends it.
+
+    Example: inpaintbench annotate demo --out first-look
+    """
     from inpaintbench.cli.annotate.demo_study import RATERS, is_free, write_demo_study
 
     folder = out or Path(tempfile.mkdtemp(prefix="inpaintbench-demo-"))

@@ -13,7 +13,7 @@ import typer
 from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
-from inpaintbench.annotate.outcomes.resolve import labels, write_labels
+from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.report.write import write_report
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.agreement import confusion as coincidences
@@ -23,7 +23,10 @@ from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_o
 from inpaintbench.annotate.study import Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import DEMO_WORKSPACE, Database, InStudy, opened
+from inpaintbench.cli.answers import AsJson, print_json, records
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.errors import InputError
+from inpaintbench.recipes.evidence import AGREEMENT, Agreement
 from inpaintbench.types import Clip, Score
 from inpaintbench.workspace import Workspace
 
@@ -36,8 +39,12 @@ def agreement(
         bool, typer.Option("--confusion", help="Also print how often two raters gave which answers to one task.")
     ] = False,
     database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
-    """How far raters agree, question by question, part by part."""
+    """How far raters agree, question by question, part by part.
+
+    Example: inpaintbench annotate agreement STUDY --confusion
+    """
     with opened(study, database) as found:
         votes = found.votes()
     asked = asked_parts(found.study, votes)
@@ -48,6 +55,11 @@ def agreement(
         raw = raw_agreement(one.answers, one.scheme)
         counts = (alpha.units, alpha.answers, alpha.left_out)
         rows.append((one.question, one.part, alpha.value, alpha.low, alpha.high, raw.value, *counts, alpha.reason))
+    if as_json:
+        keys = ["question", "part", "alpha", "low", "high", "raw", "tasks", "answers", "unsure", "reason"]
+        counted_answers = [_confusion(one) for one in asked] if confusion else None
+        print_json({"agreement": records(keys, rows), "confusion": counted_answers})
+        return
     columns = ["question", "part", "alpha", "from", "to (95 %)", "raw", "tasks", "answers", "unsure", "note"]
     console.print_table("agreement", columns, rows)
     for one in asked if confusion else []:
@@ -55,6 +67,11 @@ def agreement(
         title = f"{one.question}, {one.part}: answers to one task, two by two"
         table = [(value, *row) for value, row in zip(values, counted.tolist(), strict=True)]
         console.print_table(title, ["", *values], table)
+
+
+def _confusion(one: AskedPart) -> dict[str, object]:
+    values, counted = coincidences(one.answers, one.scheme)
+    return {"question": one.question, "part": one.part, "answers": list(values), "counts": counted.tolist()}
 
 
 @dataclass(frozen=True)
@@ -82,7 +99,10 @@ def asked_parts(study: Study, votes: Sequence[Vote]) -> list[AskedPart]:
 
 
 def ranking(study: InStudy, database: Database = None) -> None:
-    """Methods in the order that raters prefer them, with intervals."""
+    """Methods in the order that raters prefer them, with intervals.
+
+    Example: inpaintbench annotate ranking STUDY
+    """
     with opened(study, database) as found:
         votes = found.votes()
     rankings, shares = rankings_of(found.study, votes), shares_of(found.study, votes)
@@ -125,7 +145,10 @@ def report(
     names: Names = False,
     database: Database = None,
 ) -> None:
-    """One page with everything that the answers say, and the judgements as a table."""
+    """One page with everything that the answers say, and the judgements as a table.
+
+    Example: inpaintbench annotate report STUDY --out report
+    """
     from inpaintbench.annotate.desk.desk import Desk
 
     folder = out or study / "report"
@@ -159,7 +182,10 @@ def resolve(
     override: Annotated[bool, typer.Option("--override", help="Count for clips that another study answered too.")] = False,
     database: Database = None,
 ) -> None:
-    """Turn answers into attributes, answers and scores that the other rooms read."""
+    """Turn answers into attributes, answers and scores that the other rooms read.
+
+    Example: inpaintbench annotate resolve STUDY --into WORKSPACE
+    """
     with opened(study, database) as found:
         votes = found.votes()
     subjects = {question.subject for question in found.study.question_of.values()}
@@ -167,7 +193,7 @@ def resolve(
     if "clip" in subjects:
         if len(targets) > 1:
             named = ", ".join(repr(str(one.path)) for one in targets)
-            raise InputError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
+            raise UsageError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
         _resolve_labels(found.study, votes, targets[0], least_agreement=least_agreement, override=override)
     if subjects - {"clip"}:
         _resolve_preferences(found.study, votes, targets, override=override)
@@ -186,8 +212,9 @@ def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *
     known = {clip.clip_id for clip in workspace.table("clips", Clip)}
     if not known & {task.subject_id for task in study.tasks}:
         raise InputError(f"{str(workspace.path)!r} has none of the study's clips; name the workspace that they are from")
-    with workspace.locked():
+    with console.writing(workspace):
         write_labels(workspace, found, study, override=override)
+        workspace.write_table(AGREEMENT, step_of(study), _agreements(study, votes), Agreement)
     decided: dict[str, list[bool]] = {}
     for row in found.answers:
         decided.setdefault(row.question, []).append(row.answer is not None)
@@ -200,10 +227,23 @@ def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *
     console.print_table(f"written to {console.shown(workspace.path)}", columns, rows)
 
 
+def _agreements(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
+    """How far raters agree on clips, for the card of the dataset that is made with their answers."""
+    clusters = {task.task_id: task.cluster for task in study.tasks}
+    rows = []
+    for one in asked_parts(study, votes):
+        if study.question_of[one.question].subject == "clip":
+            alpha = krippendorff_alpha(one.answers, one.scheme, bootstrap=Bootstrap(), clusters=clusters)
+            raters = len({rater for given in one.answers.values() for rater in given})
+            told = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
+            rows.append(Agreement(one.question, one.part, raters, *told))
+    return rows
+
+
 def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Workspace], *, override: bool) -> None:
     scores: list[Score] = preferences(study, votes)
     for run in runs:
-        with run.locked():
+        with console.writing(run):
             write_preferences(run, scores, study, override=override)
     known = sum(row.value is not None for row in scores)
     where = ", ".join(console.shown(run.path) for run in runs)
@@ -216,7 +256,10 @@ def export(
     names: Names = False,
     database: Database = None,
 ) -> None:
-    """Write every judgement that stands to one table."""
+    """Write every judgement that stands to one table.
+
+    Example: inpaintbench annotate export STUDY --out judgements.csv
+    """
     with opened(study, database) as found:
         called = _called(found.people.raters(found.study.study_id)) if names else None
         count = export_judgements(found.study, found.votes(), out, names=called)
@@ -228,7 +271,10 @@ def import_file(
     file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .jsonl file of judgements.")],
     database: Database = None,
 ) -> None:
-    """Bring in judgements from another journal, or made elsewhere; twice is the same as once."""
+    """Bring in judgements from another journal, or made elsewhere; twice is the same as once.
+
+    Example: inpaintbench annotate import STUDY judgements.csv
+    """
     with opened(study, database, answers=True) as found:
         done = import_judgements(file, found.study, found.journal, at=time.time())
     if not (done.stored or done.known):

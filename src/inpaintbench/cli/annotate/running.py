@@ -14,6 +14,8 @@ import typer
 from inpaintbench.annotate.study import load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened, place_of
+from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.errors import InputError, MissingExtraError
 
 Names = Annotated[list[str], typer.Argument(help="What raters are called; any words.")]
@@ -32,7 +34,10 @@ def serve(
     certificate: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
     key: Annotated[Path | None, typer.Option(help="TLS private key (PEM).")] = None,
 ) -> None:
-    """Open the browser app of a study; Ctrl-C ends it."""
+    """Open the browser app of a study; Ctrl-C ends it.
+
+    Example: inpaintbench annotate serve STUDY --port 7860
+    """
     start(study, database=database, host=host, port=port, origin=origin, certificate=certificate, key=key, ready=_ready)
 
 
@@ -47,7 +52,7 @@ def start(
 
     serve_app(
         study, database=database, host=host, port=port, public_origin=origin, certificate=certificate, key=key, ready=ready,
-        warn=lambda sentence: console.err.print(sentence, markup=False),
+        warn=console.warn,
     )  # fmt: skip
 
 
@@ -63,9 +68,12 @@ def invite(
     password: Annotated[bool, typer.Option("--password", help="Ask for a password to sign in with, instead of a link.")] = False,
     origin: Annotated[str, typer.Option(help="Where raters reach the app.")] = _ORIGIN,
 ) -> None:
-    """Add raters, and print a secret link for each; a new link for a known name makes the old one useless."""
+    """Add raters, and print a secret link for each; a new link for a known name makes the old one useless.
+
+    Example: inpaintbench annotate invite STUDY Ada Grace
+    """
     if password and len(names) != 1:
-        raise InputError(f"--password sets that of one rater, {len(names)} are named")
+        raise UsageError(f"--password sets that of one rater, {len(names)} are named")
     with opened(study, database, answers=True) as found:
         for name in names:
             rater_id = found.rater_id(name, role="admin" if admin else "rater")
@@ -85,7 +93,10 @@ def _asked_password() -> str:
 
 
 def raters(study: InStudy, database: Database = None) -> None:
-    """List the raters of a study."""
+    """List the raters of a study.
+
+    Example: inpaintbench annotate raters STUDY
+    """
     with opened(study, database) as found:
         seen = {one["rater_id"]: one for one in _overview(found)["raters"]}
         rows = [
@@ -101,14 +112,20 @@ def raters(study: InStudy, database: Database = None) -> None:
 
 
 def revoke(study: InStudy, name: Name, database: Database = None) -> None:
-    """End a rater's link, password and open sessions; their answers stay."""
+    """End a rater's link, password and open sessions; their answers stay.
+
+    Example: inpaintbench annotate revoke STUDY Ada
+    """
     with opened(study, database) as found:
         found.people.revoke(found.study.study_id, found.rater(name).rater_id)
     console.out.print(f"{name} can no longer sign in", markup=False)
 
 
 def resume(study: InStudy, name: Name, database: Database = None) -> None:
-    """Let a rater go on who was paused after missing too many known answers."""
+    """Let a rater go on who was paused after missing too many known answers.
+
+    Example: inpaintbench annotate resume STUDY Ada
+    """
     from inpaintbench.annotate.desk.desk import Desk
 
     with opened(study, database) as found:
@@ -123,11 +140,19 @@ def _overview(found: Opened) -> Mapping[str, Any]:
     return overview
 
 
-def status(study: InStudy, database: Database = None) -> None:
-    """How far a study is."""
+def status(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
+    """How far a study is.
+
+    Example: inpaintbench annotate status STUDY
+    """
     with opened(study, database) as found:
         overview = _overview(found)
         names = {one.rater_id: one.name for one in found.people.raters(found.study.study_id)}
+    if as_json:
+        rated = [{"name": names.get(one["rater_id"]), **one} for one in overview["raters"]]
+        told = {name: overview[name] for name in ("questions", "taken_out", "reported_broken", "why")}
+        print_json({"title": found.study.file.title, **told, "raters": rated})
+        return
     console.print_table(
         found.study.file.title,
         ["question", "tasks", "covered", "votes", "needed", "state"],
@@ -156,7 +181,10 @@ def backup(
     database: Database = None,
     replace: Annotated[bool, typer.Option("--replace", help="Write over an older backup.")] = False,
 ) -> None:
-    """Copy the journal to one checked file while the app runs."""
+    """Copy the journal to one checked file while the app runs.
+
+    Example: inpaintbench annotate backup STUDY --out journal-backup.sqlite
+    """
     from inpaintbench.annotate.journal.backup import backup as copy
 
     with opened(study, database) as found:
@@ -169,7 +197,10 @@ def restore(
     study: InStudy,
     database: Database = None,
 ) -> None:
-    """Bring a backup into an empty journal."""
+    """Bring a backup into an empty journal.
+
+    Example: inpaintbench annotate restore journal-backup.sqlite STUDY
+    """
     url = place_of(study, database)
     from inpaintbench.annotate.journal.backup import restore as bring_back
     from inpaintbench.annotate.journal.engines import name_of

@@ -14,14 +14,19 @@ from inpaintbench.annotate.statistics.planning import Plan, difference_of
 from inpaintbench.annotate.statistics.planning import plan as plan_votes
 from inpaintbench.annotate.statistics.planning_labels import LabelPlan, plan_labels, plan_selection
 from inpaintbench.annotate.study import read_study_file
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.annotate.opening import Database, answers_stored
+from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.console import WORKERS, Running, Workers
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.errors import InputError
 
 
 def list_shipped() -> None:
-    """List the studies that come with the program, and the questions there are."""
+    """List the studies that come with the program, and the questions there are.
+
+    Example: inpaintbench annotate studies
+    """
     rows = []
     for name in shipped.names():
         file = shipped.read(name, folder=Path())
@@ -32,10 +37,16 @@ def list_shipped() -> None:
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="A shipped study (`annotate studies` lists them).")],
+    name: Annotated[
+        str,
+        typer.Argument(autocompletion=completing.names(shipped.names()), help="A shipped study (`annotate studies` lists them)."),
+    ],
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("study.toml"),
 ) -> None:
-    """Write a shipped study as a file to complete and change."""
+    """Write a shipped study as a file to complete and change.
+
+    Example: inpaintbench annotate new devil_labels --out study.toml
+    """
     path = console.shown(shipped.write(name, out))
     console.out.print(f"{path}: set its paths, then `inpaintbench annotate prepare {path} --out STUDY`", markup=False)
 
@@ -46,7 +57,10 @@ def prepare(
     database: Database = None,
     workers: Workers = WORKERS,
 ) -> None:
-    """Make the tasks of a study and the videos that browsers play; run it again to go on after an interruption."""
+    """Make the tasks of a study and the videos that browsers play; run it again to go on after an interruption.
+
+    Example: inpaintbench annotate prepare study.toml --out STUDY
+    """
     asked = read_study_file(file)
     study = prepare_study(asked, out, executor_of=Running(workers).on, answers_of=answers_stored(out, database), log=_told)
     console.out.print(
@@ -81,26 +95,40 @@ def plan(
     ] = 0.05,
     seconds: Annotated[float, typer.Option(min=0.5, help="For one answer.")] = 8.0,
     seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Say how many votes a study needs, before it starts."""
+    """Say how many votes a study needs, before it starts.
+
+    Example: inpaintbench annotate plan --methods 5 --raters 30 --sources 20
+    """
     if kind == "labels":
         of_labels = plan_labels(
             items=items, options=options, spread=spread, half_width=half_width, seed=seed, seconds_per_answer=seconds
         )
+        if as_json:
+            print_json(of_labels)
+            return
         _print_labels(of_labels, title=f"{items} items, {options} options")
     elif kind == "best_of":
         chosen = plan_selection(half_width=half_width, seconds_per_answer=seconds)
+        if as_json:
+            print_json(chosen)
+            return
         rows = [("tasks", chosen.tasks), ("votes, one a task", chosen.votes), ("hours of all raters together", chosen.hours)]
         console.print_table(f"selection frequency within {half_width:g}", ["what", "needed"], rows)
     else:
         if difference >= (1 - ties) / 2:
             wins = 0.5 + difference
-            raise InputError(f"with {ties:.0%} ties nobody wins {wins:.0%} of the votes; lower --ties or --difference")
+            raise UsageError(f"with {ties:.0%} ties nobody wins {wins:.0%} of the votes; lower --ties or --difference")
         smallest = difference_of(0.5 + difference, ties=ties)
-        found = plan_votes(
-            methods=methods, ties=ties, raters=raters, sources=sources, smallest_difference=smallest, power=power, seed=seed,
-            seconds_per_answer=seconds,
-        )  # fmt: skip
+        with console.busy(f"simulating studies of {methods} methods"):
+            found = plan_votes(
+                methods=methods, ties=ties, raters=raters, sources=sources, smallest_difference=smallest, power=power, seed=seed,
+                seconds_per_answer=seconds,
+            )  # fmt: skip
+        if as_json:
+            print_json(found)
+            return
         _print_pairs(found, title=f"{methods} methods, {sources} sources, {raters} raters")
 
 

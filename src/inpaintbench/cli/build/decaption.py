@@ -34,7 +34,10 @@ def build_decaption(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Clips of five seconds with subtitles painted on them."""
+    """Clips of five seconds with subtitles painted on them.
+
+    Example: inpaintbench build decaption --sources FILMS --out WORKSPACE --side 256
+    """
     one_of(sources, demo, "--sources FOLDER")
     source = SourceSpec("embedded", DEMO_FILMS) if demo else SourceSpec("folder", {"folder": str(sources)})
     families = family or ([BUNDLED] if demo else list(installed_families()))

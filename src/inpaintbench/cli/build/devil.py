@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console, evaluate
+from inpaintbench.cli import completing, console, reporting
 from inpaintbench.cli.build.running import (
     BEHAVIOURS,
     Behaviour,
@@ -27,6 +27,7 @@ from inpaintbench.cli.build.running import (
     told,
 )  # fmt: skip
 from inpaintbench.cli.console import WORKERS, Hdr, MaxFailures, Memory, Ray, RetryRejected, Running, Workers
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.fetching import AllowPrivate, Contact
 from inpaintbench.cli.fetching_flickr import Licences, Uploaded
 from inpaintbench.curation.fetching import FETCHERS
@@ -35,7 +36,6 @@ from inpaintbench.curation.fetching.step import fetch
 from inpaintbench.curation.labels import import_labels, read_labels
 from inpaintbench.curation.rules import Rule, read_rules
 from inpaintbench.download import Limits
-from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export.freeze import check_target
 from inpaintbench.recipes import devil
@@ -72,7 +72,9 @@ DEMO_SIZE = "288x160"
 def build_devil(
     context: typer.Context,
     out: Out,
-    source: Annotated[str, typer.Option(help=f"Where footage comes from: {', '.join(PLACES)}.")] = "folder",
+    source: Annotated[
+        str, typer.Option(autocompletion=completing.names(PLACES), help=f"Where footage comes from: {', '.join(PLACES)}.")
+    ] = "folder",
     sources: Sources = None,
     demo: Demo = False,
     query: Annotated[str, typer.Option(help="Of flickr: words in title, description or tags.")] = "",
@@ -112,7 +114,10 @@ def build_devil(
     ray: Ray = None,
     memory: Memory = None,
 ) -> None:
-    """A DEVIL-style benchmark from your own footage or from Flickr; run it again to go on after an interruption."""
+    """A DEVIL-style benchmark from your own footage or from Flickr; run it again to go on after an interruption.
+
+    Example: inpaintbench build devil --sources FOLDER --out WORKSPACE --per-slice 20
+    """
     running = Running(workers, max_failures, retry_rejected, ray, memory)
     if demo:
         one_of(sources, demo, "--sources FOLDER")
@@ -149,17 +154,17 @@ def build_devil(
 
 def _check_place(source: str, sources: Path | None, **of_flickr: Any) -> None:
     if source not in PLACES:
-        raise InputError(unknown_name("source", source, list(PLACES)))
+        raise UsageError(unknown_name("source", source, list(PLACES)))
     if (source == "folder") != (sources is not None):
-        raise InputError(
+        raise UsageError(
             "give either --sources FOLDER or --demo"
             if source == "folder"
             else f"--sources names a folder, and {source!r} is none"
         )
     if source != "flickr" and (given := [name for name, value in of_flickr.items() if value]):
-        raise InputError(f"--{given[0]} is for --source flickr alone")
+        raise UsageError(f"--{given[0]} is for --source flickr alone")
     if source == "flickr" and not any(of_flickr.get(name) for name in ("query", "users")):
-        raise InputError("--source flickr needs --query WORDS or --users NAME")
+        raise UsageError("--source flickr needs --query WORDS or --users NAME")
 
 
 def _rules(path: Path | None, *, foreground_limit: float | None, least: tuple[int, int] | None) -> tuple[Rule, ...]:
@@ -179,7 +184,7 @@ def devil_recipe(
     """The recipe that the options ask for; one clear sentence when they make no sense. None among thresholds = default."""
     width, height = parse_size(size)
     if behaviour not in BEHAVIOURS:
-        raise InputError(unknown_name("behaviour", behaviour, list(BEHAVIOURS)))
+        raise UsageError(unknown_name("behaviour", behaviour, list(BEHAVIOURS)))
     chosen = {name: value for name, value in thresholds.items() if value is not None}
     given = {"behaviour": behaviour, "width": width, "height": height, "per_slice": per_slice, "seed": seed}
     return make_recipe(devil.DevilRecipe, given | chosen)
@@ -222,11 +227,14 @@ def demo(
     out: Annotated[Path, typer.Option(help="Workspace to make or go on with.")] = Path("demo"),
     workers: Workers = WORKERS,
 ) -> None:
-    """Build, export, score and report a small benchmark from footage that comes with the program; needs no network."""
+    """Build, export, score and report a small benchmark from footage that comes with the program; needs no network.
+
+    Example: inpaintbench demo --out demo
+    """
     begun = time.monotonic()
     recipe, source = demo_recipe()
     folder, _ = build_devil_in(out, recipe, source, running=Running(workers))
-    evaluate.verify_loadable(folder)
-    page = evaluate.evaluate(folder, run=out, methods=evaluate.DEMO_METHODS, protocol="devil/corrected", workers=workers)
+    reporting.verify_loadable(folder)
+    page = reporting.evaluate(folder, run=out, methods=reporting.DEMO_METHODS, protocol="devil/corrected", workers=workers)
     console.out.print(f"Done in {time.monotonic() - begun:.0f} s. Dataset: {console.shown(folder)}", markup=False)
     console.out.print(f"Report: {page.resolve()}", markup=False)

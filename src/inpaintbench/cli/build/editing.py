@@ -11,8 +11,8 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Behaviour, Demo, Out, make_recipe, one_of, run_build
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.curation.sources.edit_clips import EditClips
-from inpaintbench.errors import InputError
 from inpaintbench.recipes.editing import EditingRecipe, warnings
 from inpaintbench.recipes.stages import SourceSpec
 
@@ -40,12 +40,15 @@ def build_editing(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Clips with prompts that ask for edits in four tasks, and masks of what these are about."""
+    """Clips with prompts that ask for edits in four tasks, and masks of what these are about.
+
+    Example: inpaintbench build editing --clips CLIPS --prompts prompts.csv --out WORKSPACE
+    """
     one_of(clips, demo, "--clips FOLDER")
     if clips is not None and prompts is None:
-        raise InputError("--clips says where clips lie; say what is asked of them, too: --prompts FILE")
+        raise UsageError("--clips says where clips lie; say what is asked of them, too: --prompts FILE")
     if demo and (prompts or masks):
-        raise InputError("the demo has prompts and masks of its own; for yours give --clips FOLDER")
+        raise UsageError("the demo has prompts and masks of its own; for yours give --clips FOLDER")
     chosen = {"side": side, "frames": frames, "behaviour": behaviour, "captioner": captioner}
     small = {"name": "Video editing demo", "side": DEMO_SIDE} if demo else {}
     recipe = make_recipe(EditingRecipe, small | {name: value for name, value in chosen.items() if value is not None})
@@ -59,4 +62,4 @@ def build_editing(
         EditClips(**constants).checked()  # before there is a folder
     run_build(recipe, [source], out, Running(workers, max_failures, retry_rejected))
     for warning in warnings(frozen.load(out / "exports" / recipe.kind).items):
-        console.err.print(f"warning: {warning}", markup=False)
+        console.warn(f"warning: {warning}")

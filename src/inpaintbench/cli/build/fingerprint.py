@@ -11,7 +11,7 @@ import typer
 
 from inpaintbench.cli.build.running import Behaviour, Demo, Out, make_recipe, one_of, parse_size, run_build
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers
-from inpaintbench.errors import InputError
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.recipes.fingerprint import PHOTOGRAPHS, FingerprintRecipe
 
 PUBLISHED_FINGERS = 92_400
@@ -56,14 +56,17 @@ def build_fingerprint(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Synthetic fingerprints, degraded as a whole; needs no footage."""
+    """Synthetic fingerprints, degraded as a whole; needs no footage.
+
+    Example: inpaintbench build fingerprint --fingers 1000 --law whorl=2,arch=1 --out WORKSPACE
+    """
     one_of(fingers is not None, demo, "--fingers N")
     if background and photographs:
-        raise InputError("give either --background or --photographs, not both")
+        raise UsageError("give either --background or --photographs, not both")
     if photographs_licence and not photographs:
-        raise InputError("--photographs-licence goes with --photographs FOLDER")
+        raise UsageError("--photographs-licence goes with --photographs FOLDER")
     if demo and law:
-        raise InputError("the demo has all classes alike; for another --law give --fingers N")
+        raise UsageError("the demo has all classes alike; for another --law give --fingers N")
     width, height = parse_size(size)
     recipe = make_recipe(
         FingerprintRecipe,
@@ -88,17 +91,17 @@ def _law(text: str) -> str | dict[str, float]:
     for part in text.split(","):
         name, _, weight = (one.strip() for one in part.partition("="))
         if name in weights:
-            raise InputError(f"law {text!r} gives {name} two weights")
+            raise UsageError(f"law {text!r} gives {name} two weights")
         try:
             weights[name] = float(weight)
         except ValueError as error:
-            raise InputError(f"law {text!r}: {weight!r} is not a weight; give numbers, such as whorl=2,arch=1") from error
+            raise UsageError(f"law {text!r}: {weight!r} is not a weight; give numbers, such as whorl=2,arch=1") from error
     return weights
 
 
 def _backgrounds(kinds: Sequence[str]) -> str | tuple[str, ...]:
     if alone := [kind for kind in kinds if kind in ALONE and len(kinds) > 1]:
-        raise InputError(f"--background {alone[0]} stands alone; only materials can be combined")
+        raise UsageError(f"--background {alone[0]} stands alone; only materials can be combined")
     return kinds[0] if len(kinds) == 1 else tuple(kinds)
 
 
@@ -109,5 +112,5 @@ def _splits(text: str) -> dict[str, float]:
     except ValueError:
         numbers = []
     if len(numbers) != len(SPLITS) or not all(0 <= number < math.inf for number in numbers) or not sum(numbers):
-        raise InputError(f"splits {text!r} are not three shares for {', '.join(SPLITS)}, such as 9,1,1")
+        raise UsageError(f"splits {text!r} are not three shares for {', '.join(SPLITS)}, such as 9,1,1")
     return {name: number / sum(numbers) for name, number in zip(SPLITS, numbers, strict=True) if number}

@@ -10,7 +10,7 @@ import typer
 
 from inpaintbench.cli.build.running import Demo, Out, Seed, make_recipe, one_of, run_build
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers, constant
-from inpaintbench.errors import InputError
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.masks.block_json import read_blocks
 from inpaintbench.recipes.humans import HumansRecipe
 from inpaintbench.recipes.stages import SourceSpec
@@ -43,10 +43,13 @@ def build_humans(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """People with blocks missing around their joints."""
+    """People with blocks missing around their joints.
+
+    Example: inpaintbench build humans --people mpii=mpii.mat:images --out WORKSPACE --limit 500
+    """
     one_of(people or originals, demo, "--people FORMAT=ANNOTATIONS:IMAGES")
     if bool(originals) != bool(blocks) or (people and originals):
-        raise InputError("--originals FOLDER and --blocks FILE belong together, instead of --people")
+        raise UsageError("--originals FOLDER and --blocks FILE belong together, instead of --people")
     if blocks:
         read_blocks(blocks)  # told before any work
     sources = [_people(text, dict(map(constant, crop or ())), limit) for text in people or ()]
@@ -64,6 +67,6 @@ def _people(text: str, crop: Mapping[str, Any], limit: int | None) -> SourceSpec
     name, colon, reader = names.partition(":")
     annotations, between, images = paths.rpartition(":")
     if not (name and equals and annotations and between and images and bool(colon) == bool(reader)):
-        raise InputError(f"--people {text!r} is not [SET:]FORMAT=ANNOTATIONS:IMAGES, such as mpii=mpii.mat:images")
+        raise UsageError(f"--people {text!r} is not [SET:]FORMAT=ANNOTATIONS:IMAGES, such as mpii=mpii.mat:images")
     constants = {"format": reader or name, "annotations": annotations, "images": images, "dataset": name, "limit": limit, **crop}
     return SourceSpec("people", constants, label=name)

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from inpaintbench.cli import completing
 from inpaintbench.cli.build.running import Demo, Out, Seed, make_recipe, one_of, run_build
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers, constant
-from inpaintbench.errors import InputError
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.masks.generators.brush_presets import PRESETS
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 
@@ -25,7 +27,9 @@ def build_reinpaint(
     size: Annotated[int | None, typer.Option(min=16, help="Side of the square pictures.", show_default="512")] = None,
     pictures: Annotated[int, typer.Option(min=1, help="Most pictures in each area bin.")] = 100,
     bins: Annotated[str, typer.Option(help="Edges of the area bins, in per cent.")] = "0,20,40,60",
-    preset: Annotated[str | None, typer.Option(help="Strokes and boxes.", show_default="medium-512")] = None,
+    preset: Annotated[
+        str | None, typer.Option(autocompletion=completing.names(PRESETS), help="Strokes and boxes.", show_default="medium-512")
+    ] = None,
     reach: Annotated[str, typer.Option(help="How a bin is hit: grow, or rejection.")] = "grow",
     second_masks: Annotated[
         int | None, typer.Option(min=0, help="Patch masks on top of each hole (K).", show_default="10")
@@ -46,14 +50,17 @@ def build_reinpaint(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Pictures with brush or box holes in area bins, and patch masks for re-inpainting them."""
+    """Pictures with brush or box holes in area bins, and patch masks for re-inpainting them.
+
+    Example: inpaintbench build reinpaint --sources PICTURES --out WORKSPACE --size 256 --preset medium-256
+    """
     one_of(sources, demo, "--sources FOLDER")
     if saved and not saved_masks:
-        raise InputError("--saved says how to read masks; say where they lie, too: --saved-masks FOLDER")
+        raise UsageError("--saved says how to read masks; say where they lie, too: --saved-masks FOLDER")
     if motion != "static" and frames == 1:
-        raise InputError(f"--motion {motion} is for videos; give --frames above 1")
+        raise UsageError(f"--motion {motion} is for videos; give --frames above 1")
     if demo and frames > 1:
-        raise InputError("the demo is of pictures; for videos give --sources FOLDER")
+        raise UsageError("the demo is of pictures; for videos give --sources FOLDER")
     media = "image" if frames == 1 else "video"
     source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", {"folder": str(sources), "media": media})
     chosen = {
@@ -71,9 +78,9 @@ def _shares(text: str) -> tuple[float, ...]:
     try:
         edges = [float(part) for part in text.split(",")]
     except ValueError as error:
-        raise InputError(f"bins {text!r} are not edges in per cent, such as 0,20,40,60") from error
+        raise UsageError(f"bins {text!r} are not edges in per cent, such as 0,20,40,60") from error
     if len(edges) < 2 or not all(0 <= low < high <= 100 for low, high in pairwise(edges)):
-        raise InputError(f"bins {text!r} are not two or more ascending edges from 0 to 100 per cent, such as 0,20,40,60")
+        raise UsageError(f"bins {text!r} are not two or more ascending edges from 0 to 100 per cent, such as 0,20,40,60")
     return tuple(edge / 100 for edge in edges)
 
 
@@ -81,7 +88,7 @@ def _ratio(text: str) -> float | tuple[float, ...]:
     try:
         numbers = tuple(float(part) for part in text.split("-"))
     except ValueError as error:
-        raise InputError(f"ratio {text!r} is neither a number nor two, such as 0.2-0.6") from error
+        raise UsageError(f"ratio {text!r} is neither a number nor two, such as 0.2-0.6") from error
     if not all(0 < number <= 1 for number in numbers) or sorted(numbers) != list(numbers) or len(numbers) > 2:
-        raise InputError(f"ratio {text!r} should be a number above 0 and at most 1, or two ascending ones, such as 0.2-0.6")
+        raise UsageError(f"ratio {text!r} should be a number above 0 and at most 1, or two ascending ones, such as 0.2-0.6")
     return numbers[0] if len(numbers) == 1 else numbers

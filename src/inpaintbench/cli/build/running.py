@@ -12,10 +12,11 @@ from pydantic import BaseModel, ValidationError
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import Running
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.curation.footage import display_name
-from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.export.freeze import check_target
 from inpaintbench.export.layout import by_split, splits
@@ -24,19 +25,24 @@ from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
-Behaviour = Annotated[str, typer.Option(help="corrected, or as-published (repeats the released code's choices).")]
+BEHAVIOURS = ("corrected", "as-published")
+Behaviour = Annotated[
+    str,
+    typer.Option(
+        autocompletion=completing.names(BEHAVIOURS), help="corrected, or as-published (repeats the released code's choices)."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Of every random choice of the corrected behaviour.")]
 Out = Annotated[Path, typer.Option(help="Workspace to make or go on with.")]
 Demo = Annotated[bool, typer.Option("--demo", help="Small, from material that comes with the program; needs no network.")]
 
-BEHAVIOURS = ("corrected", "as-published")
 Recipe = TypeVar("Recipe", bound=BaseModel)
 
 
 def parse_size(size: str) -> tuple[int, int]:
     """``832x480`` -> (832, 480)."""
     if not re.fullmatch(r"[0-9]{2,4}x[0-9]{2,4}", size) or min(map(int, size.split("x"))) < 16:
-        raise InputError(f"size {size!r} is not WxH with sides of 16 to 9999, such as 832x480")
+        raise UsageError(f"size {size!r} is not WxH with sides of 16 to 9999, such as 832x480")
     width, height = map(int, size.split("x"))
     return width, height
 
@@ -50,23 +56,23 @@ def make_recipe(kind: type[Recipe], chosen: Mapping[str, Any]) -> Recipe:
         where, given = ".".join(str(part) for part in first["loc"]), first["input"]
         if first["type"] == "literal_error":
             choices = re.findall("'([^']*)'", str(first["ctx"]["expected"]))
-            raise InputError(unknown_name(where, str(given), choices)) from error
+            raise UsageError(unknown_name(where, str(given), choices)) from error
         reason = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"{where}: {reason} (got {given!r})" if where else reason) from error
+        raise UsageError(f"{where}: {reason} (got {given!r})" if where else reason) from error
 
 
 def one_of(sources: object, demo: bool, option: str) -> None:
-    """Raise ``InputError`` unless there are either sources or a demo."""
+    """Raise ``UsageError`` unless there are either sources or a demo."""
     if bool(sources) == demo:
-        raise InputError(f"give either {option} or --demo")
+        raise UsageError(f"give either {option} or --demo")
 
 
 def given_alone(context: typer.Context, *names: str) -> None:
-    """Raise ``InputError`` when the command line names another option of this command than ``names``."""
+    """Raise ``UsageError`` when the command line names another option of this command than ``names``."""
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")
         if source is not None and source.name == "COMMANDLINE" and option.name not in names:
-            raise InputError(f"{option.opts[0]} does nothing beside --demo, which has footage and settings of its own")
+            raise UsageError(f"{option.opts[0]} does nothing beside --demo, which has footage and settings of its own")
 
 
 def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
@@ -81,7 +87,7 @@ def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Ru
     summarise(workspace, dataset)
     if before and before.recipe != dataset.recipe:
         replaced = f"replaces one of {len(before.items)} items"
-        console.err.print(f"note: this dataset of {len(dataset.items)} items, made with other options, {replaced}", markup=False)
+        console.warn(f"note: this dataset of {len(dataset.items)} items, made with other options, {replaced}")
     told(folder, dataset)
 
 
@@ -115,7 +121,7 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     guessed = sum(row["attributes"].get("mask.polarity_guessed") == "yes" for row in dataset.items)
     if guessed:
         text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
-        console.err.print(f"{text}; state it with --saved polarity=white_is_hole", markup=False)
+        console.warn(f"{text}; state it with --saved polarity=white_is_hole")
     refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
     for row in refused[:10]:
         console.out.print(f"refused by {row.step}: {display_name(row.name)}: {row.reason}", markup=False)

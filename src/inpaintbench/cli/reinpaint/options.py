@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.method_options import leaf_and_constants
 from inpaintbench.cli.run_folder import predicted
 from inpaintbench.errors import InputError
@@ -29,18 +30,46 @@ OF_DATASET = "published"
 
 InDataset = Annotated[Path, typer.Argument(help="A frozen dataset with second masks: `build reinpaint` makes one.")]
 Run = Annotated[Path, typer.Option(help="Folder with the predictions.")]
-Second = Annotated[str, typer.Option(metavar="METHOD[,NAME=VALUE]", help=f"F2, with constants: one of {', '.join(METHODS)}.")]
+Second = Annotated[
+    str,
+    typer.Option(
+        metavar="METHOD[,NAME=VALUE]",
+        autocompletion=completing.names(METHODS),
+        help=f"F2, with constants: one of {', '.join(METHODS)}.",
+    ),
+]
 Methods = Annotated[
-    list[str] | None, typer.Option("--method", help="First methods by their labels; may be given again.", show_default="all")
+    list[str] | None,
+    typer.Option(
+        "--method",
+        autocompletion=completing.labels,
+        help="First methods by their labels; may be given again.",
+        show_default="all",
+    ),
 ]
 Fills = Annotated[
-    list[str] | None, typer.Option("--fill", help=f"Score a synthetic fill too: {', '.join(FILLS)}. May be given again.")
+    list[str] | None,
+    typer.Option(
+        "--fill",
+        autocompletion=completing.names(FILLS),
+        help=f"Score a synthetic fill too: {', '.join(FILLS)}. May be given again.",
+    ),
 ]
 Metrics = Annotated[
-    list[str] | None, typer.Option("--metric", help="Sub-metric: psnr, ssim or lpips. May be given again.", show_default="all")
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        autocompletion=completing.names(("psnr", "ssim", "lpips")),
+        help="Sub-metric: psnr, ssim or lpips. May be given again.",
+        show_default="all",
+    ),
 ]
 ProtocolName = Annotated[
-    str, typer.Option(help="reinpaint/corrected composites second results, reinpaint/as-published does not.")
+    str,
+    typer.Option(
+        autocompletion=completing.names(("reinpaint/corrected", "reinpaint/as-published")),
+        help="reinpaint/corrected composites second results, reinpaint/as-published does not.",
+    ),
 ]
 Masks = Annotated[int, typer.Option(min=1, help="Second masks of an item (K).")]
 PublishedMasks = Annotated[
@@ -99,9 +128,9 @@ def parse_ratio(text: str) -> Ratio:
     try:
         numbers = tuple(float(part) for part in text.split("-"))
     except ValueError as error:
-        raise InputError(f"ratio {text!r} is neither a number, nor two such as 0.2-0.6, nor {OF_DATASET}") from error
+        raise UsageError(f"ratio {text!r} is neither a number, nor two such as 0.2-0.6, nor {OF_DATASET}") from error
     if len(numbers) > 2:
-        raise InputError(f"ratio {text!r} has more than two numbers; give one, or two such as 0.2-0.6")
+        raise UsageError(f"ratio {text!r} has more than two numbers; give one, or two such as 0.2-0.6")
     ratio = numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
     return Patches(ratio=ratio).ratio
 

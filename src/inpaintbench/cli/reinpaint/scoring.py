@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench import frozen
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.reinpaint.options import (
     OF_DATASET,
@@ -38,7 +37,8 @@ from inpaintbench.cli.reinpaint.options import (
     second_spec,
     tell_missing,
 )  # fmt: skip
-from inpaintbench.cli.run_folder import bind, opened
+from inpaintbench.cli.run_folder import bind, opened, scorable
+from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import gallery, writing
 from inpaintbench.eval.reinpainting.fills import NATURAL, NOISE_SIGMA
@@ -72,8 +72,11 @@ def score(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """Score the methods of a run folder by how well their results can be inpainted again (D)."""
-    chosen, loaded = PROTOCOLS.get(protocol), frozen.load(dataset)
+    """Score the methods of a run folder by how well their results can be inpainted again (D).
+
+    Example: inpaintbench eval reinpaint score DATASET --run RUN --second telea,radius_pixels=5 --ratio 0.2-0.6
+    """
+    chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
     patches = drawn(parse_ratio(ratio), patch=patch, count=count, tube_frames=tube_frames, seed=seed)
     setting = setting_of(
         chosen, second=second_spec(second), masks=masks_of(masks, loaded, patches), patches=patches, submetrics=metric
@@ -99,7 +102,7 @@ def score(
         text = (
             f"{name}: its scores under {protocol} were of another setting and left the table; --method {name} puts new ones there"
         )
-        console.err.print(text, markup=False)
+        console.warn(text)
 
 
 def grid(
@@ -107,7 +110,12 @@ def grid(
     run: Run,
     second: Annotated[
         list[str] | None,
-        typer.Option(metavar="METHOD[,NAME=VALUE]", help="F2; may be given again.", show_default="telea, navier_stokes"),
+        typer.Option(
+            metavar="METHOD[,NAME=VALUE]",
+            autocompletion=completing.names(METHODS),
+            help="F2; may be given again.",
+            show_default="telea, navier_stokes",
+        ),
     ] = None,
     ratio: Annotated[
         list[str] | None,
@@ -130,8 +138,11 @@ def grid(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """F2 x first masks x second masks x objective x sub-metric, as the paper's Tables 1-3 and 6-14."""
-    chosen, loaded = PROTOCOLS.get(protocol), frozen.load(dataset)
+    """F2 x first masks x second masks x objective x sub-metric, as the paper's Tables 1-3 and 6-14.
+
+    Example: inpaintbench eval reinpaint grid DATASET --run RUN --second telea --ratio 0.4
+    """
+    chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
     ratios = [parse_ratio(text) for text in ratio or ("0.2", "0.4", "0.6")]
     specs = [second_spec(text) for text in second or ("telea", "navier_stokes")]
     patches = Patches(size_pixels=patch, count=count, tube_frames=tube_frames, seed=seed)  # type: ignore[arg-type]

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from inpaintbench import frozen
 from inpaintbench.annotate.outcomes.judgement_files import read_rows
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
+from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.reinpaint.options import (
     PROTOCOL,
@@ -32,7 +31,7 @@ from inpaintbench.cli.reinpaint.options import (
     parse_ratio,
     second_spec,
 )  # fmt: skip
-from inpaintbench.cli.run_folder import bind, opened, scores_of
+from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import paper as printed
@@ -60,7 +59,11 @@ def stability(
     run: Run,
     experiment: Annotated[
         list[str] | None,
-        typer.Option(help=f"One of: {', '.join(experiments.EXPERIMENTS)}. May be given again.", show_default="all"),
+        typer.Option(
+            autocompletion=completing.names(experiments.EXPERIMENTS),
+            help=f"One of: {', '.join(experiments.EXPERIMENTS)}. May be given again.",
+            show_default="all",
+        ),
     ] = None,
     second: Second = "exemplar",
     method: Methods = None,
@@ -78,8 +81,11 @@ def stability(
     max_failures: MaxFailures = None,
     retry_rejected: RetryRejected = False,
 ) -> None:
-    """How much D changes with seeds, masks, number of items and K (the paper's Figs. 3f, 4, 7), as tables and plots."""
-    chosen, loaded = PROTOCOLS.get(protocol), frozen.load(dataset)
+    """How much D changes with seeds, masks, number of items and K (the paper's Figs. 3f, 4, 7), as tables and plots.
+
+    Example: inpaintbench eval reinpaint stability DATASET --run RUN --experiment seeds --metric psnr
+    """
+    chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
     names = list(dict.fromkeys(experiment or experiments.EXPERIMENTS))
     for name in names:
         if name not in experiments.EXPERIMENTS:
@@ -120,8 +126,10 @@ def selection(
     """On which share of the items each method is the best, by every metric and by people (the paper's Table 5).
 
     MUSIQ and PAR stand beside D where `eval score` has measured them, under no-reference/koniq or no-reference/spaq.
+
+    Example: inpaintbench eval reinpaint selection DATASET --run RUN --people judgements.csv
     """
-    loaded, workspace = frozen.load(dataset), opened(run)
+    loaded, workspace = scorable(dataset), opened(run)
     chosen = PROTOCOLS.get(protocol)
     rows, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=method)
     one_fingerprint(rows, chosen)
@@ -163,7 +171,10 @@ def _beside(
 def paper(
     out: Annotated[Path, typer.Option(help="Folder for the tables.")] = PAPER_FOLDER,
 ) -> None:
-    """The paper's published numbers, as tables by the same code that makes yours."""
+    """The paper's published numbers, as tables by the same code that makes yours.
+
+    Example: inpaintbench eval reinpaint paper --out reinpaint-paper-tables
+    """
     page = writing.write_grid(out, printed.published(), notes=["Anomalies stand as printed."])
     console.out.print(f"Tables: {page.resolve()}", markup=False)
 

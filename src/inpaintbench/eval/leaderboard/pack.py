@@ -13,6 +13,7 @@ from pathlib import Path
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.eval.held_back import check_truths
 from inpaintbench.eval.leaderboard.card import checked_name, read_card
 from inpaintbench.eval.leaderboard.checking import check
 from inpaintbench.eval.leaderboard.contents import (
@@ -69,6 +70,7 @@ def pack(
     checked_name(method, "method label")
     chosen: Protocol = PROTOCOLS.get(protocol)
     dataset, step = frozen.load(root), f"predict.{method}"
+    check_truths(dataset)
     known = {row["item_id"] for row in dataset.items}
     own = sorted((row for row in scores if row.method == method), key=lambda row: (row.item_id, row.metric, row.region))
     sets = sorted((row for row in slice_scores if row.method == method), key=lambda row: (row.slice, row.metric, row.region))

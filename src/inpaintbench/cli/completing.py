@@ -1,0 +1,48 @@
+"""What shells complete values of options with: names of catalogues, and what lies in the folders named before."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import typer
+
+from inpaintbench import frozen
+from inpaintbench.eval.hub import frozen_or_hub
+
+_PROMISE = "_INPAINTBENCH_COMPLETE"
+"""Environment variable that shells set when they ask for completions."""
+
+
+def names(known: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completes with some of ``known``: a catalogue or any collection of names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in known if name.startswith(incomplete)]
+
+    return complete
+
+
+def slices(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes with the slices and splits of the frozen dataset that the command line names."""
+    try:
+        manifest = json.loads((Path(str(ctx.params.get("dataset"))) / frozen.MANIFEST).read_text())
+        splits = dict.fromkeys(f"split-{row.get('split', 'test')}" for row in manifest["items"])
+        found = [*(part["name"] for part in manifest["slices"]), *splits]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [name for name in found if name.startswith(incomplete)]
+
+
+def labels(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes with the methods that the run folder of the command line holds predictions or scores of."""
+    tables = Path(str(ctx.params.get("run"))) / "tables" / "predictions"
+    found = sorted(path.stem.removeprefix("predict.") for path in tables.glob("predict.*.parquet"))
+    return [name for name in found if name.startswith(incomplete)]
+
+
+def dataset(text: str) -> Path:
+    """``frozen_or_hub``, which asks the Hub nothing while a shell completes."""
+    return Path(text) if _PROMISE in os.environ else frozen_or_hub(text)

@@ -1,0 +1,64 @@
+"""How commands end: the status that scripts see, and one sentence for whatever went wrong.
+
+0  done
+1  the work failed, or the data are wrong
+2  the command was called wrongly: unknown names, bad values, options that do not go together
+3  a run waits for people's answers; nothing is wrong
+130  stopped by Ctrl-C or SIGTERM; the same command goes on
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from inpaintbench.cli import logs
+from inpaintbench.errors import InpaintBenchError, InputError, UnknownNameError, Waiting
+from inpaintbench.workspace import is_disk_error
+
+FAILED, WRONG_USE, WAITING, STOPPED = 1, 2, 3, 130
+DEBUG = "INPAINTBENCH_DEBUG"
+"""Environment variable: 1 prints the traceback of unexpected errors."""
+
+
+class UsageError(InputError):
+    """The command was called wrongly, which its arguments alone show."""
+
+
+def status_of(error: BaseException) -> int:
+    """The exit status for an error that ended a command."""
+    if isinstance(error, Waiting):
+        return WAITING
+    return WRONG_USE if isinstance(error, UsageError | UnknownNameError) else FAILED
+
+
+def sentence_of(error: Exception) -> str:
+    """One sentence for an error that ended a command; the traceback of an unexpected one goes into a file that it names."""
+    if isinstance(error, InpaintBenchError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        doing = "cannot write" if is_disk_error(error) else "cannot read or write"
+        return f"{doing}: {error.strerror}" + (f": {error.filename}" if error.filename else "")
+    if isinstance(error, MemoryError):
+        return "out of memory; fewer --workers, or smaller clips, need less"
+    what = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return f"unexpected error, a fault of this program: {what[:300]} ({_where_to_look(error)})"
+
+
+def _where_to_look(error: Exception) -> str:
+    trace = "".join(traceback.format_exception(error))
+    if os.environ.get(DEBUG, "") not in ("", "0"):
+        os.write(2, trace.encode())
+        return "its traceback stands above"
+    if (log := logs.place()) is not None:
+        logs.note("error", "error", text=str(error), traceback=trace)
+        return f"its traceback lies in {log}"
+    path = Path(tempfile.gettempdir()) / f"inpaintbench-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.traceback"
+    try:
+        path.write_text(trace)
+    except OSError:
+        return f"{DEBUG}=1 prints its traceback"
+    return f"its traceback lies in {path}"

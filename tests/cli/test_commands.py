@@ -1,0 +1,161 @@
+"""Every command: its example is real, its group knows what it says, and shells complete it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from program import run_here
+
+from inpaintbench import frozen
+from inpaintbench.cli import app
+
+ROOT = typer.main.get_command(app)
+PROGRAM = Path(sys.executable).with_name("inpaintbench")
+
+
+def leaves(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if not hasattr(command, "list_commands"):
+        yield path, command
+        return
+    for name in command.list_commands(None):
+        yield from leaves(command.get_command(None, name), (*path, name))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder where DATASET is a frozen dataset, as far as the parser of arguments looks."""
+    (tmp_path / "DATASET").mkdir()
+    slices = [{"name": "size-low", "item_ids": ["a"]}, {"name": "size-high", "item_ids": ["b"]}]
+    items = [{"item_id": "a", "split": "test"}, {"item_id": "b", "split": "train"}]
+    (tmp_path / "DATASET" / frozen.MANIFEST).write_text(json.dumps({"slices": slices, "items": items}))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("place")
+def test_every_command_ends_its_help_with_an_example_that_it_takes() -> None:
+    seen = 0
+    for path, command in leaves():
+        prefix = f"Example: inpaintbench {' '.join(path)}"
+        assert command.epilog, f"{path} has no example"
+        assert command.epilog.startswith(prefix), command.epilog
+        words = shlex.split(command.epilog.removeprefix(prefix))
+        with command.make_context(path[-1], words) as context:  # raises where it names an option that there is not
+            shown = command.get_help(context)
+        assert shown.splitlines()[-1] == f"  {command.epilog}"
+        assert "Example:" not in command.help
+        seen += 1
+    assert seen >= 60
+
+
+@pytest.mark.usefixtures("place")
+def test_an_example_with_a_misspelt_option_would_be_found() -> None:
+    command = dict(leaves())["eval", "score"]
+    for words in ("DATASET --run RUN --metrc psnr", "DATASET", "DATASET --run RUN --workers many", "DATASET RUN --run RUN"):
+        with pytest.raises(Exception, match=r"No such option|Missing|valid integer|unexpected"):
+            command.make_context("score", shlex.split(words))
+
+
+def test_the_help_of_the_program_says_of_each_command_what_it_says_itself() -> None:
+    for name in ROOT.list_commands(None):  # type: ignore[attr-defined]
+        assert ROOT.sentences[name] == ROOT.get_command(None, name).help.split("\n\n")[0]  # type: ignore[attr-defined]
+
+
+def test_the_help_of_the_program_imports_no_room() -> None:
+    script = (
+        "import sys; from typer.testing import CliRunner; from inpaintbench.cli import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "rooms = ('inpaintbench.curation', 'inpaintbench.recipes', 'inpaintbench.eval')\n"
+        "sys.exit(any(name.startswith(rooms) for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def completed(shell: str, line: str, *, cwd: Path) -> list[str]:
+    """What the program answers a shell in which ``line`` is typed; the cursor is at its end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("_INPAINTBENCH_COMPLETE", f"complete_{shell}")
+        patch.setenv("COMP_WORDS", line)
+        patch.setenv("COMP_CWORD", str(line.count(" ")))
+        patch.setenv("_TYPER_COMPLETE_ARGS", line)
+        patch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+        done = run_here(cwd=cwd)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+CASES: dict[str, tuple[str, set[str]]] = {
+    "commands": ("inpaintbench e", {"export", "eval"}),
+    "commands of a group": ("inpaintbench eval reinpaint s", {"score", "stability", "selection"}),
+    "options": ("inpaintbench eval score DATASET --r", {"--run", "--random-weights", "--retry-rejected"}),
+    "metrics": ("inpaintbench eval score DATASET --metric ss", {"ssim"}),
+    "protocols": ("inpaintbench eval report DATASET --protocol devil/", {"devil/as-published", "devil/corrected"}),
+    "methods": ("inpaintbench eval run --method tel", {"telea"}),
+    "slices": ("inpaintbench eval run --dataset DATASET --slice s", {"size-low", "size-high", "split-test", "split-train"}),
+    "attributes": ("inpaintbench curation measure W --attribute camera_s", {"camera_speed"}),
+    "generators": ("inpaintbench masks preview br", {"brush_box"}),
+    "presets": ("inpaintbench build reinpaint --preset thick", {"thick-256", "thick-512"}),
+    "weights": ("inpaintbench models fetch raft-s", {"raft-small", "raft-small-official"}),
+    "studies": ("inpaintbench annotate new devil", {"devil_labels"}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bash_completes(case: str, place: Path) -> None:
+    line, wanted = CASES[case]
+    assert set(completed("bash", line, cwd=place)) == wanted
+
+
+def test_zsh_and_fish_complete_with_the_sentences_of_commands(place: Path) -> None:
+    zsh, fish = ("\n".join(completed(shell, "inpaintbench exp", cwd=place)) for shell in ("zsh", "fish"))
+    for text in (zsh, fish):
+        assert "export" in text
+        assert "Freeze items and slices" in text
+    assert completed("fish", "inpaintbench eval score DATASET --metric ss", cwd=place)[0].split("\t")[0] == "ssim"
+
+
+def test_labels_of_a_run_folder_complete(place: Path) -> None:
+    for name in ("mine", "telea"):
+        (place / "RUN" / "tables" / "predictions").mkdir(parents=True, exist_ok=True)
+        (place / "RUN" / "tables" / "predictions" / f"predict.{name}.parquet").touch()
+    assert completed("bash", "inpaintbench eval compare --run RUN m", cwd=place) == ["mine"]
+
+
+def test_completing_asks_no_hub_and_imports_nothing_large(place: Path) -> None:
+    script = (
+        "import sys, atexit\n"
+        "large = {'torch', 'gradio', 'datasets', 'huggingface_hub'}\n"
+        "atexit.register(lambda: sys.stderr.write(' '.join(large.intersection(sys.modules))))\n"
+        "from inpaintbench.__main__ import main; main()"
+    )
+    words = "inpaintbench eval score nobody/nothing --metric ps"
+    asked = {"_INPAINTBENCH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "5"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=os.environ | asked, capture_output=True, text=True, check=False, cwd=place, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("psnr\n", "")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or not PROGRAM.exists(), reason="needs bash and the installed program")
+def test_a_real_bash_completes_with_the_script_that_the_program_prints(place: Path) -> None:
+    asked = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1", "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+    script = (
+        "source <(inpaintbench --show-completion bash)\n"
+        "COMP_WORDS=(inpaintbench eval score DATASET --metric ps); COMP_CWORD=5\n"
+        '_inpaintbench_completion inpaintbench; echo "${COMPREPLY[@]}"; complete -p inpaintbench\n'
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script], env=asked, capture_output=True, text=True, check=False, cwd=place, timeout=60
+    )
+    assert done.stdout.splitlines()[0] == "psnr", done.stdout + done.stderr
+    assert "-F _inpaintbench_completion inpaintbench" in done.stdout

@@ -1,0 +1,96 @@
+"""Which status a command ends with, and what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program import run_here
+
+from inpaintbench.cli.exits import DEBUG
+
+USES = {
+    "nothing wrong": (("masks", "presets"), 0),
+    "version": (("--version",), 0),
+    "an unknown command": (("evall",), 2),
+    "an unknown option": (("masks", "presets", "--all"), 2),
+    "a missing option": (("masks", "render", "--preset", "size-low"), 2),
+    "a value out of range": (("masks", "render", "--preset", "p", "--out", "m", "--count", "0"), 2),
+    "a value of another kind": (("annotate", "plan", "--methods", "many"), 2),
+    "an unknown name": (("masks", "render", "--preset", "size-low", "--out", "m"), 2),
+    "a shard that is none": (("curation", "measure", "w", "--shard", "9/3"), 2),
+    "options that do not go together": (("build", "devil", "--demo", "--sources", "s", "--out", "w"), 2),
+    "a constant that a leaf has not": (("curation", "clips", "--out", "w", "--splitter", "windows,lenght=3"), 2),
+    "a size that is none": (("build", "devil", "--sources", "s", "--out", "w", "--size", "big"), 2),
+    "a folder that is not there": (("export", "freeze", "nowhere"), 1),
+    "a file that is not there": (("curation", "label", "nowhere", "labels.csv"), 1),
+    "no sources": (("build", "devil", "--sources", "nowhere", "--out", "w"), 1),
+    "no run folder": (("eval", "editboard", "--manifest", "none.csv", "--out", "r"), 1),
+    "a log that cannot be written": (("--log", "no/such/folder/log.jsonl", "masks", "presets"), 1),
+}
+
+
+@pytest.mark.parametrize("case", USES)
+def test_the_status_says_whose_fault_it_is(case: str, tmp_path: Path) -> None:
+    arguments, status = USES[case]
+    done = run_here(*arguments, cwd=tmp_path)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert bool(done.stderr) == bool(status)
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+BROKEN = """
+import inpaintbench.cli.masks as masks
+def labels_of(name):
+    raise KeyError("no such thing")
+masks.labels_of = labels_of
+from inpaintbench.__main__ import main
+main()
+"""
+
+
+def faulty(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", BROKEN, *words]
+    return subprocess.run(
+        command, env=os.environ | {"TMPDIR": str(folder)} | environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_a_fault_of_the_program_is_one_sentence_with_its_traceback_in_a_file(tmp_path: Path) -> None:
+    done = faulty(tmp_path, "masks", "presets")
+    assert done.returncode == 1
+    (path,) = tmp_path.glob("*.traceback")
+    said = "inpaintbench: unexpected error, a fault of this program: KeyError: 'no such thing' (its traceback lies in "
+    assert done.stderr == f"{said}{path})\n"
+    assert path.read_text().startswith("Traceback")
+    assert "in labels_of" in path.read_text()
+
+
+def test_a_traceback_goes_to_the_log_where_there_is_one_and_to_the_console_where_that_is_wanted(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    done = faulty(tmp_path, "--log", str(log), "masks", "presets")
+    assert done.stderr.endswith(f"(its traceback lies in {log})\n")
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [row["event"] for row in rows] == ["begun", "error", "error", "ended"]
+    assert "KeyError: 'no such thing'" in rows[1]["traceback"]
+    assert rows[-1]["status"] == 1
+    shown = faulty(tmp_path, "masks", "presets", **{DEBUG: "1"})
+    assert shown.stderr.startswith("Traceback")
+    assert shown.stderr.endswith("(its traceback stands above)\n")
+    assert not list(tmp_path.glob("*.traceback"))
+
+
+def test_the_program_says_in_one_sentence_that_it_cannot_start(tmp_path: Path) -> None:
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('libarrow.so.2600: cannot open shared object file')")
+    done = subprocess.run(
+        [sys.executable, "-m", "inpaintbench", "doctor"], env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("inpaintbench: cannot start: libarrow.so.2600")
