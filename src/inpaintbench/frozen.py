@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.errors import InputError, MaskShapeError, VerifyError
+from inpaintbench.errors import InputError, MaskShapeError, MissingPartError, VerifyError
 from inpaintbench.sharing import Shared
-from inpaintbench.types import Dataset, Frames, Hole, Joint, Plain, Prompts, Slice
+from inpaintbench.types import Dataset, Frames, Hole, Joint, Plain, Prompts, Slice, content_id
 from inpaintbench.view import ItemView, composite, composite_in_place
 
 MANIFEST = "dataset.json"
@@ -59,9 +59,25 @@ def load(folder: Path | str) -> Dataset:
         raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
 
 
+def content_of(dataset: Dataset) -> str:
+    """16 hex digits of the hash of rows, slices and recipe: another one means another dataset, whatever its folder is called."""
+    slices = [asdict(part) for part in dataset.slices]
+    return content_id(list(dataset.items), slices, dict(dataset.left_out), dict(dataset.recipe))
+
+
+def dataset_id(dataset: Dataset) -> str:
+    """``NAME@VERSION+CONTENT``, to cite a dataset by: its name, its publisher's version, 12 hex digits of ``content_of``."""
+    return f"{dataset.name}@{dataset.version}+{content_of(dataset)[:12]}"
+
+
 def has_hole(row: Plain) -> bool:
     """Whether some pixels of the item are missing, rather than all degraded."""
     return bool(row.get("hole_file_name"))
+
+
+def has_truth(row: Plain) -> bool:
+    """Whether the item can be scored here: of others the truth is held back, and lies in a dataset of its own."""
+    return bool(row.get("truth_file_name"))
 
 
 def is_edit(row: Plain) -> bool:
@@ -79,7 +95,7 @@ def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> It
         row: the item's row of the manifest.
         oracle_mask: show the hole of a benchmark that hides it.
     """
-    hole = _once(lambda: _hole(root, row))
+    hole = _once(lambda: hole_of(root, row))
     parts: dict[str, Callable[[], Any]] = {"input": lambda: corrupted(root, row, hole)}
     if has_hole(row) and (row["hole_is_given"] or oracle_mask):
         parts["hole"] = hole
@@ -102,7 +118,7 @@ def scoring_views(
     Truth and masks are decoded once for all of them. The composite takes the place of the decoded prediction in memory; a
     metric that wants what lies outside the hole makes it be decoded again.
     """
-    hole = _once(lambda: _hole(root, row))
+    hole = _once(lambda: hole_of(root, row))
     truth = _once(lambda: video.read_frames(_path(root, row, "truth")))
     shared = shared or Shared()
     asked = _asked_parts(root, row)
@@ -132,8 +148,12 @@ def _asked_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
 
 
 def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
-    """Both decoded, for whoever may see the truth."""
-    return video.read_frames(_path(root, row, "truth")), _hole(root, row)
+    """Both decoded, for whoever may see the truth.
+
+    Raises:
+        MissingPartError: the truth is held back.
+    """
+    return video.read_frames(_path(root, row, "truth")), hole_of(root, row)
 
 
 def filled(truth: Frames, hole: Hole, *, fill: int) -> Frames:
@@ -149,11 +169,13 @@ def _view(row: Plain, parts: dict[str, Callable[[], Any]], *, shared: Shared | N
 
 
 def _path(root: Path | str, row: Plain, part: str) -> Path:
-    return Path(root) / str(row[f"{part}_file_name"])
+    if not (name := row.get(f"{part}_file_name")):
+        raise MissingPartError(f"item {row['item_id']} of this dataset comes without its {part.replace('_', ' ')}")
+    return Path(root) / str(name)
 
 
-def _hole(root: Path | str, row: Plain) -> Hole:
-    """The stored hole; all of it where the input is degraded everywhere, so that there is none to store."""
+def hole_of(root: Path | str, row: Plain) -> Hole:
+    """The stored hole; all of it where none is stored: the input is degraded everywhere, or the hole is held back."""
     if not has_hole(row):
         return np.ones((row["frames"], row["height"], row["width"]), dtype=np.bool_)
     return _mask(root, row, "hole")

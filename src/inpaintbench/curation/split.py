@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import content_id
@@ -44,6 +44,31 @@ def assign(groups: Mapping[str, str], shares: Mapping[str, float], *, seed: int)
         chosen[group] = split
         lacking[split] -= len(members[group])
     return {subject: chosen[group] for subject, group in groups.items()}
+
+
+def together(groups: Mapping[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Subject -> group, where the groups of both subjects of every pair are one, so that ``assign`` keeps them in one split.
+
+    The name of a group is the first, in order, of those that it is made of; neither the order of ``groups`` nor that of
+    ``pairs`` plays a part.
+
+    Args:
+        groups: subject -> group.
+        pairs: subjects that belong together, such as near-duplicates; those that are not in ``groups`` are ignored.
+    """
+    first = {group: group for group in groups.values()}
+
+    def root(group: str) -> str:
+        while first[group] != group:
+            first[group] = first[first[group]]
+            group = first[group]
+        return group
+
+    for one, other in pairs:
+        if one in groups and other in groups:
+            low, high = sorted((root(groups[one]), root(groups[other])))
+            first[high] = low
+    return {subject: root(group) for subject, group in groups.items()}
 
 
 def _check(shares: Mapping[str, float]) -> None:

@@ -1,4 +1,7 @@
-"""What is written about a dataset, from its manifest alone: card and manifest itself. The same manifest gives the same bytes."""
+"""What is written about a dataset, from its manifest alone: card, NOTICE, Croissant and manifest itself.
+
+The same manifest, with the same sizes of the data files, gives the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,21 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from inpaintbench.export.card import card
+from inpaintbench.export.card import card, plots
+from inpaintbench.export.card.plots import FOLDER
+from inpaintbench.export.croissant import croissant
+from inpaintbench.export.notice import notice
 from inpaintbench.frozen import MANIFEST, manifest_bytes
 from inpaintbench.types import Dataset
 
 CARD = "README.md"
+NOTICE = "NOTICE"
+CROISSANT = "croissant.json"
 
 
 def is_document(name: str) -> bool:
     """Whether a file of a dataset is made from its manifest; all others are data."""
-    return name == CARD
+    return name in (CARD, NOTICE, CROISSANT) or (name.startswith(f"{FOLDER}/") and name.endswith(".svg"))
 
 
 def sealed(dataset: Dataset, sizes: Mapping[str, int]) -> tuple[Dataset, dict[str, bytes]]:
@@ -26,13 +34,31 @@ def sealed(dataset: Dataset, sizes: Mapping[str, int]) -> tuple[Dataset, dict[st
         sizes: of the data files, in bytes.
     """
     data = {name: sha256 for name, sha256 in dataset.files.items() if not is_document(name)}
-    dataset = replace(dataset, files=data)
-    written = _documents(dataset, sizes)
-    hashes = {name: hashlib.sha256(text).hexdigest() for name, text in written.items()}
-    dataset = replace(dataset, files=dict(sorted((data | hashes).items())))
+    dataset = replace(dataset, files=dict(sorted(data.items())), facts=_facts(dataset))
+    written = _documents(dataset, {name: sizes[name] for name in data if name in sizes})
+    dataset = replace(dataset, files=dict(sorted((data | _hashes(written)).items())))
     return dataset, written | {MANIFEST: manifest_bytes(dataset)}
 
 
+def _facts(dataset: Dataset) -> dict[str, object]:
+    """Without the titles of sources that are not here, or that rows do not name because their truth is held back."""
+    facts = dict(dataset.facts)
+    if "titles" in facts:
+        named = {row["source_id"] for row in dataset.items if row.get("source_uri")}
+        facts["titles"] = {source: title for source, title in sorted(facts["titles"].items()) if source in named}
+    return facts
+
+
 def _documents(dataset: Dataset, sizes: Mapping[str, int]) -> dict[str, bytes]:
-    del sizes
-    return {CARD: card(dataset).encode()}
+    """Croissant last: it states the hashes of the others."""
+    pictures = plots(dataset)
+    written = {one.path: one.svg.encode() for one in pictures}
+    written[NOTICE] = notice(dataset).encode()
+    written[CARD] = card(dataset, pictures=pictures, sizes=sizes).encode()
+    known = replace(dataset, files=dict(dataset.files) | _hashes(written))
+    written[CROISSANT] = croissant(known, {**sizes, **{name: len(text) for name, text in written.items()}})
+    return written
+
+
+def _hashes(written: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: hashlib.sha256(text).hexdigest() for name, text in written.items()}

@@ -9,6 +9,8 @@
       inputs/<input>.mp4    where the input is more than the truth with its hole filled, such as subtitles painted on it
       alphas/<alpha>.mp4    lossless grey, opacity of what was painted
       object_masks/<mask>.mp4   lossless grey, 255 = the object that an edit is about; the input of an edit is its truth
+      NOTICE, croissant.json    whose footage it is; the dataset for machines
+      card/*.svg            pictures of the card
       dataset.json          the manifest: items, slices, recipe, versions, SHA-256 of every other file
 
 ``datasets`` caches local folders by name, so every config carries the hash of its content in its description: another
@@ -20,6 +22,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,17 @@ from typing import Any
 import inpaintbench
 from inpaintbench.errors import InputError
 from inpaintbench.export.documents import sealed
-from inpaintbench.export.layout import EDIT_COLUMNS, MEDIA, by_split, file_column, media_names, metadata_name, row_schema, splits
+from inpaintbench.export.layout import (
+    EDIT_COLUMNS,
+    MEDIA,
+    by_split,
+    filled_columns,
+    flat,
+    media_names,
+    metadata_name,
+    row_schema,
+    splits,
+)
 from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
 from inpaintbench.types import (
     EDIT,
@@ -39,11 +52,10 @@ from inpaintbench.types import (
     Plain,
     Slice,
     Source,
-    canonical_json,
 )
 from inpaintbench.workspace import Blobs, file_sha256, replacing, write_atomically, write_parquet
 
-_VERSIONED = ("av", "datasets", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
+_VERSIONED = ("av", "datasets", "huggingface_hub", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
 
 
 def freeze(
@@ -99,26 +111,37 @@ def freeze(
         row |= {"fill": fill, "hole_is_given": hole_is_given}
     with replacing(target, what="export ") as folder:
         _copy_media(folder, rows, blobs, clips=clips, corruptions=corruptions)
-        by_id = {row["item_id"]: row for row in rows}
-        split_of = splits(rows)
-        for part in slices:
-            for split, ids in by_split(part.item_ids, split_of).items():
-                flat = [_flat(by_id[name]) for name in ids]
-                write_parquet(folder / metadata_name(part.name, split, split_of), flat, row_schema(rows))
+        write_rows(folder, rows, slices)
         for path, data in extra(rows) if extra else ():
             (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
         versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
-        dataset, written = sealed(
-            Dataset(
-                name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out),
-                files=_hashes(folder), versions=versions, format_version=FORMAT_VERSION, about=about,
-                version=version, removed=tuple(removed), facts=dict(facts or {}),
-            ),
-            {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)},
+        dataset = Dataset(
+            name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out), files={},
+            versions=versions, format_version=FORMAT_VERSION, about=about, version=version, removed=tuple(removed),
+            facts=dict(facts or {}),
         )  # fmt: skip
-        for path, data in written.items():
-            write_atomically(folder / path, data)
+        return seal(folder, dataset)
+
+
+def write_rows(folder: Path, rows: Sequence[Plain], slices: Sequence[Slice]) -> None:
+    """Write the metadata of every slice: one file a split."""
+    by_id = {row["item_id"]: row for row in rows}
+    split_of = splits(rows)
+    for part in slices:
+        for split, ids in by_split(part.item_ids, split_of).items():
+            write_parquet(
+                folder / metadata_name(part.name, split, split_of), [flat(by_id[name]) for name in ids], row_schema(rows)
+            )
+
+
+def seal(folder: Path, dataset: Dataset) -> Dataset:
+    """Hash every file that lies in ``folder``, and write what is written of the dataset beside them; the manifest as written."""
+    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    hashed = replace(dataset, files={name: file_sha256(path) for name, path in files.items()})
+    dataset, written = sealed(hashed, {name: path.stat().st_size for name, path in files.items()})
+    for name, data in written.items():
+        write_atomically(folder / name, data)
     return dataset
 
 
@@ -162,11 +185,7 @@ def _rows(
         media = _media_columns(clip, corruption, second)
         plain = _plain_columns(item, clip, corruption, source_of[clip.source_id]) | _edit_columns(corruption)
         made.append(media | plain | {"attributes": own})
-    optional = {name for row in made for name, value in row.items() if name in map(file_column, MEDIA) and value}
-    unused = {file_column(part) for part in MEDIA} - optional
-    if not any(row["task"] for row in made):
-        unused |= set(EDIT_COLUMNS)
-    return [{name: value for name, value in row.items() if name not in unused} for row in made]
+    return filled_columns(made)
 
 
 def _second(corruption: Corruption, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,10 +254,6 @@ def _file_name(part: str, blob: str | None) -> str | None:
     return None if blob is None else f"{MEDIA[part]}/{blob[:16]}{Path(blob).suffix}"
 
 
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: canonical_json(value) if isinstance(value, dict) else value for name, value in row.items()}
-
-
 def _copy_media(
     folder: Path, rows: Sequence[Plain], blobs: Blobs, *, clips: Sequence[Clip], corruptions: Sequence[Corruption]
 ) -> None:
@@ -254,11 +269,3 @@ def _copy_media(
         (folder / kind).mkdir()
     for name in names:
         shutil.copyfile(blobs.path(blob_of[name]), folder / name)
-
-
-def _hashes(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in _files(folder)}
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())

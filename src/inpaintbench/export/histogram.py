@@ -15,8 +15,9 @@ _WIDTH, _HEIGHT = 640, 300
 _LEFT, _RIGHT, _TOP, _BASE = 54, 18, 68, 248
 _COLOURS = ("#9cc3e6", "#3f83bf", "#123e6b", "#E69F00", "#009E73", "#CC79A7", "#8C6BB1", "#7F5A3C")
 """Light to dark for ordered groups, as far as three go; then colours for all kinds of colour vision."""
-_ONE_GROUP = _COLOURS[1]
-_STYLE = (
+ONE_GROUP = _COLOURS[1]
+GROUND = 'fill="#ffffff" stroke="#e4e7ec"'
+STYLE = (
     "text{font:12px system-ui,-apple-system,'Segoe UI','Noto Sans',sans-serif;fill:#59636f}"
     ".title{font-size:15px;font-weight:650;fill:#15191f}.strong{fill:#15191f;font-weight:600}"
 )
@@ -59,9 +60,9 @@ def histogram_svg(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
         ' role="img">',
-        f"<title>{_text(title)}</title><style>{_STYLE}</style>",
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" rx="8" fill="#ffffff" stroke="#e4e7ec"/>',
-        f'<text class="title" x="{_LEFT - 34}" y="28">{_text(title)}</text>',
+        f"<title>{svg_text(title)}</title><style>{STYLE}</style>",
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" rx="8" {GROUND}/>',
+        f'<text class="title" x="{_LEFT - 34}" y="28">{svg_text(title)}</text>',
         _legend(names, counts) if groups else "",
         _grid(top),
         _bars(names, counts, total=len(values), top=top, step=step, single=groups is None),
@@ -109,9 +110,9 @@ def _grid(top: float) -> str:
     for quarter in range(5):
         share = top * quarter / 4
         y = _y(share, top)
-        colour = "#c9cfd8" if quarter == 0 else "#e4e7ec"
+        shade = "#c9cfd8" if quarter == 0 else "#e4e7ec"
         lines.append(
-            f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}"/>'
+            f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{shade}"/>'
             f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{share * 100:g} %</text>'
         )
     return "".join(lines)
@@ -126,11 +127,11 @@ def _bars(names: Sequence[str], counts: Sequence[Sequence[int]], *, total: int, 
                 continue
             upper, lower = _y((below + row[index]) / total, top), _y(below / total, top)
             below += row[index]
-            colour = _ONE_GROUP if single else _colour(place)
+            fill = ONE_GROUP if single else colour(place)
             words = f"{name} {row[index]:,}".strip()
             pieces.append(
                 f'<rect class="bar" x="{_LEFT + index * step + 1:.2f}" width="{step - 2:.2f}" y="{upper:.2f}"'
-                f' height="{lower - upper:.2f}" fill="{colour}"><title>{_text(words)}</title></rect>'
+                f' height="{lower - upper:.2f}" fill="{fill}"><title>{svg_text(words)}</title></rect>'
             )
     return "".join(pieces)
 
@@ -144,7 +145,7 @@ def _axis(bin_edges: Sequence[float], *, bins: int, step: float, x_scale: float,
     )
     beyond = len(bin_edges) == bins
     more = f'<text x="{_LEFT + (bins - 0.5) * step:.1f}" y="{_BASE + 17}" text-anchor="middle">+</text>' if beyond else ""
-    label = f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.1f}" y="{_BASE + 38}" text-anchor="middle">{_text(x_label)}</text>'
+    label = f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.1f}" y="{_BASE + 38}" text-anchor="middle">{svg_text(x_label)}</text>'
     return ticks + more + label
 
 
@@ -173,17 +174,18 @@ def _legend(names: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
         if x + width > _WIDTH:
             break
         pieces.append(
-            f'<rect x="{x:.1f}" y="36" width="10" height="10" rx="2" fill="{_colour(place)}"/>'
-            f'<text x="{x + 15:.1f}" y="45">{_text(words)}</text>'
+            f'<rect x="{x:.1f}" y="36" width="10" height="10" rx="2" fill="{colour(place)}"/>'
+            f'<text x="{x + 15:.1f}" y="45">{svg_text(words)}</text>'
         )
         x += width
     return "".join(pieces)
 
 
-def _colour(place: int) -> str:
+def colour(place: int) -> str:
+    """Of the group in this place, as CSS has it."""
     return _COLOURS[place % len(_COLOURS)]
 
 
-def _text(words: str) -> str:
-    """Escaped, without the control characters that XML does not know."""
+def svg_text(words: str) -> str:
+    """Text for SVG: escaped, without the control characters that XML does not know."""
     return escape("".join(mark for mark in words if mark.isprintable()))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
-from inpaintbench.types import Plain
+from inpaintbench.types import Plain, canonical_json
 
 MEDIA = {
     "truth": "truth", "hole": "holes", "input": "inputs", "alpha": "alphas", "second_hole": "holes",
@@ -53,7 +54,8 @@ _PLAIN_COLUMNS: dict[str, pa.DataType] = {
 def row_schema(rows: Sequence[Plain]) -> pa.Schema:
     """Columns of every slice's metadata. ``X_file_name`` becomes a media column ``X``, ``X_file_names`` a column of lists.
 
-    The truth is always there; other media, and the columns of edits, only when the dataset has them.
+    Media, and the columns of edits, are there only when some item has them: a dataset whose truths are all held back has no
+    ``truth``.
     """
     names = [file_column(part) for part in MEDIA]
     media = [(name, pa.list_(pa.string()) if name.endswith("s") else pa.string()) for name in names if name in rows[0]]
@@ -94,3 +96,16 @@ def media_names(row: Plain) -> list[str]:
     """Every media file that a row refers to."""
     values = [row.get(file_column(part)) for part in MEDIA]
     return [name for value in values if value for name in ([value] if isinstance(value, str) else value)]
+
+
+def filled_columns(rows: Sequence[Plain]) -> list[dict[str, Any]]:
+    """The rows without the media columns that none of them fills, and without the columns of edits where nothing is edited."""
+    unused = {file_column(part) for part in MEDIA if not any(row.get(file_column(part)) for row in rows)}
+    if not any(row.get("task") for row in rows):
+        unused |= set(EDIT_COLUMNS)
+    return [{name: value for name, value in row.items() if name not in unused} for row in rows]
+
+
+def flat(row: Plain) -> dict[str, Any]:
+    """The row as a slice's metadata hold it: mappings as JSON text."""
+    return {name: canonical_json(value) if isinstance(value, dict) else value for name, value in row.items()}

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from inpaintbench import video
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
-from inpaintbench.frozen import MANIFEST, UNLOADABLE, load, manifest_bytes
-from inpaintbench.types import Dataset, Plain, Slice, canonical_json
+from inpaintbench.export.verify_configs import config_problems
+from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, load, manifest_bytes
+from inpaintbench.types import Dataset, Plain, item_rng
 from inpaintbench.workspace import file_sha256
 
 _SECONDS_PER_FILE = 30.0
+_THREADS = 2 * (os.cpu_count() or 1)
+"""That hash: some wait for the disk."""
+_DECODING_THREADS = min(4, os.cpu_count() or 1)
+"""Each holds a clip."""
+_OF_THE_HUB = ".gitattributes"
+"""The Hub adds it to every repository."""
+_FOLDERS_OF_OTHERS = (".cache", ".git")
+"""Of its library, which writes there beside what it downloads, and of git."""
+Told = Callable[[str, int, int], None]
+
+
+def _nobody(stage: str, done: int, total: int) -> None:
+    """Watches."""
 
 
 @dataclass
 class Verification:
     """What was looked at and what was wrong."""
 
+    dataset_id: str | None = None
+    items: int = 0
+    items_decoded: int = 0
+    """Those whose media were decoded."""
     files: int = 0
     configs: int = 0
     cells: int = 0
@@ -34,41 +53,92 @@ class Verification:
     largest_difference: int | None = None
     """Between the two decoders, in grey levels; None without a second one."""
     problems: list[str] = field(default_factory=list)
+    not_looked_at: list[str] = field(default_factory=list)
+    """In words."""
 
 
 def verify(
-    folder: Path | str, *, decoder: str | None = None, progress: Callable[[str, int, int], None] | None = None
+    folder: Path | str,
+    *,
+    decoder: str | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    progress: Told | None = None,
 ) -> Verification:
-    """Re-hash every file, load every config afresh, decode every cell, compare with the manifest.
+    """Hash every file again, load every config afresh, decode media with two decoders, compare with the manifest.
+
+    Decoded planes, RGB frames, holes and masks must have the hashes of the manifest, and what the second decoder makes of truth
+    and input must equal what PyAV makes of them: by 0 levels on x86-64, elsewhere the difference is told.
 
     Args:
-        folder: the frozen dataset.
+        folder: the frozen dataset; links to files elsewhere, as in the cache of the Hub's library, are followed.
         decoder: second decoder (``torchcodec``, ``ffmpeg``, ``decord``); by default the first that is installed.
+        sample: decode the media of so many items alone, drawn by ``seed``; None = of all. Every file is hashed all the same.
+        seed: another one draws other items.
         progress: told (stage, done, total).
 
     Raises:
-        InputError: not a frozen dataset; unknown or missing decoder.
+        InputError: not a frozen dataset; a sample of no items; unknown or missing decoder.
     """
+    root = _checked(folder, decoder)
+    result = Verification()
+    dataset = _manifest(root, result.problems)
+    if dataset is None:
+        return result
+    told = progress or _nobody
+    rows = sampled(dataset, sample, seed=seed)
+    found = list(_file_problems(root, dataset, result, told))
+    result.problems += found
+    prove(root, dataset, result, rows=rows, whole=not found, decoder=decoder, told=told)
+    return result
+
+
+def sampled(dataset: Dataset, count: int | None, *, seed: int) -> list[Plain]:
+    """The rows of ``count`` items, drawn by ``seed`` and in the order of the dataset; None = all.
+
+    Raises:
+        InputError: fewer than one.
+    """
+    if count is not None and count < 1:
+        raise InputError(f"a sample of {count} items proves nothing; give at least 1, or leave it out to look at all")
+    rows = list(dataset.items)
+    if count is None or count >= len(rows):
+        return rows
+    drawn = item_rng(seed, "verify", content_of(dataset)).permutation(len(rows))[:count]
+    return [rows[place] for place in sorted(drawn)]
+
+
+def prove(
+    root: Path, dataset: Dataset, result: Verification, *, rows: Sequence[Plain], whole: bool, decoder: str | None, told: Told
+) -> None:
+    """Load every config and decode the media of ``rows``, with two decoders; what is found goes into ``result``.
+
+    Where files are not ``whole``, configs are left, and with any problem the second decoder: they would repeat what is known.
+    """
+    result.dataset_id, result.items, result.items_decoded = dataset_id(dataset), len(dataset.items), len(rows)
+    if len(rows) < len(dataset.items):
+        result.not_looked_at.append(f"the pixels of {len(dataset.items) - len(rows)} of {len(dataset.items)} items")
+    if held := sum(not row.get("truth_file_name") for row in rows):
+        result.not_looked_at.append(f"the truths of {held} items, which are held back")
+    if whole:
+        counts = Counter[str]()
+        result.problems += config_problems(root, dataset, counts, told)
+        result.configs, result.cells = counts["configs"], counts["cells"]
+    result.problems += _media_problems(root, rows, told)
+    if not (names := [decoder] if decoder else available()):
+        result.not_looked_at.append('what a second decoder gives: none is installed (pip install "inpaintbench[export]")')
+    elif not result.problems:
+        result.second_decoder = names[0]
+        result.problems += _decoder_problems(root, rows, result)
+
+
+def _checked(folder: Path | str, decoder: str | None) -> Path:
     if decoder:
         require(decoder)
     root = Path(folder)
     if bad := [pattern for pattern in UNLOADABLE if pattern in str(root.absolute())]:
         raise InputError(f"`datasets` cannot load from {str(root)!r}, which holds {bad[0]!r}; move the dataset")
-    result = Verification()
-    dataset = _manifest(root, result.problems)
-    if dataset is None:
-        return result
-    told = progress or (lambda stage, done, total: None)  # noqa: ARG005 - nobody watches
-    found = list(_file_problems(root, dataset, result, told))
-    result.problems += found
-    if not found:  # loading damaged metadata would only repeat what the hashes say
-        result.problems += _config_problems(root, dataset, result, told)
-    result.problems += _media_problems(root, dataset, told)
-    names = [decoder] if decoder else available()
-    if names and not result.problems:
-        result.second_decoder = names[0]
-        result.problems += _decoder_problems(root, dataset, result)
-    return result
+    return root
 
 
 def file_problems(folder: Path | str) -> list[str]:
@@ -80,7 +150,7 @@ def file_problems(folder: Path | str) -> list[str]:
     root, problems = Path(folder), list[str]()
     dataset = _manifest(root, problems)
     if dataset is not None:
-        problems += _file_problems(root, dataset, Verification(), lambda stage, done, total: None)  # noqa: ARG005
+        problems += _file_problems(root, dataset, Verification(), _nobody)
     return problems
 
 
@@ -97,112 +167,55 @@ def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     return dataset
 
 
-def _file_problems(root: Path, dataset: Dataset, result: Verification, told: Callable[[str, int, int], None]) -> Iterator[str]:
-    present = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()} - {MANIFEST}
+def is_ours(name: str) -> bool:
+    """Whether a file counts as part of a dataset, rather than of the Hub, its library or git."""
+    return name != _OF_THE_HUB and name.partition("/")[0] not in _FOLDERS_OF_OTHERS
+
+
+def _file_problems(root: Path, dataset: Dataset, result: Verification, told: Told) -> Iterator[str]:
+    paths = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    present = {name for name in paths if is_ours(name)} - {MANIFEST}
     yield from (f"{name}: missing" for name in sorted(set(dataset.files) - present))
     yield from (f"{name}: not in the manifest" for name in sorted(present - set(dataset.files)))
-    for name in sorted(present & set(dataset.files)):
-        if file_sha256(root / name) != dataset.files[name]:
-            yield f"{name}: changed (SHA-256 differs from the manifest)"
-        result.files += 1
-        told("files", result.files, len(dataset.files))
+    names = sorted(present & set(dataset.files))
+    with ThreadPoolExecutor(_THREADS) as threads:  # hashing releases the interpreter
+        for name, sha256 in zip(names, threads.map(lambda name: file_sha256(root / name), names), strict=True):
+            if sha256 != dataset.files[name]:
+                yield f"{name}: changed (SHA-256 differs from the manifest)"
+            result.files += 1
+            told("files", result.files, len(dataset.files))
 
 
-def _config_problems(root: Path, dataset: Dataset, result: Verification, told: Callable[[str, int, int], None]) -> Iterator[str]:
-    from datasets import disable_progress_bars, enable_progress_bars, get_dataset_config_names
+def _media_problems(root: Path, rows: Sequence[Plain], told: Told) -> Iterator[str]:
+    wanted = {name: check for row in rows for name, check in _checks(row).items() if (root / name).is_file()}
+    with ThreadPoolExecutor(_DECODING_THREADS) as threads:
+        found = threads.map(lambda one: _media_problem(root, *one), sorted(wanted.items()))
+        for done, problem in enumerate(found, start=1):
+            told("media", done, len(wanted))
+            if problem:
+                yield problem
 
-    rows = {row["item_id"]: row for row in dataset.items}
-    disable_progress_bars()
+
+def _media_problem(root: Path, name: str, check: Callable[[Path], str | None]) -> str | None:
     try:
-        names = get_dataset_config_names(str(root))
-        wanted = [part.name for part in dataset.slices]
-        if sorted(names) != sorted(wanted):
-            yield f"README.md: configs {sorted(names)} != slices {sorted(wanted)}"
-        with tempfile.TemporaryDirectory(prefix="inpaintbench-verify-") as cache:
-            for part in dataset.slices:
-                yield from _slice_problems(root, part, rows, cache, result)
-                result.configs += 1
-                told("configs", result.configs, len(dataset.slices))
-    finally:
-        enable_progress_bars()
-
-
-def _slice_problems(root: Path, part: Slice, rows: Mapping[str, Plain], cache: str, result: Verification) -> Iterator[str]:
-    split_of = layout.splits(list(rows.values()))
-    for split, wanted in layout.by_split(part.item_ids, split_of).items():
-        where = part.name if set(split_of.values()) == {"test"} else f"{part.name}/{split}"
-        loaded = _undecoded(root, part.name, split, cache)
-        ids = [row["item_id"] for row in loaded]
-        if ids != wanted:
-            yield f"{where}: rows {ids} != items of the manifest {wanted}"
-            continue
-        for row in loaded:
-            expected = rows[row["item_id"]]
-            for column in layout.media_parts(expected):
-                yield from _media_cell_problems(root, where, row, expected, column, result)
-            yield from _cell_problems(where, row, expected)
-
-
-def _undecoded(root: Path, config: str, split: str, cache: str) -> Any:
-    from datasets import Image, Video, load_dataset
-
-    loaded = load_dataset(str(root), config, split=split, cache_dir=cache)
-    for column, feature in loaded.features.items():
-        inner = getattr(feature, "feature", feature)
-        if isinstance(inner, Image | Video):
-            undecoded = type(inner)(decode=False)
-            loaded = loaded.cast_column(column, undecoded if inner is feature else type(feature)(undecoded))
-    return loaded
-
-
-def _media_cell_problems(
-    root: Path, where: str, row: Mapping[str, Any], expected: Plain, column: str, result: Verification
-) -> Iterator[str]:
-    wanted, cells = expected[layout.file_column(column)], row[column]
-    names, cells = ([wanted], [cells]) if isinstance(wanted, str) else (list(wanted or ()), list(cells or ()))
-    if len(names) != len(cells):
-        yield f"{where}: {column} of {row['item_id']} has {len(cells)} cells, not {len(names)}"
-        return
-    for name, cell in zip(names, cells, strict=True):
-        result.cells += 1
-        found = Path(cell["path"])
-        if found.resolve() != (root / name).resolve():
-            yield f"{where}: {column} of {row['item_id']} is {found.name}, not {name}"
-
-
-def _cell_problems(name: str, row: Mapping[str, Any], expected: Plain) -> Iterator[str]:
-    for column, value in expected.items():
-        if column.endswith(("_file_name", "_file_names")):
-            continue
-        wanted = canonical_json(value) if isinstance(value, dict) else value
-        if row[column] != wanted:
-            yield f"{name}: {column} of {row['item_id']} is {row[column]!r}, not {wanted!r}"
-
-
-def _media_problems(root: Path, dataset: Dataset, told: Callable[[str, int, int], None]) -> Iterator[str]:
-    wanted = {name: check for row in dataset.items for name, check in _checks(row).items()}
-    for done, (name, check) in enumerate(sorted(wanted.items()), start=1):
-        told("media", done, len(wanted))
-        if not (root / name).is_file():
-            continue  # already reported
-        try:
-            if problem := check(root / name):
-                yield f"{name}: {problem}"
-        except InpaintBenchError as error:
-            yield f"{name}: does not decode: {error}"
+        problem = check(root / name)
+    except InpaintBenchError as error:
+        problem = f"does not decode: {error}"
+    return f"{name}: {problem}" if problem else None
 
 
 def _checks(row: Plain) -> dict[str, Callable[[Path], str | None]]:
     """Media file of an item -> what tells whether it decodes to what the manifest says."""
     checks: dict[str, Callable[[Path], str | None]] = dict.fromkeys(layout.media_names(row), _check_levels)
-    checks[row["truth_file_name"]] = partial(_check_frames, row["truth_yuv_sha256"], row["truth_rgb_sha256"])
+    if row.get("truth_file_name"):  # of held-back items the truth lies elsewhere
+        checks[row["truth_file_name"]] = partial(_check_frames, row["truth_yuv_sha256"], row["truth_rgb_sha256"])
     if row.get("hole_file_name"):
         checks[row["hole_file_name"]] = partial(_check_hole, row["hole_sha256"])
     for name, fact in zip(row.get("second_hole_file_names") or (), row["attributes"].get("second_holes", ()), strict=True):
         checks[name] = partial(_check_hole, fact["hole_sha256"])
     if row.get("object_mask_file_name"):
         checks[row["object_mask_file_name"]] = partial(_check_hole, row["object_mask_sha256"], what="object mask")
-    if row.get("input_file_name") not in (None, row["truth_file_name"]):  # of an edit, the truth is the input
+    if row.get("input_file_name") not in (None, row.get("truth_file_name")):  # of an edit, the truth is the input
         checks[row["input_file_name"]] = partial(_check_frames, None, row["input_sha256"])
     return checks
 
@@ -224,8 +237,8 @@ def _check_levels(path: Path) -> str | None:
     return None
 
 
-def _decoder_problems(root: Path, dataset: Dataset, result: Verification) -> Iterator[str]:
-    names = sorted({row[column] for row in dataset.items for column in ("truth_file_name", "input_file_name") if row.get(column)})
+def _decoder_problems(root: Path, rows: Sequence[Plain], result: Verification) -> Iterator[str]:
+    names = sorted({row[column] for row in rows for column in ("truth_file_name", "input_file_name") if row.get(column)})
     paths = {str(root / name): name for name in names}
     limit = 60 + _SECONDS_PER_FILE * len(names)
     for path, found in compare(list(paths), decoder=str(result.second_decoder), time_limit_seconds=limit).items():

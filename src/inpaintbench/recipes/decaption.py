@@ -19,7 +19,7 @@ from inpaintbench.export import slices
 from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
 from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
-from inpaintbench.recipes import stages
+from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Clip, Corruption, Dataset, Item, Plain, Selection, content_id, item_rng
 from inpaintbench.workspace import Workspace
@@ -113,6 +113,7 @@ def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, na
 def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequence[Corruption], clips: Sequence[Clip]) -> None:
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     groups = {row.clip_id: source_of[row.clip_id] for row in painted}
+    groups = leakage.together(workspace, groups)
     split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
     items = [
         Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in painted

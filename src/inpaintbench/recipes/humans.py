@@ -18,7 +18,7 @@ from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
 from inpaintbench.masks.block_json import Block, read_blocks
-from inpaintbench.recipes import stages
+from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
 from inpaintbench.workspace import Workspace
@@ -82,6 +82,7 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     render.measure_all(executor, holes)
     of_clip = {clip.clip_id: clip.source_id for clip in clips}
     groups = {hole.clip_id: _known(known, of_clip[hole.clip_id], "split_group", uri) for hole in holes}
+    groups = leakage.together(workspace, groups)
     split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
     sets = {hole.clip_id: _known(known, of_clip[hole.clip_id], "set", {}) for hole in holes}
     _write_items(recipe, workspace, holes, split_of, sets)

@@ -15,6 +15,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.recipes import RECIPES
 from inpaintbench.recipes.stages import SourceSpec, check_sources
+from inpaintbench.recipes.versions import exporting
 from inpaintbench.types import Dataset, Item, canonical_json
 from inpaintbench.workspace import Workspace, write_atomically
 
@@ -93,18 +94,34 @@ def corrupt(recipe: BaseModel, executor: Executor, workspace: Workspace, **corru
     write_atomically(workspace.path / _OF_ITEMS, _text(recipe))
 
 
-def export(recipe: BaseModel, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+def export(
+    recipe: BaseModel,
+    workspace: Workspace,
+    *,
+    target: Path | None = None,
+    version: str | None = None,
+    allow_near_duplicates: str | None = None,
+) -> tuple[Path, Dataset]:
     """The stage ``export`` of a recipe.
 
+    Args:
+        recipe: that the items were made by.
+        workspace: with the items.
+        target: the dataset's folder; None = the recipe's own.
+        version: of the dataset; None = that of the last export, 1.0.0 for the first.
+        allow_near_duplicates: why near-duplicates may be in two splits.
+
     Raises:
-        InputError: the items were made by other options, or not at all.
+        InputError: the items were made by other options, or not at all; something is in two splits; no such version.
     """
     made_by = workspace.path / _OF_ITEMS
     if workspace.table("items", Item) and (not made_by.exists() or made_by.read_bytes() != _text(recipe)):
         raise InputError(
             f"the items of {str(workspace.path)!r} were made with other options; run `inpaintbench masks pair` first"
         )
-    exported: tuple[Path, Dataset] = stages_of(recipe).export(recipe, workspace, target=target)
+    with exporting(workspace, version=version, allow_near_duplicates=allow_near_duplicates) as made:
+        exported: tuple[Path, Dataset] = stages_of(recipe).export(recipe, workspace, target=target)
+        made.append(exported[1])
     return exported
 
 

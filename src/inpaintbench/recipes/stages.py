@@ -26,8 +26,9 @@ from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
-from inpaintbench.export import freeze
+from inpaintbench.export import freeze, removed
 from inpaintbench.masks.generators import GENERATORS
+from inpaintbench.recipes import evidence, leakage, versions
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
 
@@ -242,29 +243,43 @@ class Publication:
 
 
 def export(publication: Publication, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
-    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/<recipe>``."""
+    """Items and slices, less what was removed, to a frozen dataset folder, by default ``WORKSPACE/exports/<recipe>``.
+
+    Raises:
+        InputError: the items are not there, out of date or all removed; something is in two splits.
+    """
     recipe = publication.recipe
     folder = target or workspace.path / "exports" / recipe.kind
     items = workspace.table("items", Item)
     require(items, "items", "masks pair")
     _check_up_to_date(workspace, items)
-    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")}
+    left = removed.kept(workspace, items, workspace.table("slices", Slice))
+    if not left.items:
+        raise InputError("every item was removed, so nothing is left to export; `inpaintbench export remove --undo` brings back")
+    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")} | left.left_out
     steps = (*publication.attribute_steps, NORMALISED)
+    attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
+    made = versions.last(workspace)
+    leaked = leakage.check(workspace, left.items, attributes=attributes, allowed=made.near_duplicates_allowed)
+    facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked})
     dataset = freeze.freeze(
         folder,
         name=recipe.name,
         blobs=workspace.blobs,
-        items=items,
-        slices=workspace.table("slices", Slice),
+        items=left.items,
+        slices=left.slices,
         left_out=left_out,
         sources=workspace.table("sources", Source),
         clips=workspace.table("clips", Clip),
         corruptions=workspace.table("corruptions", Corruption),
-        attributes=[row for step in steps for row in workspace.table("attributes", Attribute, step=step)],
+        attributes=attributes,
         recipe={"recipe": recipe.kind, **recipe.model_dump(mode="json"), "leaves": _versions(publication.leaves, workspace)},
         fill=publication.fill,
         hole_is_given=publication.hole_is_given,
         about=publication.about,
+        version=made.version,
+        removed=left.tombstones,
+        facts=facts,
         extra=publication.extra,
     )
     return folder, dataset

@@ -57,6 +57,13 @@ def test_raters_may_read_the_texts_of_an_edit(root: Path) -> None:
         item_subjects(replace(dataset, items=dataset.items[:2]), root=root, slices=(), prompt="prompts")
 
 
+def test_items_without_a_truth_to_compare_with_are_not_asked_about(root: Path) -> None:
+    dataset = frozen.load(root)
+    hidden = replace(dataset, items=({**dataset.items[0], "truth_file_name": None}, *dataset.items[1:]))
+    with pytest.raises(InputError, match="holds the truth of 1 items back"):
+        item_subjects(hidden, root=root, slices=())
+
+
 @pytest.mark.parametrize(("width", "height"), [(37, 51), (64, 48)])
 def test_streamed_holes_may_have_odd_sides(tmp_path: Path, width: int, height: int) -> None:
     hole = np.random.default_rng(1).random((5, height, width)) < 0.5

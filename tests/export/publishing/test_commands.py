@@ -35,7 +35,7 @@ def test_a_dry_run_prints_what_would_go_and_asks_nobody(run: object, hub: HubSer
     assert ["truth/", "3", str(truths)] in cells
     assert [row for row in cells if row[0] in ("low", "high", "alone")] == [["low", "2"], ["high", "2"], ["alone", "1"]]
     assert ["CC-BY-4.0", "3"] in cells
-    assert "11 files, " in done.output
+    assert "14 files, " in done.output
     assert not hub.seen
 
 
@@ -52,7 +52,7 @@ def test_there_and_back_again(run: object, hub: HubServer, small: Path, tmp_path
     sent = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--revision", "v1")
     assert sent.exit_code == 0, sent.output
     assert sent.output.splitlines()[-1] == (
-        f"{hub.url}/datasets/somebody/clips: private, 11 files sent, 0 there already, 0 old ones removed"
+        f"{hub.url}/datasets/somebody/clips: private, 14 files sent, 0 there already, 0 old ones removed"
     )
     again = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--revision", "v1", "--public")
     assert "It was private before and stays so" in again.output

@@ -40,7 +40,7 @@ def test_the_whole_is_the_same_bytes(hub: HubServer, held: dict[str, bytes], tmp
     assert contents(tmp_path / "got") == held
     assert (done.folder, done.missing) == (tmp_path / "got", ())
     assert done.dataset == frozen.load(tmp_path / "got")
-    assert told[-1] == ("fetch", 10, 10)
+    assert told[-1] == ("fetch", 13, 13)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["got", "small"]
 
 
@@ -58,10 +58,11 @@ def test_a_slice_brings_its_own_media_alone(hub: HubServer, held: dict[str, byte
     done = fetch(NAME, tmp_path / "got", slices=["high"])
     rows = [row for row in frozen.load(tmp_path / "small").items if row["item_id"] in ("i1", "i2")]
     media = {row[column] for row in rows for column in ("truth_file_name", "hole_file_name")}
-    assert brought(hub) == media | {"high.parquet", "README.md", "dataset.json"}
+    documents = {"README.md", "NOTICE", "croissant.json", "card/slices.svg", "dataset.json"}
+    assert brought(hub) == media | documents | {"high.parquet"}
 
     folder = tmp_path / "got"
-    assert set(contents(folder)) == media | {"high.parquet", "README.md", "dataset.json", "part_of.json"}
+    assert set(contents(folder)) == media | documents | {"high.parquet", "part_of.json"}
     assert all(contents(folder)[name] == held[name] for name in [*media, "high.parquet"])
     # It is a frozen dataset, and says what it is not.
     result = verify(folder)

@@ -89,7 +89,7 @@ def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt
 
     Raises:
         UnknownNameError: no such slice.
-        InputError: no items, or none with the attribute.
+        InputError: no items, none with the attribute, or items whose truth is held back.
     """
     members = {part.name: part.item_ids for part in dataset.slices}
     if unknown := [name for name in slices if name not in members]:
@@ -98,6 +98,11 @@ def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt
     rows = [row for row in dataset.items if not slices or row["item_id"] in wanted]
     if not rows:
         raise InputError(f"dataset {str(root)!r} has no items{' in ' + ', '.join(slices) if slices else ''}")
+    if hidden := [row for row in rows if not frozen.has_truth(row)]:
+        raise InputError(
+            f"dataset {str(root)!r} holds the truth of {len(hidden)} items back, with which raters compare: give the study the "
+            "dataset of the truth, or slices without them"
+        )
     folder = str(root.resolve())
     found = [_of_item(row, folder, prompt) for row in rows]
     _check_prompt(found, prompt)

@@ -27,10 +27,10 @@ def kind_of(row: Plain) -> str:
     """Which of ``KINDS`` an item is."""
     if frozen.is_edit(row):
         return EDITS
+    if row.get("alpha_file_name"):
+        return PAINTED
     if not frozen.has_hole(row):
         return DEGRADED
-    if row.get("input_file_name"):
-        return PAINTED
     return PICTURES if row["frames"] == 1 else CLIPS
 
 
@@ -102,6 +102,8 @@ class DatasetLayout(Protocol):
     version: str
     takes: tuple[str, ...]
     """Those of ``KINDS`` that it has a place for."""
+    needs_truth: bool = True
+    """Whether it has nothing to write where the truth is held back."""
     lists_items: bool = True
     """Whether its files leave out what is known of items, so that ``items.jsonl`` has to hold it."""
     about: str

@@ -16,7 +16,7 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.base import Chosen, DatasetLayout, item_line, kind_of
 from inpaintbench.export.layouts.readme import readme
-from inpaintbench.types import Dataset, Slice
+from inpaintbench.types import Dataset, Plain, Slice
 from inpaintbench.workspace import file_sha256, replacing, write_atomically
 
 MARKER = "layout.json"
@@ -66,6 +66,7 @@ def convert(
     root, target = Path(dataset), Path(out)
     leaf: DatasetLayout = LAYOUTS.get(layout)(**(constants or {}))
     chosen = _chosen(root, frozen.load(root), slices)
+    _check_truths(leaf, chosen)
     _check_kind(leaf, chosen)
     _check_target(target, root, loadable=bool(leaf.front_matter(chosen)))
     origin = {
@@ -93,9 +94,24 @@ def _chosen(root: Path, dataset: Dataset, names: Sequence[str]) -> Chosen:
     chosen = Chosen(root, dataset, parts, asked=bool(names))
     if not chosen.rows:
         raise InputError(f"{str(root)!r} has no items to convert")
-    if hidden := [row["item_id"] for row in chosen.rows if not row.get("truth_file_name")]:
-        raise InputError(f"item {hidden[0]} of {str(root)!r} comes without its truth, which every layout has a place for")
     return chosen
+
+
+def _check_truths(leaf: DatasetLayout, chosen: Chosen) -> None:
+    hidden = [row for row in chosen.rows if not frozen.has_truth(row)]
+    if hidden and (leaf.needs_truth or not all(row.get("input_file_name") for row in hidden)):
+        fitting = [name for name in LAYOUTS if not LAYOUTS.get(name).needs_truth]
+        raise InputError(
+            f"item {hidden[0]['item_id']} of {chosen.dataset.name!r} comes without its truth, as {len(hidden)} of its items do, "
+            f"which the layout {leaf.name!r} has a place for; {_way_out(chosen, hidden, fitting)}"
+        )
+
+
+def _way_out(chosen: Chosen, hidden: Sequence[Plain], fitting: Sequence[str]) -> str:
+    if not all(row.get("input_file_name") for row in hidden):
+        return "it has no stored input either: `inpaintbench export verify` lists all that is wrong"
+    open_ones = "" if len(hidden) == len(chosen.rows) else ", or --slice for slices that have theirs"
+    return f"take {' or '.join(fitting)}{open_ones}"
 
 
 def _check_kind(leaf: DatasetLayout, chosen: Chosen) -> None:

@@ -30,6 +30,7 @@ class Embedded(DatasetLayout):
     name = "embedded"
     version = "1"
     takes = KINDS
+    needs_truth = False
     lists_items = False
     about = """\
 ```
@@ -110,7 +111,7 @@ def _features(rows: Sequence[Plain]) -> Any:
 
 def media_columns(rows: Sequence[Plain]) -> list[str]:
     """The media parts that some row has; an input that is the truth's own file is not stored twice."""
-    same = all(row.get("input_file_name") == row["truth_file_name"] for row in rows)
+    same = all(row.get("input_file_name") == row.get("truth_file_name") for row in rows)
     return [part for part in media_parts(rows[0]) if _names(rows, part) and not (part == "input" and same)]
 
 

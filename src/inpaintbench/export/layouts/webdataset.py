@@ -29,6 +29,7 @@ class Webdataset(DatasetLayout):
     name = "webdataset"
     version = "1"
     takes = KINDS
+    needs_truth = False
     about = """\
 ```
 SPLIT-000000.tar   ITEM.truth.mp4, ITEM.hole.mp4, ..., ITEM.json; the next item

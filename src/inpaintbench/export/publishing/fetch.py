@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError, WorkspaceError
 from inpaintbench.export.publishing.client import Repository, opened
-from inpaintbench.export.publishing.part import check_names, files_of, limited
+from inpaintbench.export.publishing.part import files_of, limited
 from inpaintbench.export.publishing.plan import Told
-from inpaintbench.frozen import MANIFEST, OWN_HASH, UNLOADABLE, manifest_bytes
+from inpaintbench.export.publishing.remote import held
+from inpaintbench.frozen import MANIFEST, UNLOADABLE
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import file_sha256, is_disk_error, sync_tree
 
@@ -75,15 +75,9 @@ def _check_target(target: Path) -> None:
 
 
 def _fetch(hub: Repository, target: Path, beside: Path, slices: Sequence[str], revision: str | None, told: Told) -> Fetched:
-    commit = hub.commit_of(revision)
     shutil.rmtree(beside / "whole", ignore_errors=True)
-    if MANIFEST not in hub.files(commit):
-        raise InputError(f"{hub.name!r} is not a frozen dataset (no {MANIFEST})")
-    manifest = hub.download(MANIFEST, commit=commit, folder=beside / "whole")
-    whole = frozen.load(manifest.parent)
-    if OWN_HASH.encode() in (text := manifest.read_bytes()) and text != manifest_bytes(whole):
-        raise VerifyError(f"{MANIFEST} of {hub.name!r} is not what its own SHA-256 says; ask its publisher to push again")
-    check_names(whole)
+    found = held(hub, beside / "whole", revision=revision)
+    commit, whole, manifest = found.commit, found.dataset, beside / "whole" / MANIFEST
     files = files_of(whole, slices) if slices else sorted(whole.files)
     if set(slices) == {part.name for part in whole.slices}:
         files, slices = sorted(whole.files), ()
@@ -95,6 +89,7 @@ def _fetch(hub: Repository, target: Path, beside: Path, slices: Sequence[str], r
         sizes = {name: (made / name).stat().st_size for name in files}
         dataset, changed = limited(whole, slices, sizes=sizes, whole_sha256=file_sha256(manifest), origin=origin)
         for name, data in changed.items():
+            (made / name).parent.mkdir(exist_ok=True)  # datasets of older programs have no pictures of the card
             (made / name).write_bytes(data)
     else:
         shutil.copyfile(manifest, made / MANIFEST)

@@ -110,7 +110,13 @@ def _old_files(hub: Repository, plan: Plan, there: Mapping[str, Remote], revisio
     others = sorted(set(there) - set(plan.sha256) - {_OF_THE_HUB})
     known: set[str] = set()
     if MANIFEST in there and not _is_there(plan, MANIFEST, there):
-        name, known = _old_manifest(hub, revision)
+        name, known, held_back = _old_manifest(hub, revision)
+        if (
+            "held_back" in plan.dataset.facts
+            and not held_back
+            and any(one.startswith(f"{layout.MEDIA['truth']}/") for one in known)
+        ):
+            raise InputError(f"{hub.name!r} had all truths, which its history keeps; push to a new repository")
         if name != plan.dataset.name:
             raise InputError(f"{hub.name!r} holds the dataset {name!r}, not {plan.dataset.name!r}; push to another repository")
     folders = set(layout.MEDIA.values())
@@ -122,12 +128,13 @@ def _old_files(hub: Repository, plan: Plan, there: Mapping[str, Remote], revisio
     return others
 
 
-def _old_manifest(hub: Repository, revision: str | None) -> tuple[str, set[str]]:
+def _old_manifest(hub: Repository, revision: str | None) -> tuple[str, set[str], bool]:
+    """Name, files, and whether truths were held back."""
     with tempfile.TemporaryDirectory(prefix="inpaintbench-push-") as folder:
         path = hub.download(MANIFEST, commit=hub.commit_of(revision), folder=Path(folder))
         try:
             fields = json.loads(path.read_text())
-            return str(fields["name"]), set(fields["files"])
+            return str(fields["name"]), set(fields["files"]), "held_back" in fields.get("facts", {})
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{hub.name!r} holds a {MANIFEST} that is not of a frozen dataset; use another repository"

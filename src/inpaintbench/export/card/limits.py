@@ -1,0 +1,129 @@
+"""What a dataset is meant for, and what it cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from inpaintbench.export.card import content
+from inpaintbench.export.card.words import counted, listed, number
+from inpaintbench.types import Dataset
+
+_FEW_SOURCES = 30
+_FEW_ITEMS = 10
+_GENERATED = {
+    "embedded": "made by a virtual camera over pictures, and by drawing water",
+    "embedded_photographs": "the few photographs that come with the program",
+    "embedded_edits": "made by a virtual camera over pictures",
+    "drawn_people": "people drawn over photographs",
+    "fingerprints": "prints of fingers that nobody has",
+}
+"""Source leaf -> what the footage is, where it is none of the world."""
+_USES = {
+    "devil": "Finding out which content a method for video inpainting fails on: each slice fixes one attribute of clip or hole.",
+    "reinpaint": "Scoring inpainting without a reference, by inpainting results again, and against the truth by area.",
+    "humans": "Recovering parts of people under blocks; and whether a pose estimator finds the joints again.",
+    "decaption": "Removing subtitles from clips without being told where they are.",
+    "fingerprint": "Cleaning degraded fingerprints without being told what was done to them.",
+    "editing": "Scoring edits by prompt in four tasks: success, faithfulness to the clip, steadiness.",
+}
+_OF_RECIPES: Mapping[str, tuple[str, ...]] = {
+    "devil": (
+        "Camera motion is estimated from the pictures. Large moving things and water can be taken for a moving camera, and"
+        " zooming in loses less of the view than turning.",
+        "Low and high are ranks among the clips of this dataset: a low clip here need not be low elsewhere. Clips between them"
+        " are in no slice of that attribute.",
+        "Background scene motion is labelled, not measured: clips that nobody labelled are in no slice of it.",
+    ),
+    "reinpaint": (
+        "Consistency is not correctness: a method can repeat itself and be wrong.",
+        "The paper states neither its patch size nor the ranges of its strokes: those of the recipe are a choice.",
+    ),
+    "humans": (
+        "Joints come from the annotations or drawings, whose errors are in the scores. Blocks lie around joints, keep away from"
+        " the edges and say nothing about holes elsewhere.",
+    ),
+    "decaption": (
+        "Subtitles are painted by a program: fonts, places and styles of real broadcasts vary more, and real ones are compressed"
+        " together with the film.",
+        "The hole is where anything was painted, however transparent.",
+    ),
+    "fingerprint": (
+        "Prints and degradations are drawn by a program; that a method does well here does not show that it does on real prints,"
+        " or that it keeps what identifies a person.",
+    ),
+    "editing": (
+        "The videos and prompts of the paper were never released; footage and prompts are those of whoever built this.",
+        "Nobody made the edits that are asked for: there is no truth to compare with, and scores are of networks that have their"
+        " own errors.",
+    ),
+}
+
+
+def limits(dataset: Dataset) -> list[str]:
+    """The uses it is made for, then its limits: of its recipe, and of these items."""
+    recipe = str(dataset.recipe.get("recipe"))
+    use = _USES.get(recipe, "Finding out which content a method fails on.")
+    told = [line for one in _OF_THESE_ITEMS for line in one(dataset)]
+    found = [*told, *_OF_RECIPES.get(recipe, ())]
+    return ["## Intended use and limits", "", use, "", *(f"- {line}" for line in found), ""]
+
+
+def _footage(dataset: Dataset) -> list[str]:
+    leaves = dataset.recipe.get("leaves", {}).get("source", {})
+    drawn = [_GENERATED[name] for name in leaves if name in _GENERATED]
+    count = len(content.sources(dataset.items))
+    few = (
+        f"There {'is' if count == 1 else 'are'} only {counted(count, 'source')}: intervals are wide, and the items of one source"
+    )
+    return [
+        *([f"The footage is not of the world: it is {listed(drawn)}."] if drawn else []),
+        *([f"{few} resemble each other."] if count < _FEW_SOURCES else []),
+    ]
+
+
+def _slices(dataset: Dataset) -> list[str]:
+    small = [part.name for part in dataset.slices if len(part.item_ids) < _FEW_ITEMS]
+    shown = ", ".join(f"`{name}`" for name in small[:8]) + (f" and {len(small) - 8} more" if len(small) > 8 else "")
+    items, members = len(dataset.items), sum(len(part.item_ids) for part in dataset.slices)
+    told = [f"Fewer than {_FEW_ITEMS} items: {shown}. Their means are unsure."] if small else []
+    if empty := len(dataset.left_out):
+        told.append(f"{counted(empty, 'slice')} had no items and {'is' if empty == 1 else 'are'} left out.")
+    if members > items:
+        told.append("Slices share items, so their scores are not independent of each other.")
+    return told
+
+
+def _labels(dataset: Dataset) -> list[str]:
+    asked = bool(dataset.facts.get("raters"))
+    people = "the answers of raters apart, they" if asked else "they"
+    told = [f"Labels and attributes are measured or drawn by a program; {people} were not checked by people."]
+    doubts = [row["attributes"].get("label_doubts") for row in dataset.items]
+    doubted = sum(text not in (None, "none") for text in doubts)
+    if doubted:
+        told.append(
+            f"Of {counted(doubted, 'item')} the hole as it was drawn does not measure what its preset promises: `label_doubts` in"
+            " `attributes` names the labels."
+        )
+    return told
+
+
+def _thresholds(dataset: Dataset) -> list[str]:
+    found = dataset.facts.get("selection")
+    if not found or not found["rules"] or dataset.facts.get("rules"):
+        return []
+    return ["The thresholds of the rules were not compared with the judgement of people."]
+
+
+def _encoding(dataset: Dataset) -> list[str]:
+    coded = [row["encode_psnr_db"] for row in dataset.items if row.get("encode_crf") != 0]
+    known = [float(value) for value in coded if value is not None]  # nothing is told of truths that are held back
+    if not known:
+        return []
+    worst = min(known)
+    return [
+        f"Clips are encoded with losses, {number(worst)} dB or better against the frames before. What decoding gives is the"
+        " truth; what was lost before is nobody's to recover."
+    ]
+
+
+_OF_THESE_ITEMS: tuple[Callable[[Dataset], list[str]], ...] = (_footage, _slices, _labels, _thresholds, _encoding)

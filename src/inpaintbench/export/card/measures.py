@@ -1,0 +1,77 @@
+"""The attributes that a card shows, with their units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inpaintbench.types import Plain
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number in ``attributes`` that says how hard an item is."""
+
+    name: str
+    title: str
+    unit: str
+    """As printed."""
+    scale: float = 1.0
+    """Factor for the number as printed."""
+    level: str | None = None
+    """What the items are grouped by: an attribute or a column."""
+
+    def of(self, row: Plain) -> float | None:
+        """The number of an item; None where it has none."""
+        value = row["attributes"].get(self.name)
+        known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return float(value) if known else None
+
+
+_SHARE = ("%", 100.0)
+MEASURES = (
+    Measure("hole.hole_fraction", "Share of the pixels in the hole", *_SHARE, level="size_level"),
+    Measure("camera_motion_per_frame", "Camera motion, share of the view a frame", *_SHARE, level="camera_motion_level"),
+    Measure("camera_motion", "Camera motion, share of the view", *_SHARE, level="camera_motion_level"),
+    Measure("bg_scene_motion", "Background scene motion, share of the view", *_SHARE, level="bg_scene_motion_level"),
+    Measure("hole.pose_change", "Change of the hole's shape, 1 - IoU", "", level="pose_level"),
+    Measure("hole.centroid_displacement_pixels", "Displacement of the hole", "pixels", level="displacement_level"),
+    Measure("mask.blocks", "Blocks in a picture", "blocks"),
+    Measure("mask.joints_hidden", "Hidden joints of a person", "joints"),
+    Measure("mask.events", "Texts in a clip", "texts"),
+    Measure("degradation.wear_rms", "Wear of the print, RMS", *_SHARE),
+    Measure("degradation.change_rms", "Change from truth to input, RMS", *_SHARE),
+    Measure("moisture", "Moisture, -1 dry to 1 wet", ""),
+    Measure("warp_valid_share", "What optical flow explains, share of the pixels", *_SHARE),
+    Measure("object_fraction", "Object, share of the frame", *_SHARE, level="task"),
+)
+_OTHER_LEVELS = {"hole.hole_fraction": ("mask.difficulty", "mask.kind", "set")}
+_ORDER = ("low", "easy", "medium", "hard", "high")
+NEITHER = "neither"
+
+
+def present(rows: Sequence[Plain], *, most: int) -> list[Measure]:
+    """The first ``most`` measures that differ between items."""
+    values = {one.name: {value for row in rows if (value := one.of(row)) is not None} for one in MEASURES}
+    return [one for one in MEASURES if len(values[one.name]) > 1][:most]
+
+
+def groups_of(measure: Measure, rows: Sequence[Plain]) -> list[str] | None:
+    """The level of each item; None where items do not differ in one."""
+    for name in filter(None, (measure.level, *_OTHER_LEVELS.get(measure.name, ()))):
+        found = [_level(row, name) for row in rows]
+        if 1 < len(set(found)) <= 8:
+            return found
+    return None
+
+
+def _level(row: Plain, name: str) -> str:
+    value = row["attributes"].get(name, row.get(name))
+    return str(value) if isinstance(value, str) else NEITHER
+
+
+def rank_of(level: str) -> tuple[int, str]:
+    """Where a level stands beside others: low before high, and those that have none last."""
+    place = _ORDER.index(level) if level in _ORDER else len(_ORDER) + (level == NEITHER)
+    return place, level

@@ -1,0 +1,116 @@
+"""The pictures of a card: how many items there are of each kind, and how hard they are."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inpaintbench.export import layout
+from inpaintbench.export.bars import bars_svg
+from inpaintbench.export.card.content import are_stills
+from inpaintbench.export.card.measures import Measure, groups_of, present, rank_of
+from inpaintbench.export.card.words import number
+from inpaintbench.export.histogram import histogram_svg
+from inpaintbench.types import Dataset, Plain
+
+FOLDER = "card"
+_MOST_MEASURES = 4
+_BINS = 12
+_FINEST = 1e-6
+"""Width of a bin, of the largest value: edges are printed with a few digits."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One picture."""
+
+    path: str
+    """In the dataset."""
+    alt: str
+    """What it shows, for who does not see it."""
+    svg: str
+
+
+def plots(dataset: Dataset) -> list[Plot]:
+    """Items a slice, then the attributes that differ between items, then how long or large clips are; the same bytes always."""
+    made = [_of_slices(dataset)]
+    made += [_of_measure(one, dataset.items) for one in present(dataset.items, most=_MOST_MEASURES)]
+    if (size := _of_sizes(dataset.items)) is not None:
+        made.append(size)
+    return made
+
+
+def _of_slices(dataset: Dataset) -> Plot:
+    split_of = layout.splits(dataset.items)
+    counts = {part.name: dict(Counter(split_of[name] for name in part.item_ids)) for part in dataset.slices}
+    splits = [split for split in layout.SPLITS if any(split in of for of in counts.values())]
+    ordered = {name: {split: of.get(split, 0) for split in splits} for name, of in counts.items()}
+    sizes = sorted(sum(of.values()) for of in ordered.values())
+    alt = f"Bars: items in each of {len(sizes)} slices, from {sizes[0]:,} to {sizes[-1]:,}"
+    return Plot(f"{FOLDER}/slices.svg", f"{alt}.", bars_svg(ordered, title="Items in each slice", unit="items"))
+
+
+def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
+    known = [row for row in rows if measure.of(row) is not None]
+    groups = groups_of(measure, known)
+    if groups:
+        ordered = sorted(zip(groups, known, strict=True), key=lambda pair: rank_of(pair[0]))  # stable: rows keep their order
+        groups, known = [group for group, _ in ordered], [row for _, row in ordered]
+    values = [float(value) for row in known if (value := measure.of(row)) is not None]
+    return _histogram(
+        "attribute-" + re.sub(r"[^a-z0-9]+", "-", measure.name.lower()),
+        values,
+        title=measure.title,
+        x_label=f"{measure.unit or 'value'} (height: share of the items)",
+        scale=measure.scale,
+        unit=measure.unit,
+        groups=groups,
+    )
+
+
+def _of_sizes(rows: Sequence[Plain]) -> Plot | None:
+    """How long clips are, or how large pictures; None where they are all alike."""
+    clips = {row["clip_id"]: row for row in rows}.values()
+    if are_stills(rows):
+        name, title, unit, of = "sides", "The longer side of the pictures", "pixels", "pictures"
+        values = [float(max(row["width"], row["height"])) for row in clips]
+    else:
+        name, title, unit, of = "durations", "How long the clips are", "seconds", "clips"
+        values = [row["frames"] / row["fps"] for row in clips]
+    if len(set(values)) < 2:
+        return None
+    return _histogram(name, values, title=title, x_label=f"{unit} (height: share of the {of})", unit=unit)
+
+
+def _histogram(
+    name: str, values: Sequence[float], *, title: str, x_label: str, unit: str, scale: float = 1.0,
+    groups: Sequence[str] | None = None,
+) -> Plot:  # fmt: skip
+    low, middle, high = (number(scale * one) for one in (min(values), statistics.median(values), max(values)))
+    alt = f"Histogram: {title}, {len(values):,} values from {low} to {high} {unit}".rstrip() + f", median {middle}"
+    if groups:
+        alt += f", by {', '.join(dict.fromkeys(groups))}"
+    svg = histogram_svg(values, title=title, x_label=x_label, bin_edges=edges(values), groups=groups, x_scale=scale)
+    return Plot(f"{FOLDER}/{name}.svg", f"{alt}.", svg)
+
+
+def edges(values: Sequence[float]) -> list[float]:
+    """Round edges of about ten bins, the last above the largest value.
+
+    Args:
+        values: finite, not all equal.
+    """
+    low, high = min(values), max(values)
+    raw = max((high - low) / _BINS, _FINEST * max(abs(low), abs(high)))
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * (1 - 1e-9)) * power
+    first = math.floor(low / step + 1e-9)
+    last = math.floor(high / step + 1e-9) + 1
+    made = [float(f"{place * step:.12g}") for place in range(first, last + 1)]
+    if made[0] > low:  # rounding
+        made.insert(0, float(f"{(first - 1) * step:.12g}"))
+    return made

@@ -1,0 +1,41 @@
+"""Words of others in Markdown, and numbers as people read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_MARKS = re.compile(r"([\\`*_\[\]<>|#~$!])")
+
+
+def plain(text: object) -> str:
+    """One line in which nothing is Markdown or HTML, whatever somebody wrote."""
+    line = " ".join("".join(mark if mark.isprintable() else " " for mark in str(text)).split())
+    return _MARKS.sub(r"\\\1", line.replace("&", "&amp;"))
+
+
+def code(text: object) -> str:
+    """A span of code that may stand in a cell of a table."""
+    line = " ".join("".join(mark if mark.isprintable() else " " for mark in str(text)).split())
+    return f"`{line.replace('`', chr(39)).replace('|', chr(92) + '|')}`"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 item``, ``2 items``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent."""
+    text = f"{value:.3g}"
+    return f"{value:,.0f}" if "e" in text and abs(value) >= 1 else f"{value:.4f}" if "e" in text else text
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table in Markdown with an empty line after it; cells are Markdown already."""
+    return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *(f"| {' | '.join(row)} |" for row in rows), ""]

@@ -1,0 +1,205 @@
+"""croissant.json: the dataset in the vocabulary of ML Commons, with media columns and the SHA-256 of every file.
+
+Format: Croissant 1.1, https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. A dataset does not know where or when it
+will be published, so ``url``, ``creator`` and ``datePublished`` are left out; the same manifest gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from inpaintbench.export import layout
+from inpaintbench.export.card.content import sources
+from inpaintbench.export.citations import paper_of
+from inpaintbench.export.licence_names import licence_url, spdx
+from inpaintbench.export.licences import is_known
+from inpaintbench.frozen import MANIFEST, content_of
+from inpaintbench.types import Dataset
+
+MOST_FILES = 5_000
+"""Media files beyond it are described by their folders alone; their hashes stand in ``dataset.json``."""
+_CONTEXT: Mapping[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "name": {"@container": "@language"},
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+"""Terms and their order are fixed by the standard."""
+_FORMATS = {
+    ".mp4": "video/mp4", ".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json", ".md": "text/markdown",
+    ".parquet": "application/x-parquet", "": "text/plain",
+}  # fmt: skip
+_TYPES = {pa.int64(): "sc:Integer", pa.float64(): "sc:Float", pa.bool_(): "sc:Boolean"}
+
+
+def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
+    """The JSON-LD, with a record set for each slice and for each folder of media.
+
+    Args:
+        dataset: with the hashes of every file but ``croissant.json`` and ``dataset.json`` themselves.
+        sizes: of these files, in bytes; those that are not known are left out.
+    """
+    metadata = _metadata_names(dataset)
+    folders = _folders(dataset)
+    paper = paper_of(dataset)
+    stated = {row["licence"] for row in sources(dataset.items).values() if is_known(row["licence"])}
+    licences = sorted({licence_url(one) or spdx(one) or str(one) for one in stated})
+    told = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "name": dataset.name,
+        "description": _description(dataset, folders),
+        **({"license": licences} if licences else {}),
+        "version": dataset.version,
+        "identifier": content_of(dataset),
+        "isLiveDataset": False,
+        **({"citeAs": paper.bibtex} if paper else {}),
+        "distribution": [
+            *_file_objects(dataset, sizes, folders),
+            *(_file_set(f"{name}-files", [f"{name}/*{suffix}"], suffix) for name, suffix in folders),
+            *(_file_set(f"{slice_}-rows", names, ".parquet") for slice_, names in metadata.items()),
+        ],
+        "recordSet": [
+            *(_media_set(name, suffix) for name, suffix in folders),
+            *(_slice_set(part.name, part.rule, dataset, folders) for part in dataset.slices),
+        ],
+    }
+    return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _description(dataset: Dataset, folders: Sequence[tuple[str, str]]) -> str:
+    count = len(dataset.items)
+    told = (
+        f"{count:,} items in {len(dataset.slices):,} slices. README.md is the card, NOTICE names the sources and their licences."
+    )
+    if _too_many(dataset, folders):
+        told += f" The SHA-256 of each media file stands in {MANIFEST}."
+    return told
+
+
+def _metadata_names(dataset: Dataset) -> dict[str, list[str]]:
+    """Slice -> its files of rows."""
+    split_of = layout.splits(dataset.items)
+    return {
+        part.name: [layout.metadata_name(part.name, split, split_of) for split in layout.by_split(part.item_ids, split_of)]
+        for part in dataset.slices
+    }
+
+
+def _folders(dataset: Dataset) -> list[tuple[str, str]]:
+    """Folders of media and the suffix of their files."""
+    names = {name for row in dataset.items for name in layout.media_names(row)}
+    return sorted({(str(PurePosixPath(name).parent), PurePosixPath(name).suffix) for name in names})
+
+
+def _too_many(dataset: Dataset, folders: Sequence[tuple[str, str]]) -> bool:
+    known = {name for name, _ in folders}
+    return sum(name.partition("/")[0] in known for name in dataset.files) > MOST_FILES
+
+
+def _file_objects(dataset: Dataset, sizes: Mapping[str, int], folders: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    left_out = {name for name, _ in folders} if _too_many(dataset, folders) else set()
+    return [
+        {
+            "@type": "cr:FileObject",
+            "@id": name,
+            "name": name,
+            "contentUrl": name,
+            **({"contentSize": f"{sizes[name]} B"} if name in sizes else {}),
+            "encodingFormat": _FORMATS.get(PurePosixPath(name).suffix, "application/octet-stream"),
+            "sha256": sha256,
+        }
+        for name, sha256 in sorted(dataset.files.items())
+        if name.partition("/")[0] not in left_out
+    ]
+
+
+def _file_set(name: str, includes: Sequence[str], suffix: str) -> dict[str, Any]:
+    return {"@type": "cr:FileSet", "@id": name, "name": name, "encodingFormat": _FORMATS[suffix], "includes": list(includes)}
+
+
+def _media_set(folder: str, suffix: str) -> dict[str, Any]:
+    """The files of a folder: path and content."""
+    files = {"fileSet": {"@id": f"{folder}-files"}}
+    kind = "sc:ImageObject" if suffix == ".png" else "sc:VideoObject"
+    named = {"source": {**files, "extract": {"fileProperty": "fullpath"}}}
+    content = {"source": {**files, "extract": {"fileProperty": "content"}}}
+    name = _media_name(folder)
+    fields = [_field(name, "path", "sc:Text", **named), _field(name, "content", kind, **content)]
+    return _record_set(name, f"Media files of the folder {folder}.", fields, key="path")
+
+
+def _media_name(folder: str) -> str:
+    """No slice is called so, since slices are files."""
+    return f"media/{folder}"
+
+
+def _slice_set(name: str, rule: str, dataset: Dataset, folders: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The rows of a slice; columns of paths name the record set of their media."""
+    there = {folder for folder, _ in folders}
+    of_columns = {layout.file_column(part): folder for part, folder in layout.MEDIA.items() if folder in there}
+    fields = []
+    for column in layout.row_schema(dataset.items):
+        is_list = pa.types.is_list(column.type)
+        told: dict[str, Any] = {"source": {"fileSet": {"@id": f"{name}-rows"}, "extract": {"column": column.name}}}
+        if folder := of_columns.get(column.name):
+            # Not ``references``: with them mlcroissant 1.1 reads no row, since it can open no video to join.
+            told["description"] = f"{'Paths' if is_list else 'Path'} of the record set {_media_name(folder)}."
+        if is_list:
+            told |= {"isArray": True, "arrayShape": "-1"}
+        fields.append(_field(name, column.name, _TYPES.get(column.type, "sc:Text"), **told))
+    return _record_set(name, rule, fields, key="item_id")
+
+
+def _record_set(name: str, description: str, fields: Sequence[dict[str, Any]], *, key: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "key": {"@id": f"{name}/{key}"},
+        "field": list(fields),
+    }  # fmt: skip
+
+
+def _field(of: str, name: str, kind: str, **told: Any) -> dict[str, Any]:
+    return {"@type": "cr:Field", "@id": f"{of}/{name}", "name": name, "dataType": kind, **told}

@@ -1,0 +1,203 @@
+"""What changed between two versions of a dataset, from their manifests alone: no media are read."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inpaintbench import frozen
+from inpaintbench.errors import InputError
+from inpaintbench.export import layout
+from inpaintbench.export.documents import is_document
+from inpaintbench.frozen import dataset_id
+from inpaintbench.types import Dataset, Plain, Slice, canonical_json
+
+_PIXELS = {
+    "truth": ("truth_yuv_sha256", "truth_rgb_sha256"), "hole": ("hole_sha256",), "input": ("input_sha256",),
+    "object_mask": ("object_mask_sha256",),
+}  # fmt: skip
+"""Media part -> the columns that say what its file decodes to."""
+_HASHES = {column for columns in _PIXELS.values() for column in columns}
+SAME_PIXELS, OTHER_PIXELS, OTHER_FILE, ADDED, GONE = "re-encoded, same pixels", "other pixels", "another file", "added", "gone"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value that differs; None where there is none."""
+
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """What differs of an item that both versions have."""
+
+    columns: Mapping[str, Change]
+    """Column, ``attributes.NAME`` or ``generator_parameters.NAME`` -> its values."""
+    media: Mapping[str, str]
+    """Media part -> what happened to its file, in words."""
+
+
+@dataclass(frozen=True)
+class SliceChange:
+    """What differs of a slice that both versions have."""
+
+    rule: Change | None
+    added: list[str]
+    """Ids of items that are new in it, in its order."""
+    removed: list[str]
+    reordered: bool
+    """Whether the items that both have stand in another order."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What changed; empty mappings and lists where nothing did."""
+
+    old: str
+    """Id of the dataset, see ``frozen.dataset_id``."""
+    new: str
+    items: Change
+    """How many there are."""
+    items_added: list[str]
+    items_removed: dict[str, str | None]
+    """Item -> the reason on its tombstone; None without one."""
+    items_changed: dict[str, ItemChange]
+    slices_added: dict[str, int]
+    """Slice -> its items."""
+    slices_removed: dict[str, str | None]
+    """Slice -> why it was left out; None where nothing says so."""
+    slices_changed: dict[str, SliceChange]
+    recipe: dict[str, Change]
+    """Flat keys of the resolved recipe, ``source.leaf`` for example."""
+    packages: dict[str, Change]
+    files: dict[str, str]
+    """Other files, less rows and documents -> added, gone or changed."""
+    facts: dict[str, Change]
+    """What the card tells besides the rows, flat."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether items, slices and recipe are the same."""
+        told = (self.items_added, self.items_removed, self.items_changed, self.slices_added, self.slices_removed)
+        return not any((*told, self.slices_changed, self.recipe, self.files))
+
+
+def manifest_of(where: str, *, revision: str | None = None) -> Dataset:
+    """The manifest of a folder, or of a dataset of the Hub, ``OWNER/NAME``, of which nothing else is downloaded.
+
+    Raises:
+        InputError: neither is there.
+        NetworkError: the Hub refuses, or cannot be reached.
+        VerifyError: the manifest is damaged.
+    """
+    if Path(where).is_dir():
+        return frozen.load(where)
+    if not is_hub_name(where):
+        raise InputError(f"{where!r} is no folder, and no dataset of the Hub (OWNER/NAME)")
+    from inpaintbench.export.publishing.client import opened
+    from inpaintbench.export.publishing.remote import held
+
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-diff-") as place, opened(where) as hub:
+        return held(hub, Path(place), revision=revision).dataset
+
+
+def is_hub_name(where: str) -> bool:
+    """Whether ``where`` may name a dataset of the Hub: there is no such folder, and it is two names with one slash."""
+    owner, slash, name = where.partition("/")
+    return bool(owner and slash and name) and "/" not in name and owner not in (".", "..", "~") and not Path(where).exists()
+
+
+def difference(old: Dataset, new: Dataset) -> Difference:
+    """What ``new`` has otherwise than ``old``; ids decide what is the same item."""
+    before, after = ({row["item_id"]: row for row in dataset.items} for dataset in (old, new))
+    reasons = {row["item_id"]: row["reason"] for row in new.removed}
+    slices, later = ({part.name: part for part in dataset.slices} for dataset in (old, new))
+    both = [name for name in after if name in before]
+    changed = {name: _item_change(before[name], after[name], old.files, new.files) for name in both}
+    kept = {name: _slice_change(slices[name], part) for name, part in later.items() if name in slices}
+    return Difference(
+        old=dataset_id(old),
+        new=dataset_id(new),
+        items=Change(len(before), len(after)),
+        items_added=[name for name in after if name not in before],
+        items_removed={name: reasons.get(name) for name in before if name not in after},
+        items_changed={name: change for name, change in changed.items() if change.columns or change.media},
+        slices_added={name: len(part.item_ids) for name, part in later.items() if name not in slices},
+        slices_removed={name: new.left_out.get(name) for name in slices if name not in later},
+        slices_changed={name: one for name, one in kept.items() if one.rule or one.added or one.removed or one.reordered},
+        recipe=_changes(_flat(old.recipe), _flat(new.recipe)),
+        packages=_changes(old.versions, new.versions),
+        files=_other_files(old, new),
+        facts=_changes(_flat(old.facts), _flat(new.facts)),
+    )
+
+
+def _item_change(old: Plain, new: Plain, old_files: Mapping[str, str], new_files: Mapping[str, str]) -> ItemChange:
+    parts = [layout.file_column(part) for part in layout.MEDIA]
+    skipped = {*parts, *_HASHES}
+    plain = [{name: value for name, value in row.items() if name not in skipped} for row in (old, new)]
+    media = {}
+    for part, column in zip(layout.MEDIA, parts, strict=True):
+        before = [old_files.get(name) for name in _names(old.get(column))]
+        after = [new_files.get(name) for name in _names(new.get(column))]
+        if what := _media_change(part, before, after, old, new):
+            media[part] = what
+    return ItemChange(_changes(_flat(plain[0]), _flat(plain[1])), media)
+
+
+def _media_change(part: str, old_files: Sequence[Any], new_files: Sequence[Any], old: Plain, new: Plain) -> str | None:
+    pixels = [[row.get(column) for column in _PIXELS.get(part, ())] for row in (old, new)]
+    if part == "second_hole":
+        pixels = [[one.get("hole_sha256") for one in row["attributes"].get("second_holes", ())] for row in (old, new)]
+    same = pixels[0] == pixels[1]
+    if old_files == new_files:
+        return None if same else OTHER_PIXELS
+    if not (old_files and new_files):
+        return ADDED if new_files else GONE
+    if not any(pixels[0]):  # its decoded pixels are not hashed
+        return OTHER_FILE
+    return SAME_PIXELS if same else OTHER_PIXELS
+
+
+def _names(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value or ())
+
+
+def _slice_change(old: Slice, new: Slice) -> SliceChange:
+    common = [[name for name in part.item_ids if name in other.item_ids] for part, other in ((old, new), (new, old))]
+    return SliceChange(
+        rule=None if old.rule == new.rule else Change(old.rule, new.rule),
+        added=[name for name in new.item_ids if name not in old.item_ids],
+        removed=[name for name in old.item_ids if name not in new.item_ids],
+        reordered=common[0] != common[1],
+    )
+
+
+def _other_files(old: Dataset, new: Dataset) -> dict[str, str]:
+    """Files that are neither media of items, nor rows, nor written from the manifest."""
+    hashes = []
+    for dataset in (old, new):
+        media = {name for row in dataset.items for name in layout.media_names(row)}
+        mine = {name for name in dataset.files if name not in media and not name.endswith(".parquet") and not is_document(name)}
+        hashes.append({name: dataset.files[name] for name in mine})
+    told = {name: ADDED if change.old is None else GONE for name, change in _changes(*hashes).items()}
+    return {name: "changed" if name in hashes[0] and name in hashes[1] else what for name, what in sorted(told.items())}
+
+
+def _flat(value: Plain, before: str = "") -> dict[str, Any]:
+    """Nested mappings as one, its keys joined by dots; lists stay whole."""
+    flat: dict[str, Any] = {}
+    for name, inner in value.items():
+        flat |= _flat(inner, f"{before}{name}.") if isinstance(inner, Mapping) and inner else {f"{before}{name}": inner}
+    return flat
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Change]:
+    names = sorted({*old, *new})
+    found = {name: Change(old.get(name), new.get(name)) for name in names}
+    return {name: one for name, one in found.items() if canonical_json(one.old) != canonical_json(one.new)}

@@ -1,0 +1,111 @@
+"""What the row of an item says whose truth is held back: an allow-list; everything else stays with the truth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from inpaintbench import frozen
+from inpaintbench.export.layout import MEDIA, file_column, media_names
+from inpaintbench.types import Dataset, Plain, canonical_json
+
+_SHOWN = ("item_id", "split", "licence", "author", "frames", "width", "height", "fps", "generator", "fill", "hole_is_given")
+_OF_HOLES = "hole."
+"""Attributes that begin so are measured on the hole alone."""
+_HEX = re.compile(r"[0-9a-f]{16,}")
+
+
+def shown_row(row: Plain, given: Plain, *, clip: str, source: str) -> dict[str, Any]:
+    """The row as everybody may see it. Every column is there; what is held back is None, or empty.
+
+    Args:
+        row: of the whole dataset.
+        given: ``input_file_name`` and ``input_sha256`` of the stored input.
+        clip: stands for the clip's id, which is made from the source's bytes.
+        source: stands for the source's.
+    """
+    shown: dict[str, Any] = {name: [] if name.endswith("_file_names") else None for name in row}
+    shown |= {name: row[name] for name in _SHOWN} | {"clip_id": clip, "source_id": source, "attributes": {}}
+    shown |= {"generator_parameters": {}, "input_file_name": given["input_file_name"], "input_sha256": given["input_sha256"]}
+    if row["hole_is_given"] and frozen.has_hole(row):
+        measured = {name: value for name, value in row["attributes"].items() if name.startswith(_OF_HOLES)}
+        shown |= {name: row[name] for name in ("hole_file_name", "hole_sha256", "generator_parameters")}
+        shown["attributes"] = measured
+    return shown
+
+
+def stand_ins(held: Sequence[Plain], column: str) -> dict[str, str]:
+    """Id -> a number that says nothing of it, in the order of the items: those are hashes, so nothing follows from it either."""
+    kind = column.removesuffix("_id")
+    return {name: f"held-back-{kind}-{place}" for place, name in enumerate(dict.fromkeys(row[column] for row in held), start=1)}
+
+
+def withheld_words(whole: Dataset, held: Sequence[Plain]) -> set[str]:
+    """What names a truth that is held back, or where it came from: ids, hashes, file names, addresses.
+
+    What the open items or the shown holes say too is not among it.
+    """
+    ids = {row["item_id"] for row in held}
+    named = {word for row in held for word in _names_of(row, whole.files)}
+    told = {word for row in whole.items if row["item_id"] not in ids for word in _names_of(row, whole.files)}
+    for row in held:
+        if row["hole_is_given"] and frozen.has_hole(row):
+            name = row["hole_file_name"]
+            told |= {name, PurePosixPath(name).stem, row["hole_sha256"], whole.files[name]}
+    return named - told
+
+
+def _names_of(row: Plain, files: Mapping[str, str]) -> Iterator[str]:
+    columns = ("clip_id", "source_id", "source_uri", "page_url", "truth_yuv_sha256", "truth_rgb_sha256", "hole_sha256")
+    yield from (str(row[name]) for name in columns if row[name])
+    for part in set(MEDIA) - {"input"}:
+        for name in media_names({file_column(part): row.get(file_column(part))}):
+            yield from (name, PurePosixPath(name).stem, files[name])
+    for second in row["attributes"].get("second_holes", ()):
+        yield from (second["corruption_id"], second["hole_sha256"])
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every text in ``value``, and every run of hexadecimal digits in them that is long enough for an id."""
+    if isinstance(value, str):
+        yield value
+        yield from _HEX.findall(value)
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _words(name)
+            yield from _words(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _words(inner)
+
+
+def slipped(value: Any, withheld: set[str]) -> list[str]:
+    """The withheld words in plain data or text, sorted."""
+    return sorted(withheld.intersection(_words(value)))
+
+
+def open_row(row: Plain, withheld: set[str], seed: Any) -> dict[str, Any]:
+    """The row of an item that is not held back, without the seed of the recipe and what it says of items that are."""
+    kept = {name: value for name, value in row["attributes"].items() if not slipped({name: value}, withheld)}
+    return {**row, "attributes": kept, "generator_parameters": without_seed(row["generator_parameters"], seed)}
+
+
+def open_facts(facts: Plain, withheld: set[str]) -> dict[str, Any]:
+    """Facts of the dataset: those of single sources without the held-back ones, and no other that names one."""
+    kept = {
+        name: {key: inner for key, inner in fact.items() if key not in withheld} if isinstance(fact, Mapping) else fact
+        for name, fact in facts.items()
+    }
+    return {name: fact for name, fact in kept.items() if not slipped(fact, withheld)}
+
+
+def without_seed(value: Any, seed: Any) -> Any:
+    """Plain data with None for every ``seed`` that is the recipe's: from it, whatever was drawn can be drawn again."""
+    if isinstance(value, Mapping):
+        return {
+            name: None if name == "seed" and canonical_json(inner) == canonical_json(seed) else without_seed(inner, seed)
+            for name, inner in value.items()
+        }
+    return [without_seed(inner, seed) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,230 @@
+"""Divide a frozen dataset for a challenge: inputs for everybody, and the truth of some splits in a dataset of its own.
+
+Both are frozen datasets. Items keep their ids, so predictions on the one are scored on the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inpaintbench import frozen, video
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, UnknownNameError, VerifyError
+from inpaintbench.export.exposure import exposure
+from inpaintbench.export.freeze import check_target, seal, write_rows
+from inpaintbench.export.further_files import HOLES_FILE, copy_further
+from inpaintbench.export.held_rows import open_facts, open_row, shown_row, slipped, stand_ins, withheld_words, without_seed
+from inpaintbench.export.layout import MEDIA, by_split, filled_columns, media_names, splits
+from inpaintbench.frozen import MANIFEST
+from inpaintbench.types import Dataset, Plain, Slice
+from inpaintbench.workspace import file_sha256, replacing
+
+HELD_BACK, TRUTH_OF = "held_back", "truth_of"
+"""Facts of the public dataset and of the one with the truth."""
+_DRAWN = "fingerprints"
+"""The source whose truths are drawn from the recipe's seed alone."""
+_FEWEST_DIGITS = 18
+_AT_ONCE = 4
+
+
+def hold_back(full: Path | str, *, splits: Sequence[str], public: Path, truth: Path) -> tuple[Dataset, Dataset]:
+    """Write two datasets: ``public`` without the truth of some splits, ``truth`` with their items alone.
+
+    Of a held-back item ``public`` has the input as a stored file, the hole where methods are told it, size, licence and author;
+    no truth, no hash or id made from it, nothing on where it came from. The items of other splits stay as they are, less the
+    recipe's seed. ``truth`` has complete rows and the same inputs. The same ``full`` gives the same bytes.
+
+    Args:
+        full: folder of the whole, a frozen dataset.
+        splits: those to hold back.
+        public: folder of the dataset for everybody; an older dataset there is replaced.
+        truth: the same for the dataset to keep.
+
+    Returns:
+        Their manifests. The fact ``held_back`` of the first names ``splits``, ``items``, ``truth_dataset`` and, where inputs of
+        one clip show what lies under each other's holes, ``shown_by_other_inputs``; the fact ``truth_of`` of the second has
+        ``dataset``, ``manifest_sha256`` and ``splits``.
+
+    Raises:
+        InputError: edits, whose input is their truth; a source in both a held-back and an open split; a seed that is found by
+            trying; a dataset that is itself a part of another.
+        UnknownNameError: no such split.
+        VerifyError: a file of ``full`` is missing or does not decode to what its manifest says.
+        WorkspaceError: not writable.
+    """
+    root, whole = Path(full), frozen.load(full)
+    held = _held(whole, splits)
+    for target in (public, truth):
+        check_target(target)
+    _check_places(root, public, truth)
+    # The truth comes into place first: nothing is public of which it could be lost.
+    with replacing(public, what="export ") as shown, replacing(truth, what="export ") as kept:
+        _check_files(root, whole)
+        given = _inputs(root, held, shown)
+        public_dataset = _write_public(root, whole, held, given, shown)
+        truth_dataset = _write_truth(root, whole, held, given, shown, kept)
+    return public_dataset, truth_dataset
+
+
+def truth_name(whole: Dataset) -> str:
+    """What the dataset with the truth is called."""
+    return f"{whole.name} (truth)"
+
+
+def _held(whole: Dataset, names: Sequence[str]) -> list[Plain]:
+    """The rows to hold back, after every check that needs the manifest alone."""
+    known = list(by_split([row["item_id"] for row in whole.items], splits(whole.items)))
+    if not names:
+        raise InputError(f"name the splits to hold back; {whole.name!r} has {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(unknown_name("split", name, known))
+    if other := [fact for fact in (HELD_BACK, TRUTH_OF, "part_of") if fact in whole.facts]:
+        raise InputError(f"{whole.name!r} is itself made from another dataset ({other[0]}); hold back from the whole one")
+    held = [row for row in whole.items if row["split"] in names]
+    if any(map(frozen.is_edit, held)):
+        raise InputError(f"{whole.name!r} asks for edits, whose input is their truth: there is nothing to hold back")
+    _check_apart([row for row in whole.items if row["split"] not in names], held)
+    _check_seed(whole)
+    return held
+
+
+def _check_apart(open_rows: Sequence[Plain], held: Sequence[Plain]) -> None:
+    """No open item may show the frames of a held-back one, or where they came from."""
+    for column, what in (("source_id", "source"), ("truth_rgb_sha256", "true picture")):
+        split_of = {row[column]: row["split"] for row in open_rows}
+        if shared := [row for row in held if row[column] in split_of]:
+            row = shared[0]
+            raise InputError(
+                f"item {row['item_id']} of the split {row['split']!r} shares its {what} with items of {split_of[row[column]]!r}, "
+                f"which shows what is to be held back; hold both splits back, or split by source and build again"
+            )
+
+
+def _check_seed(whole: Dataset) -> None:
+    seed = whole.recipe.get("seed", 0)
+    if _DRAWN in whole.recipe.get("leaves", {}).get("source", {}) and abs(seed) < 10 ** (_FEWEST_DIGITS - 1):
+        raise InputError(
+            f"the truths of {whole.name!r} are drawn from the seed {seed} alone, which anybody finds by trying; build it again "
+            f"with --seed and a random number of {_FEWEST_DIGITS} digits that nobody is told"
+        )
+
+
+def _check_places(*folders: Path) -> None:
+    resolved = [folder.resolve() for folder in folders]
+    for place, one in enumerate(resolved):
+        for other in resolved[place + 1 :]:
+            if one.is_relative_to(other) or other.is_relative_to(one):
+                raise InputError(f"{str(one)!r} and {str(other)!r} lie in each other; choose another folder")
+
+
+def _check_files(root: Path, whole: Dataset) -> None:
+    for name, sha256 in whole.files.items():
+        if not (root / name).is_file() or file_sha256(root / name) != sha256:
+            raise VerifyError(f"{name} of {str(root)!r} is missing or differs from the manifest; export the dataset again")
+
+
+def _inputs(root: Path, held: Sequence[Plain], shown: Path) -> dict[str, dict[str, str]]:
+    """Item -> name and hash of its input, which then lies in ``shown``: the stored file, or its frames without loss."""
+    (shown / MEDIA["input"]).mkdir()
+
+    def one(row: Plain) -> dict[str, str]:
+        if name := row.get("input_file_name"):
+            shutil.copyfile(root / name, shown / name)
+            return {"input_file_name": name, "input_sha256": row["input_sha256"]}
+        return _rendered(root, row, shown)
+
+    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as threads:
+        return dict(zip((row["item_id"] for row in held), threads.map(one, held), strict=True))
+
+
+def _rendered(root: Path, row: Plain, shown: Path) -> dict[str, str]:
+    frames = frozen.corrupted(root, row, lambda: frozen.hole_of(root, row))
+    suffix = video.suffix_for(row["frames"])
+    made = shown / MEDIA["input"] / f"{row['item_id']}{suffix}"
+    video.write_lossless(made, frames, fps=row["fps"])
+    digest = hashlib.sha256(frames.tobytes()).hexdigest()
+    if video.decoded_hashes(made)[1] != digest:
+        raise VerifyError(f"the input of item {row['item_id']} cannot be stored without loss")
+    name = f"{MEDIA['input']}/{file_sha256(made)[:16]}{suffix}"
+    made.replace(shown / name)
+    return {"input_file_name": name, "input_sha256": digest}
+
+
+def _write_public(
+    root: Path, whole: Dataset, held: Sequence[Plain], given: Mapping[str, Plain], folder: Path
+) -> Dataset:  # fmt: skip
+    withheld, seed = withheld_words(whole, held), whole.recipe.get("seed")
+    clips, sources = stand_ins(held, "clip_id"), stand_ins(held, "source_id")
+    rows = []
+    for row in whole.items:
+        if row["item_id"] in given:
+            one = shown_row(row, given[row["item_id"]], clip=clips[row["clip_id"]], source=sources[row["source_id"]])
+            rows.append(one | {"generator_parameters": without_seed(one["generator_parameters"], seed)})
+        else:
+            rows.append({"input_file_name": None, **open_row(row, withheld, seed)})
+    rows = filled_columns(rows)
+    told: dict[str, Any] = {
+        "splits": sorted({row["split"] for row in held}), "items": len(held), "truth_dataset": truth_name(whole),
+    }  # fmt: skip
+    if found := exposure(root, held):
+        told["shown_by_other_inputs"] = found
+    _copy_media(root, rows, folder)
+    opened = {row["item_id"] for row in rows if frozen.has_truth(row)}
+    with_holes = opened | {row["item_id"] for row in rows if frozen.has_hole(row)}
+    copy_further(root, whole, folder, of=lambda name: with_holes if name == HOLES_FILE else opened, everybody=True)
+    facts = open_facts(whole.facts, withheld) | {HELD_BACK: told}
+    made = replace(whole, items=tuple(rows), recipe=without_seed(dict(whole.recipe), seed), facts=facts)
+    write_rows(folder, rows, whole.slices)
+    made = seal(folder, made)
+    _check_nothing_slipped(folder, made, withheld)
+    return made
+
+
+def _write_truth(
+    root: Path, whole: Dataset, held: Sequence[Plain], given: Mapping[str, Plain], shown: Path, folder: Path
+) -> Dataset:  # fmt: skip
+    rows = filled_columns([{**row, **given[row["item_id"]]} for row in held])
+    slices = [replace(part, item_ids=tuple(name for name in part.item_ids if name in given)) for part in whole.slices]
+    filled: list[Slice] = [part for part in slices if part.item_ids]
+    empty = {part.name: "its items are in splits that are not held back" for part in slices if not part.item_ids}
+    (folder / MEDIA["input"]).mkdir()
+    for name in {row["input_file_name"] for row in rows}:
+        shutil.copyfile(shown / name, folder / name)
+    _copy_media(root, rows, folder)
+    copy_further(root, whole, folder, of=lambda name: set(given), everybody=False)  # noqa: ARG005
+    told = {
+        "dataset": whole.name, "manifest_sha256": file_sha256(shown / MANIFEST), "splits": sorted({row["split"] for row in held}),
+    }  # fmt: skip
+    made = replace(
+        whole, name=truth_name(whole), items=tuple(rows), slices=tuple(filled), left_out=dict(whole.left_out) | empty,
+        facts=dict(whole.facts) | {TRUTH_OF: told},
+    )  # fmt: skip
+    write_rows(folder, rows, filled)
+    return seal(folder, made)
+
+
+def _copy_media(root: Path, rows: Sequence[Plain], folder: Path) -> None:
+    for name in sorted({name for row in rows for name in media_names(row)}):
+        if not (folder / name).exists():
+            (folder / name).parent.mkdir(exist_ok=True)
+            shutil.copyfile(root / name, folder / name)
+
+
+def _check_nothing_slipped(folder: Path, public: Dataset, withheld: set[str]) -> None:
+    """What is written for everybody, searched for ids, hashes and addresses of what is held back, whoever wrote it."""
+    media = {name for row in public.items for name in media_names(row)}
+    texts = [name for name in public.files if name not in media and not name.endswith(".parquet")]
+    for name in [MANIFEST, *texts]:
+        text = (folder / name).read_text(encoding="utf-8", errors="replace")
+        value = json.loads(text) if name.endswith(".json") else text
+        if found := slipped(value, withheld):
+            raise InputError(f"{name} would tell everybody {found[0]!r}, which belongs to what is held back; nothing was written")

@@ -1,0 +1,44 @@
+"""What a dataset of the Hub says of itself: its manifest, proved and safe to use, without its media."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inpaintbench import frozen
+from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.export.publishing.client import Remote, Repository
+from inpaintbench.export.publishing.part import check_names
+from inpaintbench.frozen import MANIFEST, OWN_HASH, manifest_bytes
+from inpaintbench.types import Dataset
+
+
+@dataclass(frozen=True)
+class Held:
+    """A dataset as the Hub holds it at one commit."""
+
+    commit: str
+    listed: Mapping[str, Remote]
+    """Path -> what the Hub states of every file."""
+    dataset: Dataset
+
+
+def held(hub: Repository, folder: Path, *, revision: str | None) -> Held:
+    """The manifest of a dataset, downloaded to ``folder``.
+
+    Raises:
+        InputError: the repository is no frozen dataset.
+        NetworkError: the Hub refuses, or cannot be reached.
+        VerifyError: the manifest is damaged, or names files outside of its folder.
+    """
+    commit = hub.commit_of(revision)
+    listed = hub.files(commit)
+    if MANIFEST not in listed:
+        raise InputError(f"{hub.name!r} is not a frozen dataset (no {MANIFEST})")
+    manifest = hub.download(MANIFEST, commit=commit, folder=folder)
+    dataset = frozen.load(manifest.parent)
+    if OWN_HASH.encode() in (text := manifest.read_bytes()) and text != manifest_bytes(dataset):
+        raise VerifyError(f"{MANIFEST} of {hub.name!r} is not what its own SHA-256 says; ask its publisher to push again")
+    check_names(dataset)
+    return Held(commit, listed, dataset)

@@ -1,0 +1,139 @@
+"""What a workspace knows of the errors of its labels and of its selection: the facts that a card tells besides the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from inpaintbench.curation.calibration import calibrate_judged
+from inpaintbench.curation.facts import Facts
+from inpaintbench.curation.stored_selection import stored_selection
+from inpaintbench.types import Answer, Clip, Corruption, Dataset, Download, Plain, Selection, Source
+from inpaintbench.workspace import Workspace
+
+AGREEMENT = "agreement"
+"""Table of ``Agreement``; one step a study."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the raters of one study agree on one part of one question."""
+
+    question: str
+    part: str
+    raters: int
+    units: int
+    """Tasks with two answers or more."""
+    answers: int
+    """To those tasks."""
+    alpha: float | None
+    """Krippendorff's."""
+    alpha_low: float | None
+    alpha_high: float | None
+    alpha_reason: str | None
+    """Why there is no value or no interval."""
+
+
+def evidence(workspace: Workspace, recipe: BaseModel) -> dict[str, Any]:
+    """Facts for ``freeze``: those of ``raters``, ``selection``, ``rules``, ``protocols`` and ``titles`` that there are.
+
+    The same tables give the same facts, in the same order.
+
+    Args:
+        workspace: whose tables are read; nothing is measured.
+        recipe: what the items were made by.
+    """
+    found = {
+        "raters": raters(workspace),
+        **_of_rules(workspace),
+        "protocols": protocols(workspace, recipe),
+        "titles": titles(workspace),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def raters(workspace: Workspace) -> list[dict[str, Any]]:
+    """One row a question: clips, votes, clips without an answer, mean agreement; alpha and raters where they were stored.
+
+    Votes of gold tasks, which nobody resolved, do not count.
+    """
+    stored: dict[str, list[Agreement]] = {}
+    for row in workspace.table(AGREEMENT, Agreement):
+        stored.setdefault(row.question, []).append(row)
+    asked: dict[str, list[Answer]] = {}
+    clips = {clip.clip_id for clip in workspace.table("clips", Clip)}
+    for answer in workspace.table("answers", Answer):
+        if answer.votes and answer.subject_id in clips:
+            asked.setdefault(answer.question, []).append(answer)
+    made = []
+    for question, answers in sorted(asked.items()):
+        told = _of_answers(question, answers)
+        parts = sorted(stored.get(question, ()), key=lambda row: row.part)
+        # Of two studies on one question there is no one alpha.
+        if len({row.part for row in parts}) == len(parts):
+            made += [told | _of_agreement(row, several=len(parts) > 1) for row in parts] or [told]
+        else:
+            made.append(told)
+    return made
+
+
+def _of_answers(question: str, answers: Sequence[Answer]) -> dict[str, Any]:
+    several = [row.agreement for row in answers if row.votes > 1 and row.agreement is not None]
+    return {
+        "question": question,
+        "clips": len(answers),
+        "votes": sum(row.votes for row in answers),
+        "undecided": sum(row.answer is None for row in answers),
+        "agreement": sum(several) / len(several) if several else None,
+        "agreement_clips": len(several),
+    }
+
+
+def _of_agreement(row: Agreement, *, several: bool) -> dict[str, Any]:
+    told = asdict(row)
+    named = {"part": told.pop("part")} if several else {}
+    return {name: told[name] for name in ("raters", "alpha", "alpha_low", "alpha_high", "alpha_reason")} | named
+
+
+def _of_rules(workspace: Workspace) -> dict[str, Any]:
+    """What the rules dropped, and how often people would have."""
+    if not workspace.table("selection", Selection):
+        return {}
+    judged = stored_selection(workspace, Facts.of_workspace(workspace, set()))
+    rules = [
+        {"rule": one.label, "judged": one.judged, "dropped": one.dropped, "alone": one.dropped_alone} for one in judged.counts()
+    ]
+    selection = {"clips": len(judged.clip_ids), "kept": int(judged.kept.sum()), "rules": rules}
+    calibrated = [
+        {"rule": one.rule, "n": one.n, "precision": asdict(one.precision), "recall": asdict(one.recall)}
+        for one in calibrate_judged(judged)
+    ]
+    return {"selection": selection, "rules": calibrated}
+
+
+def protocols(workspace: Workspace, recipe: BaseModel) -> list[dict[str, Any]]:
+    """The protocol that the benchmark is scored under unless another is asked for, and the recipe's own besides."""
+    from inpaintbench.eval.protocols import PROTOCOLS, usual
+
+    kind = str(getattr(recipe, "kind", ""))
+    holes = any(row.hole for row in workspace.table("corruptions", Corruption))
+    first = usual(_described(kind, holes=holes))
+    own = f"{kind}/corrected"
+    names = list(dict.fromkeys([first, *([own] if own in PROTOCOLS else [])]))
+    return [{"name": name, "fingerprint": PROTOCOLS.get(name).fingerprint, "usual": name == first} for name in names]
+
+
+def _described(kind: str, *, holes: bool) -> Dataset:
+    """As much of a dataset as the choice of a protocol looks at."""
+    row: Plain = {"hole_file_name": "hole" if holes else None}
+    return Dataset(name="", recipe={"recipe": kind}, items=(row,), slices=(), left_out={}, files={}, versions={})
+
+
+def titles(workspace: Workspace) -> Mapping[str, str]:
+    """Source id -> its title, of downloads that have one; ``documents.sealed`` drops those that rows do not name."""
+    named = {row.sha256: row.title for row in workspace.table("downloads", Download) if row.sha256 and row.title}
+    found = ((row.source_id, named.get(row.sha256)) for row in workspace.table("sources", Source))
+    return {source: title for source, title in sorted(found) if title}

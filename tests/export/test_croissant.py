@@ -1,0 +1,95 @@
+"""croissant.json as the reference implementation reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mlcroissant
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from built import built
+from publishing_data import make_dataset
+
+from inpaintbench import frozen, video
+from inpaintbench.export import croissant
+from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes.stages import SourceSpec
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("clips"), name="devil")
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    recipe = ReinpaintRecipe(size=64, pictures=2, second_masks=2, patch_pixels=16, preset="thin-256", area_edges=(0.0, 0.3))
+    return built(tmp_path_factory.mktemp("pictures") / "w", recipe, SourceSpec("embedded_photographs", {}), workers=0)[1]
+
+
+def read(folder: Path) -> Any:
+    dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+    issues = dataset.metadata.ctx.issues
+    assert list(issues.errors) == []
+    assert all("datePublished" in text for text in issues.warnings), issues.warnings  # nobody knows it before publishing
+    return dataset
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, list | np.ndarray):
+        return [plain(one) for one in value]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def test_it_is_valid_and_gives_the_rows_of_every_slice(clips: Path, pictures: Path) -> None:
+    for folder in (clips, pictures):
+        dataset = read(folder)
+        for part in frozen.load(folder).slices:
+            rows = [{name.rpartition("/")[2]: plain(value) for name, value in row.items()} for row in dataset.records(part.name)]
+            expected = pq.read_table(folder / f"{part.name}.parquet").to_pylist()
+            assert [row["item_id"] for row in rows] == list(part.item_ids)
+            assert rows == expected
+
+
+def test_media_sets_give_the_pictures(pictures: Path) -> None:
+    found = {plain(row["media/truth/path"]): row["media/truth/content"] for row in read(pictures).records("media/truth")}
+    assert sorted(found) == sorted({row["truth_file_name"] for row in frozen.load(pictures).items})
+    for name, picture in found.items():
+        assert (np.asarray(picture) == video.read_frames(pictures / name)[0]).all()
+
+
+def test_every_file_has_its_hash_and_size(clips: Path) -> None:
+    told = json.loads((clips / "croissant.json").read_text())
+    files = {one["@id"]: one for one in told["distribution"] if one["@type"] == "cr:FileObject"}
+    there = {path.relative_to(clips).as_posix() for path in clips.rglob("*") if path.is_file()}
+    assert set(files) == there - {"croissant.json", "dataset.json"}
+    for name, one in files.items():
+        data = (clips / name).read_bytes()
+        assert (one["sha256"], one["contentSize"]) == (hashlib.sha256(data).hexdigest(), f"{len(data)} B")
+        assert one["contentUrl"] == name
+    kinds = {field["dataType"] for one in told["recordSet"] for field in one["field"] if field["name"] == "content"}
+    assert kinds == {"sc:VideoObject"}
+    assert told["license"] == ["https://creativecommons.org/licenses/by/4.0/"]
+    assert "creator" not in told
+    assert "datePublished" not in told
+
+
+def test_of_very_many_media_the_folders_alone_are_told(clips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = frozen.load(clips)
+    monkeypatch.setattr(croissant, "MOST_FILES", 5)
+    told = json.loads(croissant.croissant(dataset, {}))
+    ids = {one["@id"] for one in told["distribution"]}
+    assert {"truth-files", "holes-files", "low.parquet", "README.md"} <= ids
+    assert not any(name.startswith(("truth/", "holes/")) for name in ids)
+    assert "The SHA-256 of each media file stands in dataset.json." in told["description"]
+
+
+def test_the_paper_is_cited_where_there_is_one(clips: Path) -> None:
+    dataset = frozen.load(clips)
+    assert json.loads(croissant.croissant(dataset, {}))["citeAs"].startswith("@inproceedings{devil,")
+    assert "citeAs" not in json.loads(croissant.croissant(replace(dataset, recipe={"recipe": "of another package"}), {}))

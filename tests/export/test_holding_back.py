@@ -1,0 +1,393 @@
+"""Inputs for everybody, the truth of some splits apart: nothing of it is in the public dataset, and scores are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from built import built
+from datasets import load_dataset
+from held_back_films import make_films
+from publishing_data import contents, make_dataset
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import InputError, MissingPartError, UnknownNameError, VerifyError
+from inpaintbench.export.holding_back import hold_back
+from inpaintbench.export.layout import media_names
+from inpaintbench.export.layouts.convert import convert
+from inpaintbench.export.verify import verify
+from inpaintbench.recipes.decaption import DecaptionRecipe
+from inpaintbench.recipes.fingerprint import FingerprintRecipe
+from inpaintbench.recipes.humans import HumansRecipe
+from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Dataset, Plain
+
+SEED = 831_407_265_911_730_264
+FINGERS = FingerprintRecipe(
+    fingers=3, law="uniform", seed=SEED, orientation_fields=True, width=96, height=120, splits={"train": 0.5, "test": 0.5}
+)
+WORLDS: dict[str, tuple[Any, SourceSpec]] = {
+    "humans": (HumansRecipe(splits={"train": 0.5, "test": 0.5}), SourceSpec("drawn_people", {"count": 3})),
+    "decaption": (
+        DecaptionRecipe(side=32, clip_frames=20, splits={"train": 0.5, "test": 0.5}, covered_share=1.0),
+        SourceSpec("embedded", {"count": 3, "width": 48, "height": 32, "frames": 30}),
+    ),
+    "fingerprint": (FINGERS, FINGERS.source),
+    "reinpaint": (
+        ReinpaintRecipe(size=64, preset="medium-256", patch_pixels=16, second_masks=2, pictures=2),
+        SourceSpec("embedded_photographs", {}),
+    ),
+}
+KINDS = ("devil", *WORLDS)
+VERIFIED = ("devil", "decaption")
+"""All ``test``, and a hidden hole and open truths beside held-back ones; each config takes a while to load."""
+
+
+@pytest.fixture(scope="module")
+def whole_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The frozen dataset of a small benchmark, whole; read-only. ``devil`` are three films with holes, all of them ``test``."""
+    root = tmp_path_factory.mktemp("whole")
+
+    def dataset(kind: str) -> Path:
+        folder = root / kind / ("devil" if kind == "devil" else f"exports/{kind}")
+        if not folder.exists():
+            if kind == "devil":
+                return make_films(root / kind)
+            recipe, source = WORLDS[kind]
+            built(root / kind, recipe, source, workers=0)
+        return folder
+
+    return dataset
+
+
+@pytest.fixture(scope="module")
+def divided_of(whole_of: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Path]]:
+    """The same in two: public and truth; read-only."""
+    root = tmp_path_factory.mktemp("divided")
+
+    def folders(kind: str) -> tuple[Path, Path]:
+        public, truth = root / kind, root / f"{kind}-truth"
+        if not public.exists():
+            hold_back(whole_of(kind), splits=["test"], public=public, truth=truth)
+        return public, truth
+
+    return folders
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr("inpaintbench.export.verify.available", list)  # a second decoder takes longer to start than all this
+
+
+def parted(dataset: Dataset) -> tuple[list[Plain], list[Plain]]:
+    """Rows that are held back, and the others."""
+    held = [row for row in dataset.items if row["split"] == "test"]
+    return held, [row for row in dataset.items if row["split"] != "test"]
+
+
+def secrets_of(whole: Dataset) -> set[str]:
+    """All that names a held-back truth or its origin, and that no open item and no shown hole has too."""
+    held, opened = parted(whole)
+
+    def named(row: Plain, *, with_hole: bool) -> Iterator[str]:
+        yield from (row[name] for name in row if name.startswith("truth_") or name in ("clip_id", "source_id", "source_uri"))
+        parts = ["truth_file_name", "alpha_file_name", *(["hole_file_name"] if with_hole else [])]
+        files = [row[name] for name in parts if row.get(name)] + list(row.get("second_hole_file_names", ()))
+        yield from (Path(name).stem for name in files)
+        yield from (whole.files[name] for name in files)
+        yield from (one["hole_sha256"] for one in row["attributes"].get("second_holes", ()))
+        if with_hole and row["hole_sha256"]:
+            yield row["hole_sha256"]
+        if row["page_url"]:
+            yield row["page_url"]
+
+    known = {word for row in opened for word in named(row, with_hole=True)}
+    return {word for row in held for word in named(row, with_hole=not row["hole_is_given"])} - known
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_byte_of_the_public_dataset_names_what_is_held_back(
+    kind: str, whole_of: Callable[[str], Path], divided_of: Callable[[str], tuple[Path, Path]]
+) -> None:
+    whole, (public, _) = frozen.load(whole_of(kind)), divided_of(kind)
+    secrets = secrets_of(whole)
+    assert len(secrets) > 4 * len(parted(whole)[0])
+    for name, data in contents(public).items():
+        text = data.decode("latin-1") + name
+        if name.endswith(".parquet"):
+            text += json.dumps(pq.read_table(public / name).to_pylist())
+        assert [word for word in secrets if word in text] == [], name
+    assert not {row["truth_rgb_sha256"] for row in frozen.load(public).items} & {
+        row["truth_rgb_sha256"] for row in parted(whole)[0]
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_picture_of_the_public_dataset_is_a_held_back_truth_and_holes_hold_the_fill_alone(
+    kind: str, whole_of: Callable[[str], Path], divided_of: Callable[[str], tuple[Path, Path]]
+) -> None:
+    root, (public, _) = whole_of(kind), divided_of(kind)
+    held, _ = parted(frozen.load(root))
+    frames_of = {row["truth_file_name"]: video.read_frames(root / row["truth_file_name"]) for row in held}
+    shown = {row["item_id"]: row for row in frozen.load(public).items}
+    pictures = [video.read_frames(path) for path in sorted(public.rglob("*")) if path.suffix in (".mp4", ".png")]
+    for frames in frames_of.values():
+        same = [other for other in pictures if other.shape == frames.shape and (other == frames).all()]
+        assert not same
+    for row in held:
+        before = frozen.corrupted(root, row, lambda row=row: frozen.hole_of(root, row))
+        view = frozen.input_view(public, shown[row["item_id"]])
+        assert (view.input == before).all()
+        assert view.has("hole") == (row["hole_is_given"] and frozen.has_hole(row))
+        if view.has("hole"):
+            assert (view.hole == frozen.hole_of(root, row)).all()
+            assert (view.input[view.hole] == row["fill"]).all()
+            assert hashlib.sha256(view.input.tobytes()).hexdigest() == shown[row["item_id"]]["input_sha256"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_parts_are_frozen_datasets_and_come_out_the_same_again(
+    kind: str, whole_of: Callable[[str], Path], divided_of: Callable[[str], tuple[Path, Path]], tmp_path: Path
+) -> None:
+    whole = frozen.load(whole_of(kind))
+    held, opened = parted(whole)
+    public, truth = divided_of(kind)
+    if kind in VERIFIED:
+        assert verify(public).problems == verify(truth).problems == []
+    again = hold_back(whole_of(kind), splits=["test"], public=tmp_path / "one", truth=tmp_path / "other")
+    assert (contents(tmp_path / "one"), contents(tmp_path / "other")) == (contents(public), contents(truth))
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == ["one", "other"]
+    shown, kept = frozen.load(public), frozen.load(truth)
+    assert again == (shown, kept)
+    told = shown.facts["held_back"]
+    assert (told["splits"], told["items"], told["truth_dataset"]) == (["test"], len(held), kept.name)
+    assert kept.facts["truth_of"]["manifest_sha256"] == hashlib.sha256((public / "dataset.json").read_bytes()).hexdigest()
+    assert shown.slices == whole.slices
+    assert [row["item_id"] for row in shown.items] == [row["item_id"] for row in whole.items]
+    assert [row["item_id"] for row in kept.items] == [row["item_id"] for row in held]
+    given = {row["item_id"]: (row["input_file_name"], row["input_sha256"]) for row in shown.items}
+    for row, one in zip(held, kept.items, strict=True):
+        assert {name: one[name] for name in row if not name.startswith("input_")} == {
+            name: value for name, value in row.items() if not name.startswith("input_")
+        }
+        assert (one["input_file_name"], one["input_sha256"]) == given[row["item_id"]]
+    by_id = {row["item_id"]: row for row in shown.items}
+    for row in opened:
+        changed = {name for name, value in row.items() if by_id[row["item_id"]][name] != value}
+        assert changed <= {"generator_parameters"}
+        assert by_id[row["item_id"]]["generator_parameters"] == row["generator_parameters"] | {"seed": None}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_back_rows_say_size_licence_and_author_and_nothing_of_the_truth(
+    kind: str, divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path]
+) -> None:
+    public, _ = divided_of(kind)
+    shown = frozen.load(public)
+    before = {row["item_id"]: row for row in frozen.load(whole_of(kind)).items}
+    held, opened = parted(shown)
+    for row in held:
+        told = {name for name, value in row.items() if value not in (None, [], {})}
+        hole = {"hole_file_name", "hole_sha256", "generator_parameters"} if row["hole_sha256"] else set()
+        assert told <= hole | {
+            "item_id", "split", "clip_id", "source_id", "licence", "author", "frames", "width", "height", "fps", "generator",
+            "fill", "hole_is_given", "attributes", "input_file_name", "input_sha256",
+        }  # fmt: skip
+        assert all(name.startswith("hole.") for name in row["attributes"])
+        assert row["clip_id"].startswith("held-back-clip-")
+        kept = ("licence", "author", "split", "frames", "width", "height", "fps")
+        assert [row[name] for name in kept] == [before[row["item_id"]][name] for name in kept]
+    assert all(("truth_file_name" in row) == bool(opened) for row in shown.items)
+    assert shown.recipe.get("seed") is None
+
+
+def test_datasets_loads_open_truths_beside_held_back_ones(divided_of: Callable[[str], tuple[Path, Path]]) -> None:
+    public, truth = divided_of("humans")
+    rows = load_dataset(str(public), "all")
+    assert {row["truth"] for row in rows["test"]} == {None}
+    assert all(row["truth"].size == (row["width"], row["height"]) for row in rows["train"])
+    assert all(row["input"].size == (row["width"], row["height"]) for row in rows["test"])
+    kept = load_dataset(str(truth), "all", split="test")
+    assert [row["item_id"] for row in kept] == [row["item_id"] for row in rows["test"]]
+    for shown, row in zip(rows["test"], kept, strict=True):
+        assert (np.asarray(shown["input"]) == np.asarray(row["input"])).all()
+        hole = np.asarray(row["hole"]) == 255
+        assert (np.asarray(row["truth"])[~hole] == np.asarray(row["input"])[~hole]).all()
+
+
+def test_further_files_go_with_what_they_are_of(
+    divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path]
+) -> None:
+    for kind in ("fingerprint", "humans", "decaption"):
+        (public, truth), whole = divided_of(kind), frozen.load(whole_of(kind))
+        held, opened = parted(whole)
+        if kind == "fingerprint":
+            for folder, rows in ((public, opened), (truth, held)):
+                assert {path.stem for path in (folder / "orientations").iterdir()} == {row["clip_id"] for row in rows}
+        if kind == "humans":  # the holes are given, so their blocks are too
+            shown, kept = (json.loads((folder / "maskdata.json").read_text()) for folder in (public, truth))
+            assert shown == json.loads((whole_of(kind) / "maskdata.json").read_text())
+            assert kept == {f"{row['item_id']}.png": shown[f"{row['item_id']}.png"] for row in held}
+        if kind == "decaption":
+            assert (public / "missing_ratio.svg").read_bytes() == (truth / "missing_ratio.svg").read_bytes()
+            assert {path.stem for path in (public / "alphas").iterdir()} == {Path(r["alpha_file_name"]).stem for r in opened}
+
+
+def test_what_inputs_of_one_clip_show_together_is_counted(
+    divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path]
+) -> None:
+    root = whole_of("reinpaint")
+    shown = items = total = 0
+    rows = frozen.load(root).items
+    for row in rows:
+        hole = frozen.hole_of(root, row)
+        others = [frozen.hole_of(root, one) for one in rows if one["clip_id"] == row["clip_id"] and one != row]
+        seen = sum(int(any(not other[place] for other in others)) for place in zip(*np.nonzero(hole), strict=True))
+        shown, items, total = shown + seen, items + bool(seen), total + int(hole.sum())
+    told = frozen.load(divided_of("reinpaint")[0]).facts["held_back"]["shown_by_other_inputs"]
+    assert told == {"items": items, "hole_pixels": round(shown / total, 4)}
+    assert items == len(rows)
+    for kind in ("humans", "decaption", "fingerprint", "devil"):
+        assert "shown_by_other_inputs" not in frozen.load(divided_of(kind)[0]).facts["held_back"]
+
+
+def test_a_held_back_part_is_asked_for_in_one_sentence(divided_of: Callable[[str], tuple[Path, Path]]) -> None:
+    public, _ = divided_of("devil")
+    row = frozen.load(public).items[0]
+    with pytest.raises(MissingPartError, match=f"item {row['item_id']} of this dataset comes without its truth"):
+        frozen.truth_and_hole(public, row)
+
+
+def _manifest(folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    fields = json.loads((folder / "dataset.json").read_text())
+    change(fields)
+    (folder / "dataset.json").write_text(json.dumps(fields))
+    return folder
+
+
+def _one_source_in_two_splits(fields: dict[str, Any]) -> None:
+    fields["items"][0] |= {"split": "train", "source_id": fields["items"][1]["source_id"]}
+
+
+def _one_truth_in_two_splits(fields: dict[str, Any]) -> None:
+    fields["items"][0] |= {"split": "train", "truth_rgb_sha256": fields["items"][1]["truth_rgb_sha256"]}
+
+
+def _drawn_from_a_small_seed(fields: dict[str, Any]) -> None:
+    fields["recipe"] |= {"seed": 10**17 - 1, "leaves": {"source": {"fingerprints": "1"}}}
+
+
+def _an_edit(fields: dict[str, Any]) -> None:
+    fields["items"][0]["target_prompt"] = "a red car"
+
+
+def _already_divided(fields: dict[str, Any]) -> None:
+    fields["facts"]["held_back"] = {}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (_one_source_in_two_splits, "item i1 of the split 'test' shares its source with items of 'train'"),
+        (_one_truth_in_two_splits, "item i1 of the split 'test' shares its true picture with items of 'train'"),
+        (_drawn_from_a_small_seed, "drawn from the seed 99999999999999999 alone, which anybody finds by trying"),
+        (_an_edit, "'small' asks for edits, whose input is their truth: there is nothing to hold back"),
+        (_already_divided, r"'small' is itself made from another dataset \(held_back\)"),
+    ],
+)
+def test_what_would_show_the_truth_is_refused(change: Callable[[dict[str, Any]], None], why: str, tmp_path: Path) -> None:
+    whole = _manifest(make_dataset(tmp_path / "made"), change)
+    with pytest.raises(InputError, match=why):
+        hold_back(whole, splits=["test"], public=tmp_path / "public", truth=tmp_path / "truth")
+    assert not list(tmp_path.glob("*public*")) + list(tmp_path.glob("*truth*"))
+
+
+def test_names_places_and_damage_are_told_before_anything_is_written(tmp_path: Path) -> None:
+    whole = make_dataset(tmp_path / "made")
+    places = {"public": tmp_path / "public", "truth": tmp_path / "truth"}
+    with pytest.raises(UnknownNameError, match="unknown split 'tset', did you mean 'test'"):
+        hold_back(whole, splits=["tset"], **places)
+    with pytest.raises(InputError, match="name the splits to hold back; 'small' has test"):
+        hold_back(whole, splits=[], **places)
+    with pytest.raises(InputError, match="lie in each other"):
+        hold_back(whole, splits=["test"], public=tmp_path / "public", truth=tmp_path / "public" / "truth")
+    truth = sorted((whole / "truth").iterdir())[1]
+    truth.write_bytes(truth.read_bytes()[:-1] + b"?")
+    with pytest.raises(VerifyError, match=f"truth/{truth.name} .* is missing or differs from the manifest"):
+        hold_back(whole, splits=["test"], **places)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["made"]
+
+
+def test_what_open_items_and_facts_say_of_held_back_ones_stays_out(tmp_path: Path) -> None:
+    whole = make_dataset(tmp_path / "made")
+
+    def change(fields: dict[str, Any]) -> None:
+        fields["items"][0] |= {"split": "train", "attributes": {"duplicate_of": "c" * 16, "sharpness": 2.0}}
+        fields["items"][1]["clip_id"] = "c" * 16
+        fields["items"][1]["source_id"] = "5" * 16
+        titles = {fields["items"][0]["source_id"]: "An open film", "5" * 16: "A film that nobody is to find"}
+        fields["facts"] = {"seen": {"clips": ["c" * 16]}, "titles": titles, "watched": {"n": 3}}
+
+    _manifest(whole, change)
+    shown, kept = hold_back(whole, splits=["test"], public=tmp_path / "public", truth=tmp_path / "truth")
+    assert next(row for row in shown.items if row["split"] == "train")["attributes"] == {"sharpness": 2.0}
+    assert set(shown.facts) == {"titles", "watched", "held_back"}
+    assert list(shown.facts["titles"].values()) == ["An open film"]
+    assert set(kept.facts) == {"seen", "titles", "watched", "truth_of"}
+    assert all(b"nobody is to find" not in data for data in contents(tmp_path / "public").values())
+
+
+def test_text_that_names_a_truth_stops_the_export(tmp_path: Path) -> None:
+    whole = make_dataset(tmp_path / "made")
+    digest = frozen.load(whole).items[2]["truth_rgb_sha256"]
+    _manifest(whole, lambda fields: fields.update(about=f"The third film has the hash {digest}."))
+    with pytest.raises(InputError, match=rf"would tell everybody '{digest}', which belongs to what is held back"):
+        hold_back(whole, splits=["test"], public=tmp_path / "public", truth=tmp_path / "truth")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["made"]
+
+
+def test_media_are_named_by_what_everybody_sees(divided_of: Callable[[str], tuple[Path, Path]]) -> None:
+    for kind in KINDS:
+        public, _ = divided_of(kind)
+        shown = frozen.load(public)
+        for row in parted(shown)[0]:
+            for name in media_names(row):
+                assert re.fullmatch(r"(inputs|holes)/[0-9a-f]{16}\.(mp4|png)", name)
+                if name.startswith("inputs/"):
+                    assert Path(name).stem == shown.files[name][:16]
+
+
+def test_layouts_take_the_public_dataset_where_they_have_a_place_for_it_and_the_truth_as_the_whole(
+    divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    public, truth = divided_of("humans")
+    shown = {row["item_id"]: row for row in frozen.load(public).items}
+    held = parted(frozen.load(public))[0]
+    for layout in ("embedded", "webdataset"):
+        convert(public, layout=layout, out=tmp_path / layout, slices=["all"])
+        config = {"embedded": "all", "webdataset": "default"}[layout]
+        rows = {row.get("item_id") or row["__key__"]: row for row in load_dataset(str(tmp_path / layout), config, split="test")}
+        assert set(rows) == {row["item_id"] for row in held}
+        for item_id, row in rows.items():
+            picture = row["input"] if layout == "embedded" else row["input.png"]
+            assert (np.asarray(picture) == frozen.input_view(public, shown[item_id]).input[0]).all()
+            assert row["truth" if layout == "embedded" else "truth.png"] is None
+    why = f"comes without its truth, as {len(held)} of its items do, which the layout 'chalearn' has a place for; take embedded"
+    with pytest.raises(InputError, match=why):
+        convert(public, layout="chalearn", out=tmp_path / "refused")
+    of_truth, of_whole = (
+        convert(folder, layout="chalearn", out=tmp_path / folder.name / "c") for folder in (truth, whole_of("humans"))
+    )
+    for row in held:
+        for side in ("X", "Y"):
+            name = f"test/{side}/{row['item_id']}.png"
+            assert (of_truth.folder / name).read_bytes() == (of_whole.folder / name).read_bytes()
