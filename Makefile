@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 FULL := $(VENV)/.full
 DEMO := $(VENV)/.demo
 
-.PHONY: help demo setup check test bench docs lock clean
+.PHONY: help demo setup check test bench docs site lock clean
 
 help:
 	@echo "make demo    build, verify, score and report a small benchmark (no torch, no network beyond packages)"
@@ -14,6 +14,7 @@ help:
 	@echo "make test    all tests"
 	@echo "make bench   all measured bars, full counts; writes bench/README.md"
 	@echo "make docs    regenerate the tables and contact sheets in docs/"
+	@echo "make site    the documentation as web pages in site/"
 	@echo "make lock    renew requirements*.lock"
 
 demo: $(DEMO)
@@ -35,12 +36,16 @@ bench: $(FULL)
 docs: $(FULL)
 	$(BIN)/python scripts/tables.py
 	$(BIN)/python scripts/pictures.py
+	$(BIN)/python scripts/concepts.py
+
+site: $(FULL)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lock: $(BIN)/python
 	scripts/install.sh lock
 
 clean:
-	rm -rf demo bench/out docs/build build dist
+	rm -rf demo bench/out site build dist
 
 $(FULL): requirements.lock pyproject.toml scripts/install.sh
 	PYTHON=$(PYTHON) scripts/install.sh full

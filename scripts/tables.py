@@ -1,9 +1,11 @@
-"""Regenerate the tables of docs/leaves.md from the catalogues. `--check` only tells whether they are up to date."""
+"""Regenerate docs/leaves.md from the catalogues and docs/cli.md from the commands. `--check` tells whether they are fresh."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+
+import cli_reference
 
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.cli.leaf_constants import as_typed, constants_of
@@ -18,7 +20,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.masks.generators import GENERATORS
 
-PAGE = Path(__file__).parent.parent / "docs" / "leaves.md"
+DOCS = Path(__file__).parent.parent / "docs"
 KINDS = {
     "Fetchers": FETCHERS, "Sources": SOURCES, "Splitters": SPLITTERS, "Normalizers": NORMALIZERS, "Attributes": ATTRIBUTES,
     "Mask generators": GENERATORS, "Questions": QUESTIONS, "Methods": METHODS, "Metrics": METRICS,
@@ -68,6 +70,9 @@ def _fact(leaf: type, fact: str) -> str:
 
 
 if __name__ == "__main__":
+    pages = {DOCS / "leaves.md": page(), DOCS / "cli.md": cli_reference.page()}
+    stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
-        sys.exit(PAGE.read_text() != page())
-    PAGE.write_text(page())
+        sys.exit(f"not up to date: {', '.join(stale)}; run `make docs`" if stale else 0)
+    for path, text in pages.items():
+        path.write_text(text)

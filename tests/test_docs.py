@@ -6,7 +6,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import typer
 from typer.testing import CliRunner
 
 import inpaintbench
@@ -21,7 +23,7 @@ def test_the_leaf_tables_are_up_to_date() -> None:
 
 
 def test_every_command_in_the_docs_exists() -> None:
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     commands = {
         match
         for page in pages
@@ -43,7 +45,7 @@ def test_every_make_verb_in_the_docs_exists() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
@@ -57,3 +59,20 @@ def test_no_lock_file_names_an_address() -> None:
         text = (ROOT / name).read_text()
         assert "--hash=sha256:" in text
         assert "://" not in text
+
+
+def test_every_option_beside_a_command_in_the_text_is_one_of_its_options() -> None:
+    """Commands in blocks are run by ``tests/docs``; those in running text lack what they need, so their options are looked up."""
+    root = typer.main.get_command(app)
+    seen = 0
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
+        for text in re.findall(r"`inpaintbench ([^`\n]+)`", page.read_text()):
+            command: Any = root
+            words = text.replace("RECIPE", "devil").split()
+            while words and hasattr(command, "get_command") and command.get_command(None, words[0]):
+                command = command.get_command(None, words.pop(0))
+            known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)} | {"--help"}
+            given = {word.partition("=")[0] for word in words if word.startswith("--")}
+            assert given <= known, f"{page.name}: {text}"
+            seen += bool(given)
+    assert seen >= 5

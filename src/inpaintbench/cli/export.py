@@ -55,7 +55,7 @@ def freeze(
     """
     opened = Workspace(workspace, create=False)
     how = {"version": version, "allow_near_duplicates": allow_near_duplicates}
-    with opened.locked():
+    with console.writing(opened):
         before = last(opened)
         if held:
             tell_apart(*export_apart(recall(opened), opened, splits=held, target=to, **how))

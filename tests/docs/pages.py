@@ -1,0 +1,60 @@
+"""What the pages of the documentation tell people to type."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
+"""Name below the repository -> file."""
+PROGRAMS = (".", "inpaintbench", "make", "python", "pip", "mkdocs", "export", "jq")
+SHELLS = ("", "sh", "bash")
+_BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Args:
+        page: where it stands, as in ``PAGES``.
+        language: its first word, "" where there is none.
+        title: the file that it is to be written to, "" for a block that is not one.
+        text: what stands between the fences.
+    """
+
+    page: str
+    language: str
+    title: str
+    text: str
+
+    def commands(self) -> list[str]:
+        """Its command lines without comments, continued ones joined; none of a block in another language than a shell's."""
+        if self.language not in SHELLS:
+            return []
+        lines = re.sub(r"\\\n\s*", "", self.text).splitlines()
+        bare = [_without_comment(line) for line in lines]
+        return [line for line in bare if line.split(" ")[0] in PROGRAMS]
+
+
+def blocks_of(page: str) -> list[Block]:
+    """All fenced blocks of a page, in order."""
+    found = []
+    for match in _BLOCK.finditer(PAGES[page].read_text()):
+        language, _, rest = match["info"].strip().partition(" ")
+        title = re.search(r'title="([^"]+)"', rest)
+        text = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.MULTILINE)
+        found.append(Block(page, language, title[1] if title else "", text))
+    return found
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command line as a shell would split it."""
+    return shlex.split(command, comments=True)
+
+
+def _without_comment(line: str) -> str:
+    return re.sub(r"\s+#\s.*$", "", line).strip()

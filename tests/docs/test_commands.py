@@ -1,0 +1,190 @@
+"""Every command and every Python block of the documentation runs, page by page, in a folder where the names that it uses exist.
+
+A page's commands run in its order and share that folder, as they do for who reads it. A block with a title is a file of that
+name. Commands that take minutes, never end or need another machine stand in ``not_run.toml``, with the reason and the test that
+covers them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from hub_server import TOKEN, HubServer
+from program import run_here
+from tests.docs.pages import PAGES, PROGRAMS, ROOT, SHELLS, Block, blocks_of, words_of
+from tests.docs.things import GIVEN, site
+from tests.docs.worlds import World
+from tests.docs.worlds_of_pages import DONE_BY_HAND, OF_PAGE, installed
+
+from inpaintbench.cli import app
+
+NOT_RUN = tomllib.loads((ROOT / "tests" / "docs" / "not_run.toml").read_text())["command"]
+LISTED = {(page, entry["command"]) for entry in NOT_RUN for page in entry["pages"]}
+SECOND_DECODER = "docs/tutorials/builder.md"
+"""Where ``export verify`` also asks a second decoder, whose start takes longer than all else that it does here."""
+WHOLE = "*"
+"""In the place of a command: all of the page."""
+
+
+def _has_something_to_run(page: str) -> bool:
+    commands = [command for block in blocks_of(page) for command in block.commands() if (page, command) not in LISTED]
+    return (page, WHOLE) not in LISTED and bool(commands or any(block.language == "python" for block in blocks_of(page)))
+
+
+@pytest.fixture
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all processes of a test run, of what was made once."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "documented"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The page's folder, with a Hub and a web site on this machine."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, value in {"COLUMNS": "200", "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    for name in ("INPAINTBENCH_WEIGHTS", "INPAINTBENCH_DATABASE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    # These libraries read their environment when they are imported.
+    for module in ("datasets.config", "huggingface_hub.constants"):
+        monkeypatch.setattr(f"{module}.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / ".hub"))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / ".cache")
+    modules = set(sys.modules)
+    with HubServer() as hub, site(tmp_path, count=1):
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        yield tmp_path
+    for name in set(sys.modules) - modules:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", None)):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _has_something_to_run(page)])
+def test_every_command_of_the_page_runs(page: str, place: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(place, shared, {**GIVEN, **OF_PAGE.get(page, {})})
+    if page != SECOND_DECODER:
+        monkeypatch.setattr("inpaintbench.export.verify.available", list)
+    told, names = "", dict[str, object](__name__="__page__")
+    for block in blocks_of(page):
+        if block.title:
+            (place / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (place / block.title).write_text(block.text)
+        elif block.language == "python":
+            world.provide(["python", *re.findall(r'"([^"\n]+)"', block.text)])
+            told = _printed(block, names)
+        elif commands := [command for command in block.commands() if (page, command) not in LISTED]:
+            told = "".join(_run(page, command, world, monkeypatch) for command in commands)
+        elif block.language == "text" and told:
+            _check(block, told)
+
+
+def test_what_is_not_run_is_in_the_docs_and_covered_elsewhere() -> None:
+    documented = {(page, command) for page in PAGES for block in blocks_of(page) for command in (*block.commands(), WHOLE)}
+    assert documented >= LISTED, f"stale: {LISTED - documented}"
+    assert len(LISTED) == sum(len(entry["pages"]) for entry in NOT_RUN)
+    for entry in NOT_RUN:
+        path, _, name = entry["covered_by"].partition("::")
+        assert (ROOT / path).exists(), entry["covered_by"]
+        assert not name or f"def {name}(" in (ROOT / path).read_text(), entry["covered_by"]
+        assert len(entry["reason"].split()) >= 3
+
+
+def test_no_line_of_a_shell_goes_unseen() -> None:
+    """A command of a program that nobody looks for would never be run."""
+    for page in PAGES:
+        for block in blocks_of(page):
+            if block.language in SHELLS[1:]:
+                lines = re.sub(r"\\\n\s*", "", block.text).splitlines()
+                seen = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+                assert seen, page
+                assert {line.split(" ")[0] for line in seen} <= set(PROGRAMS), f"{page}: {seen}"
+
+
+def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a command printed; it has to succeed."""
+    words = words_of(command)
+    world.provide(words)
+    if words[0] == "export":
+        monkeypatch.setenv(*words[1].split("=", 1))
+        return ""
+    if words == ["pip", "install", "."]:
+        installed(world.folder)
+        return ""
+    assert words[0] in ("inpaintbench", "python"), f"{page}: {command}: neither run nor listed in not_run.toml"
+    if words[0] == "python" and words[1] != "-m":
+        return _script(words[1:])
+    if words[0] == "python" or list(world.folder.glob("*.dist-info")):  # a package was installed since this process began
+        done = _process(words)
+    else:
+        done = run_here(*words[1:], *_added(words[1:]))
+    assert done.returncode == 0, f"{page}: {command}\n{done.stdout}\n{done.stderr}"
+    world.after(words)
+    if by_hand := DONE_BY_HAND.get((page, command)):
+        by_hand(world.folder)
+    return done.stdout + done.stderr
+
+
+def _added(words: list[str]) -> list[str]:
+    """What the tests add: servers of this machine have private addresses, and ``--workers 0`` changes nothing but the time."""
+    command: Any = typer.main.get_command(app)
+    while words and hasattr(command, "get_command") and command.get_command(None, words[0]):
+        command, words = command.get_command(None, words[0]), words[1:]
+    known = {name for parameter in command.params for name in parameter.opts}
+    added = {"--allow-private": ["--allow-private"], "--workers": ["--workers", "0"]}
+    return [word for name, more in added.items() if name in known and name not in words for word in more]
+
+
+def _process(words: list[str]) -> subprocess.CompletedProcess[str]:
+    module = words[1:] if words[0] == "python" else ["-m", *words]
+    environment = {**os.environ, "PYTHONPATH": f"{Path.cwd()}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    return subprocess.run([sys.executable, *module], capture_output=True, text=True, check=False, env=environment)
+
+
+def _script(words: list[str]) -> str:
+    out, before = io.StringIO(), sys.argv
+    sys.argv = words
+    try:
+        with contextlib.redirect_stdout(out):
+            runpy.run_path(words[0], run_name="__main__")
+    finally:
+        sys.argv = before
+    return out.getvalue()
+
+
+def _printed(block: Block, names: dict[str, object]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(block.text, f"a block of {block.page}", "exec"), names)
+    return out.getvalue()
+
+
+def _check(block: Block, printed: str) -> None:
+    """Each line that the page shows was printed, but for numbers, identifiers and how it is broken into lines."""
+    found = _salient(printed)
+    for line in block.text.splitlines():
+        if line.strip() not in ("", "..."):
+            assert _salient(line) in found, f"{block.page} shows {line!r}, which is not in\n{printed}"
+
+
+def _salient(text: str) -> str:
+    letters = re.sub(r"[│┃┏┓┗┛┡┩├┤┬┴┼━─╇╈└┘┌┐┳┻|]", " ", text)
+    numbers = re.sub(r"\b[0-9a-f]{8,64}\b", "#", letters)
+    return " ".join(re.sub(r"\d+(?:[.,]\d+)*", "#", numbers).split())
