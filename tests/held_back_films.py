@@ -16,21 +16,29 @@ from inpaintbench.workspace import Blobs
 SHAPE = (3, 32, 48)
 
 
-def make_films(folder: Path, *, splits: Sequence[str] = ("test", "test", "test")) -> Path:
-    """The dataset ``folder / "devil"``: a film and a hole for each of ``splits``, slices ``all`` and ``first``."""
+def make_films(folder: Path, *, splits: Sequence[str] = ("test", "test", "test"), shift: int | None = None) -> Path:
+    """The dataset ``folder / "devil"``: a film and a hole for each of ``splits``, slices ``all`` and ``first``.
+
+    With ``shift`` all holes lie over one film instead, 25 columns wide, each so many columns further right than the one before.
+    """
     blobs = Blobs(folder / "blobs")
     sources, clips, corruptions, items = [], [], [], []
     for place, split in enumerate(splits):
-        frames = np.random.default_rng(place).integers(0, 256, (*SHAPE, 3), dtype=np.uint8)
+        film = place if shift is None else 0
+        frames = np.random.default_rng(film).integers(0, 256, (*SHAPE, 3), dtype=np.uint8)
         hole = np.zeros(SHAPE, dtype=np.bool_)
-        hole[:, 4 + place : 16 + place, 8:24] = True
+        if shift is None:
+            hole[:, 4 + place : 16 + place, 8:24] = True
+        else:
+            hole[:, 4:16, 8 + shift * place : 33 + shift * place] = True
         clip, _ = blobs.put(".mp4", lambda path, frames=frames: video.write_lossless(path, frames, fps=25.0))
         track, _ = blobs.put(".mp4", lambda path, hole=hole: video.write_hole(path, hole, fps=25.0))
         yuv, rgb = video.decoded_hashes(blobs.path(clip))
-        source, clip_id, hole_id = (content_id(kind, place) for kind in ("source", "clip", "hole"))
-        page = f"https://films.example/{place}"
-        sources.append(Source(source, f"film%20{place}.mp4", "0" * 64, 1, "folder", licence="CC-BY-4.0", page_url=page))
-        clips.append(Clip(clip_id, source, 0, 3, 25.0, 48, 32, 3, clip, yuv, rgb, 0, 99.0))
+        source, clip_id, hole_id = content_id("source", film), content_id("clip", film), content_id("hole", place)
+        page = f"https://films.example/{film}"
+        if film == place:
+            sources.append(Source(source, f"film%20{film}.mp4", "0" * 64, 1, "folder", licence="CC-BY-4.0", page_url=page))
+            clips.append(Clip(clip_id, source, 0, 3, 25.0, 48, 32, 3, clip, yuv, rgb, 0, 99.0))
         digest = hashlib.sha256(hole.tobytes()).hexdigest()
         corruptions.append(Corruption(hole_id, clip_id, "box", {"side": 8}, 5, None, track, digest))
         items.append(Item(content_id("item", place), clip_id, hole_id, split))

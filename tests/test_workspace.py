@@ -95,6 +95,16 @@ def test_a_torn_ledger_line_loses_only_itself(tmp_path: Path) -> None:
         assert {"a", "c"} <= set(torn.read())
 
 
+def test_what_a_killed_run_left_half_written_goes_away(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "w")
+    tables = tmp_path / "w" / "tables" / "attributes"
+    tables.mkdir(parents=True)
+    (tables / ".probe.parquet.82b5c1d6.tmp").write_bytes(b"half")
+    (tables / "probe.parquet").write_bytes(b"whole")
+    with workspace.locked():
+        assert [path.name for path in tables.iterdir()] == ["probe.parquet"]
+
+
 def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(WorkspaceError, match="not empty and not a workspace"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def load(folder: Path | str) -> Dataset:
     """
     path = Path(folder) / MANIFEST
     if not path.is_file():
-        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST})")
+        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){_instead(Path(folder))}")
     try:
         fields: dict[str, Any] = json.loads(path.read_text())
         if fields["format_version"] != FORMAT_VERSION:
@@ -54,9 +54,35 @@ def load(folder: Path | str) -> Dataset:
         fields["slices"] = tuple(Slice(part["name"], part["rule"], tuple(part["item_ids"])) for part in fields["slices"])
         fields["items"], fields["removed"] = tuple(fields["items"]), tuple(fields.get("removed", ()))
         fields.pop(OWN_HASH, None)
-        return Dataset(**fields)
-    except (ValueError, KeyError, TypeError) as error:
+        dataset = Dataset(**fields)
+        strange = next((name for name in _named_files(dataset) if not _lies_inside(name)), None)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
+    if strange is not None:
+        raise VerifyError(f"{str(path)!r} names a file {strange!r}, which cannot lie in a dataset")
+    return dataset
+
+
+def _instead(folder: Path) -> str:
+    """Where a workspace keeps its datasets, for who names the workspace."""
+    there = sorted(str(one.parent) for one in folder.glob(f"exports/*/{MANIFEST}"))
+    return f"; it is a workspace, and its dataset is {' or '.join(there)}" if there else ""
+
+
+def _named_files(dataset: Dataset) -> Iterator[str]:
+    yield from dataset.files
+    for row in dataset.items:
+        for column, value in row.items():
+            if column.endswith("_file_name") and value is not None:
+                yield str(value)
+            elif column.endswith("_file_names"):
+                yield from map(str, value or ())
+
+
+def _lies_inside(name: str) -> bool:
+    """Manifests come from others: none may lead a program out of the dataset's folder."""
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
 
 
 def content_of(dataset: Dataset) -> str:

@@ -109,7 +109,8 @@ class Workspace:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the workspace for writing; a second writer gets one clear sentence, and scratch is emptied.
+        """Hold the workspace for writing; a second writer gets one clear sentence. What a killed run left
+        half written goes away, and scratch is emptied.
 
         Different shards may hold it together; scratch is then left to the next run that has it alone.
         """
@@ -119,6 +120,8 @@ class Workspace:
                 self._lock(held, f".lock@{self.shard}", alone=True)
             else:
                 shutil.rmtree(self.path / "scratch", ignore_errors=True)
+                for leftover in (self.path / "tables").rglob(".*.tmp"):  # of a run that was killed while it wrote
+                    leftover.unlink(missing_ok=True)
             (self.path / "scratch").mkdir(exist_ok=True)
             yield
 

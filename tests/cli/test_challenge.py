@@ -15,6 +15,7 @@ from program import run_here
 from publishing_data import contents
 
 from inpaintbench import frozen
+from inpaintbench.cli.holding_back import check_reportable
 from inpaintbench.cli.run_folder import bind
 from inpaintbench.errors import InputError
 from inpaintbench.eval.predict import MethodSpec, predict
@@ -24,13 +25,17 @@ from inpaintbench.export.holding_back import hold_back
 from inpaintbench.export.publishing.part import limited
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.editing import EditingRecipe
+from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace, file_sha256
 
 METRICS = ("--metric", "psnr", "--metric", "ssim", "--metric", "mse")
 HERE = ("--workers", "0")
-SENTENCE = "the truth of 2 items is held back: score them with the dataset 'films (truth)'"
+SENTENCE = (
+    "the truth of 2 items is held back: score them with the dataset 'films (truth)', for example FOLDER-truth, which `export "
+    "freeze --hold-back` wrote beside it"
+)
 
 
 def divided(tmp_path: Path, *splits: str) -> tuple[Path, Path, Path]:
@@ -68,6 +73,11 @@ def test_a_challenge_gives_the_scores_of_the_whole(tmp_path: Path) -> None:
     opened = run_here("eval", "score", public, "--run", tmp_path / "run", *METRICS, *HERE)
     assert opened.returncode == 0
     assert opened.stderr.splitlines()[0] == SENTENCE
+    one_go = run_here("eval", "run", "--dataset", public, "--run", tmp_path / "one go", "--method", "blank", "--report",
+                      "--slice", "split-test", *HERE)  # fmt: skip
+    assert one_go.returncode == 1
+    assert "leave out --report" in one_go.stderr
+    assert not (tmp_path / "one go").exists()  # told before anything was predicted
     assert values(tmp_path / "run") == {key: value for key, value in expected.items() if key[1] not in held}
     stale = run_here("eval", "report", truth, "--run", tmp_path / "run")
     assert "are older than its predictions" in stale.stderr
@@ -143,6 +153,49 @@ def test_a_hidden_hole_changes_no_score(tmp_path: Path) -> None:
     assert found[1] == {key: value for key, value in found[0].items() if key[0] in held}
     assert found[1]
     assert contents(public) != contents(workspace.path / "exports" / "decaption")
+
+
+def test_a_challenge_whose_inputs_show_the_truth_wants_a_reason(tmp_path: Path) -> None:
+    """Pictures with a hole of every size in each: every input shows what lies under the others' holes."""
+    recipe = ReinpaintRecipe(size=64, preset="medium-256", patch_pixels=16, second_masks=2, pictures=1)
+    workspace, folder, _ = built(tmp_path / "w", recipe, SourceSpec("embedded_photographs", {}), workers=0)
+    before = contents(folder)
+    freezing = ("export", "freeze", workspace.path, "--to", tmp_path / "challenge", "--hold-back", "test")
+    done = run_here(*freezing)
+    assert done.returncode == 1
+    assert 'say why it may be: `inpaintbench export freeze --allow-exposed "..."`' in done.stderr
+    assert run_here(*freezing, "--allow-exposed", " ").returncode == 1
+    assert contents(folder) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["w"]
+    done = run_here(*freezing, "--allow-exposed", "it is a rehearsal")
+    assert done.returncode == 0, done.stderr
+    assert "of what lies under the holes; the dataset says that it is allowed because: it is a rehearsal" in done.stderr
+    assert frozen.load(tmp_path / "challenge").facts["held_back"]["allowed"] == "it is a rehearsal"
+    alone = run_here("export", "freeze", workspace.path, "--allow-exposed", "why")
+    assert (alone.returncode, "--allow-exposed is for --hold-back" in alone.stderr) == (2, True)
+
+
+def test_a_report_is_refused_at_once_where_no_asked_item_has_its_truth(tmp_path: Path) -> None:
+    _, public, _ = divided(tmp_path, "train", "test", "test")
+    check_reportable(public, ())
+    check_reportable(public, ("split-train",))
+    with pytest.raises(InputError) as caught:
+        check_reportable(public, ("split-test",))
+    assert str(caught.value) == f"{SENTENCE}; leave out --report, and send the run folder to those who hold the truth"
+
+
+def test_the_card_says_who_scores(tmp_path: Path) -> None:
+    whole, public, truth = divided(tmp_path, "train", "test", "test")
+
+    def commands(folder: Path) -> list[str]:
+        told = (folder / "README.md").read_text().partition("\n## Score a method\n")[2].partition("\n## ")[0]
+        return [line for line in told.splitlines() if line.startswith("inpaintbench")]
+
+    assert [line.split()[2:4] for line in commands(public)] == [["predict", "PATH"], ["score", "TRUTH"], ["report", "TRUTH"]]
+    assert {line.split()[3] for folder in (whole, truth) for line in commands(folder)} == {"PATH"}
+    card = (public / "README.md").read_text()
+    assert "to those who hold the truth. They score them with the dataset films (truth), here `TRUTH`:" in card
+    assert "With `PATH` for `TRUTH` these commands score 1 item of this dataset, whose truth is here." in card
 
 
 def test_an_export_that_is_refused_leaves_what_was_there(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def test_the_status_says_whose_fault_it_is(case: str, tmp_path: Path) -> None:
 BROKEN = """
 import inpaintbench.cli.masks as masks
 def labels_of(name):
-    raise KeyError("no such thing")
+    import os
+    raise KeyError(os.environ.get("WITH", "no such thing"))
 masks.labels_of = labels_of
 from inpaintbench.__main__ import main
 main()
@@ -69,6 +70,16 @@ def test_a_fault_of_the_program_is_one_sentence_with_its_traceback_in_a_file(tmp
     assert done.stderr == f"{said}{path})\n"
     assert path.read_text().startswith("Traceback")
     assert "in labels_of" in path.read_text()
+
+
+def test_no_secret_and_no_stranger_gets_at_a_traceback(tmp_path: Path) -> None:
+    done = faulty(tmp_path, "masks", "presets", WITH="hf_abcdefghijklmnop of https://me:hunter2000@host/?key=hunter2000")
+    (path,) = tmp_path.glob("*.traceback")
+    for text in (done.stderr, path.read_text()):
+        assert "hf_abcdefghijklmnop" not in text
+        assert "hunter2000" not in text
+        assert "***" in text
+    assert path.stat().st_mode & 0o077 == 0
 
 
 def test_a_traceback_goes_to_the_log_where_there_is_one_and_to_the_console_where_that_is_wanted(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +20,14 @@ from inpaintbench import video
 from inpaintbench.cli.method_options import any_method, named_method, program_constants
 from inpaintbench.cli.predicting import predict
 from inpaintbench.cli.reinpaint.options import second_spec
+from inpaintbench.cli.run_folder import bind
 from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.some_items import not_run
 from inpaintbench.executors.base import Rejection
-from inpaintbench.frozen import MANIFEST, load
+from inpaintbench.frozen import MANIFEST, load, manifest_bytes
 from inpaintbench.types import Prediction, Slice
 from inpaintbench.workspace import Workspace
 
@@ -151,6 +153,17 @@ def test_one_command_goes_to_the_report(made: Path) -> None:
     assert str(page.resolve()) in done.output
     assert "telea" in page.read_text()
     assert Path("RUN/report/scores.csv").read_text().count("\n") > len(load(made).items)
+
+
+def test_another_version_with_the_same_content_is_the_same_dataset(made: Path, tmp_path: Path) -> None:
+    assert call(made, "--method", "blank").exit_code == 0
+    dataset = load(made)
+    other = Path(shutil.copytree(made, tmp_path / "other"))
+    (other / MANIFEST).write_bytes(manifest_bytes(replace(dataset, version="2.0.0")))
+    bind(Workspace("RUN", create=False), other)
+    (other / MANIFEST).write_bytes(manifest_bytes(replace(dataset, items=dataset.items[1:])))
+    with pytest.raises(InputError, match="holds results on another dataset than"):
+        bind(Workspace("RUN", create=False), other)
 
 
 def test_predictions_of_another_version_are_left_out_and_told(made: Path) -> None:

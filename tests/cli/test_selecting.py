@@ -83,6 +83,30 @@ def test_rules_of_a_file_are_applied(workspace: Workspace, tmp_path: Path, capsy
     assert recall(workspace).rules == (Rule(attribute="crispness", at_least=0.6, name="sharp"),)
 
 
+def test_rules_stay_until_they_are_taken_back(workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def told(rules: Path | None = None) -> str:
+        selecting.select(workspace.path, rules=rules, workers=0)
+        return capsys.readouterr().out
+
+    def stored() -> list[bytes]:
+        files = (workspace.path / "recipe.json", *sorted((workspace.path / "tables").rglob("*.parquet")))
+        return [path.read_bytes() for path in files]
+
+    fill(workspace)
+    remember(workspace, DevilRecipe())
+    assert "12 clips kept, 0 dropped" in told()
+    before = stored()
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rule]]\nattribute = "crispness"\nat_least = 0.6\n')
+    assert "5 clips kept, 7 dropped" in told(rules)
+    assert "5 clips kept, 7 dropped" in told()
+    assert stored() != before
+    back = told(Path("none"))
+    assert "12 clips kept, 0 dropped" in back
+    assert "crispness" not in back
+    assert stored() == before
+
+
 def test_rules_are_kept_while_people_are_asked_and_an_older_export_is_named(workspace: Workspace, tmp_path: Path) -> None:
     fill(workspace)
     remember(workspace, DevilRecipe(review=True))

@@ -11,6 +11,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 """Name below the repository -> file."""
 PROGRAMS = (".", "inpaintbench", "make", "python", "pip", "mkdocs", "export", "jq")
+COUNTED = ("docs/tutorials/builder.md",)
+"""Pages that bring their own footage, so that what they count is the same everywhere."""
 SHELLS = ("", "sh", "bash")
 _BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -54,6 +56,23 @@ def blocks_of(page: str) -> list[Block]:
 def words_of(command: str) -> list[str]:
     """The words of a command line as a shell would split it."""
     return shlex.split(command, comments=True)
+
+
+def check_shown(block: Block, printed: str) -> None:
+    """Each line that the page shows was printed, but for identifiers, numbers and how it is broken into lines.
+
+    Of ``COUNTED`` whole numbers and short fractions have to be those of the page too.
+    """
+    found = _salient(block.page, printed)
+    for line in block.text.splitlines():
+        if line.strip() not in ("", "..."):
+            assert _salient(block.page, line) in found, f"{block.page} shows {line!r}, which is not in\n{printed}"
+
+
+def _salient(page: str, text: str) -> str:
+    letters = re.sub(r"[│┃┏┓┗┛┡┩├┤┬┴┼━─╇╈└┘┌┐┳┻|]", " ", text)
+    numbers = re.sub(r"\b[0-9a-f]{8,64}\b", "#", letters)
+    return " ".join(re.sub(r"\d+\.\d{3,}" if page in COUNTED else r"\d+(?:[.,]\d+)*", "#", numbers).split())
 
 
 def _without_comment(line: str) -> str:

@@ -12,7 +12,6 @@ import io
 import os
 import re
 import runpy
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -23,10 +22,10 @@ import pytest
 import typer
 from hub_server import TOKEN, HubServer
 from program import run_here
-from tests.docs.pages import PAGES, PROGRAMS, ROOT, SHELLS, Block, blocks_of, words_of
+from tests.docs.pages import PAGES, PROGRAMS, ROOT, SHELLS, Block, blocks_of, check_shown, words_of
 from tests.docs.things import GIVEN, site
 from tests.docs.worlds import World
-from tests.docs.worlds_of_pages import DONE_BY_HAND, OF_PAGE, installed
+from tests.docs.worlds_of_pages import DONE_BY_HAND, OF_PAGE
 
 from inpaintbench.cli import app
 
@@ -93,7 +92,7 @@ def test_every_command_of_the_page_runs(page: str, place: Path, shared: Path, mo
         elif commands := [command for command in block.commands() if (page, command) not in LISTED]:
             told = "".join(_run(page, command, world, monkeypatch) for command in commands)
         elif block.language == "text" and told:
-            _check(block, told)
+            check_shown(block, told)
 
 
 def test_what_is_not_run_is_in_the_docs_and_covered_elsewhere() -> None:
@@ -125,16 +124,10 @@ def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch)
     if words[0] == "export":
         monkeypatch.setenv(*words[1].split("=", 1))
         return ""
-    if words == ["pip", "install", "."]:
-        installed(world.folder)
-        return ""
     assert words[0] in ("inpaintbench", "python"), f"{page}: {command}: neither run nor listed in not_run.toml"
-    if words[0] == "python" and words[1] != "-m":
+    if words[0] == "python":
         return _script(words[1:])
-    if words[0] == "python" or list(world.folder.glob("*.dist-info")):  # a package was installed since this process began
-        done = _process(words)
-    else:
-        done = run_here(*words[1:], *_added(words[1:]))
+    done = run_here(*words[1:], *_added(words[1:]))
     assert done.returncode == 0, f"{page}: {command}\n{done.stdout}\n{done.stderr}"
     world.after(words)
     if by_hand := DONE_BY_HAND.get((page, command)):
@@ -150,12 +143,6 @@ def _added(words: list[str]) -> list[str]:
     known = {name for parameter in command.params for name in parameter.opts}
     added = {"--allow-private": ["--allow-private"], "--workers": ["--workers", "0"]}
     return [word for name, more in added.items() if name in known and name not in words for word in more]
-
-
-def _process(words: list[str]) -> subprocess.CompletedProcess[str]:
-    module = words[1:] if words[0] == "python" else ["-m", *words]
-    environment = {**os.environ, "PYTHONPATH": f"{Path.cwd()}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-    return subprocess.run([sys.executable, *module], capture_output=True, text=True, check=False, env=environment)
 
 
 def _script(words: list[str]) -> str:
@@ -174,17 +161,3 @@ def _printed(block: Block, names: dict[str, object]) -> str:
     with contextlib.redirect_stdout(out):
         exec(compile(block.text, f"a block of {block.page}", "exec"), names)
     return out.getvalue()
-
-
-def _check(block: Block, printed: str) -> None:
-    """Each line that the page shows was printed, but for numbers, identifiers and how it is broken into lines."""
-    found = _salient(printed)
-    for line in block.text.splitlines():
-        if line.strip() not in ("", "..."):
-            assert _salient(line) in found, f"{block.page} shows {line!r}, which is not in\n{printed}"
-
-
-def _salient(text: str) -> str:
-    letters = re.sub(r"[│┃┏┓┗┛┡┩├┤┬┴┼━─╇╈└┘┌┐┳┻|]", " ", text)
-    numbers = re.sub(r"\b[0-9a-f]{8,64}\b", "#", letters)
-    return " ".join(re.sub(r"\d+(?:[.,]\d+)*", "#", numbers).split())

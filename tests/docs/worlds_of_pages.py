@@ -6,8 +6,8 @@ import contextlib
 import csv
 import json
 import shutil
-import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from footage import HEIGHT, WIDTH, write_sources
@@ -19,7 +19,7 @@ from tests.eval.leaderboard.made import card
 
 from inpaintbench import frozen
 from inpaintbench.annotate.study import load
-from inpaintbench.types import Clip
+from inpaintbench.types import Clip, Source
 from inpaintbench.workspace import Workspace
 
 RATERS = ("ann", "bob", "cleo")
@@ -133,6 +133,15 @@ def _as_published(folder: Path, shared: Path) -> None:
     program("eval", "score", root, "--run", folder, "--protocol", "devil/as-published", "--workers", "0")
 
 
+def _with_a_film_to_take_out(folder: Path, shared: Path) -> None:
+    """The workspace of every page, where the first of its films has the name that the page takes out."""
+    things.GIVEN["WORKSPACE"](folder, shared)
+    workspace = Workspace(folder, create=False)
+    [step] = workspace.steps("sources")
+    first, *others = workspace.table("sources", Source, step=step)
+    workspace.write_table("sources", step, [replace(first, uri="films/a%20b.mp4"), *others], Source)
+
+
 def tutorial(page: str, name: str) -> Maker:
     """A folder that the builder's tutorial leaves."""
 
@@ -169,6 +178,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/devil_paper.md": {"RUN": copied("as-published", _as_published)},
     "docs/hold_back.md": {"FOLDER": things.saved},
     "docs/layouts.md": {"FOLDER": _edited_export},
+    "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},
     "docs/training.md": {"NETWORK": copied("network", _network), "RUN": None},
     "docs/editboard.md": {"items.csv": _edited},
     "docs/editing.md": {"RUN": run_of("editing", "edit_recolour")},
@@ -191,18 +201,6 @@ def _card(folder: Path) -> None:
 def _answer(folder: Path) -> None:
     """Raters answer: the study that the page has just made is exchanged for one with answers."""
     shutil.rmtree(folder / "STUDY")
-
-
-def installed(folder: Path) -> None:
-    """What ``pip install .`` leaves of a package whose modules lie in this folder: its entry points."""
-    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    lines = []
-    for group, points in project["entry-points"].items():
-        lines += [f"[{group}]", *(f"{name} = {address}" for name, address in points.items())]
-    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
 
 DONE_BY_HAND: Mapping[tuple[str, str], Callable[[Path], None]] = {

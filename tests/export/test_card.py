@@ -93,7 +93,7 @@ def test_slices_have_the_numbers_of_their_rows(small: Dataset) -> None:
     assert "| all items | 30 (10 to 50) |" in told
     assert "| `low` | 20 (10 to 30) |" in told
     assert "| `high` | 40 (30 to 50) |" in told
-    alt = "Histogram: Share of the pixels in the hole, 3 values from 10 to 50 %, median 30, by low, high."
+    alt = "Histogram: Share of the pixels in the hole, of 3 items from 10 to 50 %, median 30, by low, high."
     assert f"![{alt}](card/attribute-hole-hole-fraction.svg)" in told
 
 
@@ -133,9 +133,9 @@ def test_agreement_rules_and_protocols_are_told_with_their_intervals(small: Data
     assert "| scene\\_motion, water | 4 | 12 | 36 | 2 | 88 % | 0.61 (0.42 to 0.78) |" in agreement
     assert "| keep\\_reject | - | 3 | 3 | 0 | - | not measured |" in agreement
     told = section(card, "Rules against people")
-    assert "| calm (cut\\_score \\<= 0.3) | 40 | 80 % (44 % to 97 %; 8 of 10) | none: nobody rejects |" in told
+    assert "| `calm (cut_score <= 0.3)` | 40 | 80 % (44 % to 97 %; 8 of 10) | none: nobody rejects |" in told
     assert "50 clips were judged by rules, 30 kept" in section(card, "Selection")
-    assert "| calm | 49 | 20 | 5 |" in section(card, "Selection")
+    assert "| `calm` | 49 | 20 | 5 |" in section(card, "Selection")
     assert "| `devil/corrected` | `2e47e0e5358e` | unless another is asked for |" in section(card, "Score a method")
     unaudited = section(card_of(small, selection=selection), "Intended use and limits")
     assert "were not compared with the judgement of people" in unaudited
@@ -224,3 +224,32 @@ def test_every_paper_is_a_whole_entry() -> None:
 def test_numbers_have_three_digits_and_no_exponent() -> None:
     told = {1234567.0: "1,234,567", 0.000012: "0.0000", 12.3456: "12.3", 0.0: "0", -0.173: "-0.173", 0.00088: "0.00088"}
     assert {value: number(value) for value in told} == told
+
+
+def test_what_is_measured_on_clips_counts_clips_and_what_is_missing_is_told(small: Dataset) -> None:
+    """Items i0 and i1 are of one clip, whose motion is known; nobody measured that of i2."""
+    facts = {"i0": 0.1, "i1": 0.1, "i2": None}
+    rows = tuple(
+        {**row, "clip_id": "b" if row["item_id"] == "i2" else "a", "attributes": {"camera_motion": facts[row["item_id"]]}}
+        for row in small.items
+    )
+    other = {**small.items[0], "item_id": "i3", "clip_id": "c", "attributes": {"camera_motion": 0.3}}
+    told = section(card_of(replace(small, items=(*rows, other))), "Statistics")
+    assert "| slice | Camera motion, share of the view, % (of clips) |" in told
+    assert "| all items | 20 (10 to 30, 1 unknown) |" in told
+    assert "| `low` | 10 |" in told  # one clip: no range
+    assert "| `high` | 10 (1 unknown) |" in told
+    assert "of 2 clips from 10 to 30 %" in told
+    assert "counts each of them once" in told
+    assert "“Unknown”: so many have no value" in told
+    assert "“Held back”" not in told
+    hidden = tuple({**row, "truth_rgb_sha256": None, "truth_file_name": None} if row["item_id"] == "i2" else row for row in rows)
+    told = section(card_of(replace(small, items=(*hidden, other))), "Statistics")
+    assert "| all items | 20 (10 to 30, 1 held back) |" in told
+    assert "“Held back”: of so many the truth is not here" in told
+
+
+def test_what_methods_see_is_never_the_truth(small: Dataset) -> None:
+    told = section(card_of(small), "Load")
+    level = small.items[0]["fill"]
+    assert f"Methods see the clip with its hole filled at level {level}, never what lies under it." in told

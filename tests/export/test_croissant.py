@@ -75,6 +75,9 @@ def test_every_file_has_its_hash_and_size(clips: Path) -> None:
     kinds = {field["dataType"] for one in told["recordSet"] for field in one["field"] if field["name"] == "content"}
     assert kinds == {"sc:VideoObject"}
     assert told["license"] == ["https://creativecommons.org/licenses/by/4.0/"]
+    first = (clips / "README.md").read_text().partition("\n# devil\n\n")[2].partition("\n\n")[0]
+    assert first.startswith("3 items in 3 slices: 3 clips of 3 sources, each with a hole to fill.")
+    assert told["description"].startswith(" ".join(first.split()))
     assert "creator" not in told
     assert "datePublished" not in told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from publishing_data import make_dataset
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
-from inpaintbench.export.diff import OTHER_PIXELS, SAME_PIXELS, Change, difference, is_hub_name, manifest_of
+from inpaintbench.export.diff import OTHER_PIXELS, SAME_PIXELS, Change, SliceChange, difference, is_hub_name, manifest_of
 from inpaintbench.export.diff_text import changelog, lines
 from inpaintbench.types import Dataset, Slice
 
@@ -65,9 +66,48 @@ def test_items_and_slices_that_come_and_go_are_told_with_their_reasons(old: Data
     assert (back.items_added, back.items_removed) == (["i0"], {"i9": None})
     text = changelog(found)
     assert "- 1 item removed: withdrawn\n" in text
-    assert "- slice `low`: rule: x == 'low' -> x < 3; 1 item added; 1 item removed\n" in text
+    assert r"- slice `low`: rule: x == 'low' -> x \< 3; 1 item added; 1 item removed" + "\n" in text
+    assert "~ slice low: rule: x == 'low' -> x < 3" in lines(found)
     assert "+ item i9" in lines(found)
     assert not found.equal
+
+
+def test_words_of_others_are_one_line_and_no_markdown(old: Dataset) -> None:
+    hostile = "gone\n\n# Heading\n---\n<script>alert(1)</script> [here](x) \u202e\0\x1b[31m"
+    new = replace(
+        old,
+        name=f"small{hostile}",
+        items=tuple(row for row in old.items if row["item_id"] != "i0"),
+        slices=(Slice("low", hostile, ("i1",)), Slice(hostile, "x", ("i1",))),
+        left_out={"alone": hostile},
+        removed=({"item_id": "i0", "reason": hostile},),
+        recipe={hostile: 1, "rule": hostile},
+        versions={hostile: hostile},
+        files=dict(old.files) | {hostile: "0" * 64},
+    )
+    found = difference(old, new)
+    text = changelog(found)
+    assert {mark for mark in text if not mark.isprintable()} == {"\n"}
+    # Outside of spans of code, every sign that could mean something has a backslash.
+    assert not re.search(r"(?<!\\)[<>\[\]#]", re.sub(r"`[^`\n]*`", "", text).removeprefix("## ").replace(" -> ", ""))
+    assert all(line.startswith(("- ", "Since ", "## ")) for line in text.splitlines() if line)
+    assert r"- 1 item removed: gone \# Heading --- \<script\>alert(1)\</script\> \[here\](x) \[31m" in text.splitlines()
+    assert all(line.isprintable() for line in lines(found))
+    assert "- item i0: gone # Heading --- <script>alert(1)</script> [here](x) [31m" in lines(found)
+
+
+def test_large_slices_keep_their_order(old: Dataset) -> None:
+    ids = [f"i{place:05d}" for place in range(10_000)]
+    added, gone = [f"n{place:05d}" for place in range(9_999, -1, -1)], ids[::2]
+
+    def change(after: list[str]) -> SliceChange | None:
+        parts = [replace(old, slices=(Slice("s", "x", tuple(names)),)) for names in (ids, after)]
+        return difference(*parts).slices_changed.get("s")
+
+    assert change(ids) is None
+    assert change([*added[:5_000], *ids[1::2], *added[5_000:]]) == SliceChange(None, added, gone, reordered=False)
+    assert change([*ids[1::2][::-1], *added]) == SliceChange(None, added, gone, reordered=True)
+    assert change([ids[1], ids[0], *ids[2:]]) == SliceChange(None, [], [], reordered=True)
 
 
 def test_columns_of_an_item_are_told_by_their_names(old: Dataset) -> None:

@@ -47,6 +47,7 @@ WORLDS: dict[str, tuple[Any, SourceSpec]] = {
     ),
 }
 KINDS = ("devil", *WORLDS)
+WHY = dict.fromkeys(KINDS) | {"reinpaint": "a *rehearsal*", "humans": "a reason that nobody needs"}
 VERIFIED = ("devil", "decaption")
 """All ``test``, and a hidden hole and open truths beside held-back ones; each config takes a while to load."""
 
@@ -76,7 +77,7 @@ def divided_of(whole_of: Callable[[str], Path], tmp_path_factory: pytest.TempPat
     def folders(kind: str) -> tuple[Path, Path]:
         public, truth = root / kind, root / f"{kind}-truth"
         if not public.exists():
-            hold_back(whole_of(kind), splits=["test"], public=public, truth=truth)
+            hold_back(whole_of(kind), splits=["test"], public=public, truth=truth, allow_exposed=WHY[kind])
         return public, truth
 
     return folders
@@ -163,7 +164,7 @@ def test_both_parts_are_frozen_datasets_and_come_out_the_same_again(
     public, truth = divided_of(kind)
     if kind in VERIFIED:
         assert verify(public).problems == verify(truth).problems == []
-    again = hold_back(whole_of(kind), splits=["test"], public=tmp_path / "one", truth=tmp_path / "other")
+    again = hold_back(whole_of(kind), splits=["test"], public=tmp_path / "one", truth=tmp_path / "other", allow_exposed=WHY[kind])
     assert (contents(tmp_path / "one"), contents(tmp_path / "other")) == (contents(public), contents(truth))
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == ["one", "other"]
     shown, kept = frozen.load(public), frozen.load(truth)
@@ -253,11 +254,43 @@ def test_what_inputs_of_one_clip_show_together_is_counted(
         others = [frozen.hole_of(root, one) for one in rows if one["clip_id"] == row["clip_id"] and one != row]
         seen = sum(int(any(not other[place] for other in others)) for place in zip(*np.nonzero(hole), strict=True))
         shown, items, total = shown + seen, items + bool(seen), total + int(hole.sum())
-    told = frozen.load(divided_of("reinpaint")[0]).facts["held_back"]["shown_by_other_inputs"]
-    assert told == {"items": items, "hole_pixels": round(shown / total, 4)}
+    public = divided_of("reinpaint")[0]
+    told = frozen.load(public).facts["held_back"]
+    assert told["shown_by_other_inputs"] == {"items": items, "hole_pixels": round(shown / total, 4)}
+    assert told["allowed"] == "a *rehearsal*"
     assert items == len(rows)
+    card = (public / "README.md").read_text()
+    assert f"Inputs of one clip show {100 * round(shown / total, 4):.1f} % of what lies under the held-back holes" in card
+    assert "It is allowed because: a \\*rehearsal\\*." in card
     for kind in ("humans", "decaption", "fingerprint", "devil"):
-        assert "shown_by_other_inputs" not in frozen.load(divided_of(kind)[0]).facts["held_back"]
+        assert not {"shown_by_other_inputs", "allowed"} & set(frozen.load(divided_of(kind)[0]).facts["held_back"])
+
+
+def test_inputs_that_show_the_truth_are_refused_without_a_reason(whole_of: Callable[[str], Path], tmp_path: Path) -> None:
+    places = {"public": tmp_path / "public", "truth": tmp_path / "truth"}
+    with pytest.raises(
+        InputError, match=r"of what lies under the holes, and copying recovers them; up to 5 % may show"
+    ) as caught:
+        hold_back(whole_of("reinpaint"), splits=["test"], **places)
+    assert all(words in str(caught.value) for words in ("one hole a clip", "other splits", '--allow-exposed "..."'))
+    with pytest.raises(InputError, match="give one in words"):
+        hold_back(whole_of("reinpaint"), splits=["test"], **places, allow_exposed=" ")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("shift", "refused"), [(1, False), (2, True)])
+def test_a_rim_that_shows_is_no_reason_to_refuse(shift: int, refused: bool, tmp_path: Path) -> None:
+    """Two boxes of 25 columns over one clip, ``shift`` columns apart: each input shows ``shift`` of the other's 25."""
+    whole = make_films(tmp_path / "made", splits=("test", "test"), shift=shift)
+    places = {"public": tmp_path / "public", "truth": tmp_path / "truth"}
+    if refused:
+        with pytest.raises(InputError, match=r"2 of 2 held-back items .* together show 8\.0 %"):
+            hold_back(whole, splits=["test"], **places)
+        assert not places["public"].exists()
+    else:
+        told = hold_back(whole, splits=["test"], **places)[0].facts["held_back"]
+        assert told["shown_by_other_inputs"] == {"items": 2, "hole_pixels": 0.04}
+        assert "allowed" not in told
 
 
 def test_a_held_back_part_is_asked_for_in_one_sentence(divided_of: Callable[[str], tuple[Path, Path]]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,3 +174,58 @@ def test_an_export_that_fails_changes_no_version(world: Workspace) -> None:
     with pytest.raises(InputError):
         export(recall(world), world, version="3.0.0")
     assert last(world) == before
+
+
+def test_a_source_goes_by_the_name_that_its_notice_shows(world: Workspace) -> None:
+    source = source_of(world, world.table("items", Item)[0].item_id)
+    call(world, source, "films/a%20b%C3%A9.mp4")
+    for shown in ("films/a b\u00e9.mp4", "films/a%20b%C3%A9.mp4", source.source_id):
+        [order] = removed.remove(world, [("source", shown)], reason=WHY)
+        assert (order.subject_id, len(order.items)) == (source.source_id, 2), shown
+        assert order.uri_sha256 == (None if shown == source.source_id else hashlib.sha256(b"films/a%20b%C3%A9.mp4").hexdigest())
+        assert removed.remove(world, [("source", "films/a b\u00e9.mp4")], reason=WHY) == []  # it is the same one
+        assert [one.subject_id for one in removed.undo(world, [("source", shown)])] == [source.source_id]
+        assert removed.orders(world) == []
+    done = run_here("export", "remove", world.path, "--source", "films/a b\u00e9.mp4", "--reason", WHY)
+    assert "Taken out" in done.stdout
+    # The order is found again when the source is there no longer.
+    call(world, source, "films/c.mp4")
+    done = run_here("export", "remove", world.path, "--source", "films/a b\u00e9.mp4", "--undo")
+    assert (done.returncode, "Taken out" in done.stdout) == (0, False), done.stderr
+    assert done.stdout.startswith("Put back")
+
+
+def test_an_address_that_means_two_sources_takes_neither_out(world: Workspace) -> None:
+    first, second = (source_of(world, item.item_id) for item in (world.table("items", Item)[0], world.table("items", Item)[-1]))
+    assert first.source_id != second.source_id
+    call(world, first, "a%20b.mp4")  # of the file "a b.mp4"
+    call(world, second, "a%2520b.mp4")  # of the file "a%20b.mp4"
+    both = " and ".join(sorted((first.source_id, second.source_id)))
+    with pytest.raises(InputError, match=rf"'a%20b.mp4' is the address of one source, .* take the id: {both}"):
+        removed.remove(world, [("source", "a%20b.mp4")], reason=WHY)
+    assert removed.orders(world) == []
+    for name, source in (("a b.mp4", first), ("a%2520b.mp4", second)):
+        assert [one.subject_id for one in removed.remove(world, [("source", name)], reason=WHY)] == [source.source_id]
+    with pytest.raises(InputError, match=f"take the id: {both}"):
+        removed.undo(world, [("source", "a%20b.mp4")])
+    assert len(removed.orders(world)) == 2
+
+
+def test_a_reason_is_one_line_of_letters_that_print(world: Workspace) -> None:
+    item = world.table("items", Item)[0].item_id
+    with pytest.raises(InputError, match="needs a reason"):
+        removed.remove(world, [("item", item)], reason=" \n\u202e\0")
+    removed.remove(world, [("item", item)], reason=" withdrawn\n\n# by\u202e its\tauthor\0 ")
+    assert [one.reason for one in removed.orders(world)] == ["withdrawn # by its author"]
+    # Nor does a line break get out of a file that somebody has edited.
+    path = world.path / removed.FILE
+    path.write_text(path.read_text().replace("withdrawn # by", "withdrawn\\n# by"))
+    assert removed.kept(world, world.table("items", Item), []).tombstones[0]["reason"] == "withdrawn # by its author"
+
+
+def call(world: Workspace, source: Source, uri: str) -> None:
+    """Give a source another address."""
+    for path in (world.path / "tables" / "sources").iterdir():
+        rows = world.table("sources", Source, step=path.stem)
+        renamed = [replace(row, uri=uri) if row.source_id == source.source_id else row for row in rows]
+        world.write_table("sources", path.stem, renamed, Source)

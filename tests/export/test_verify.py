@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -110,6 +111,14 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda dataset: _truth(dataset).rename(_truth(dataset).with_name("x.mp4")),
         "truth/x.mp4: not in the manifest",
     ),
+    "an empty folder": (lambda dataset: (dataset / "more" / "deep").mkdir(parents=True), "more/deep: a folder without files"),
+    "an empty folder among the media": (lambda dataset: (dataset / "truth" / "x").mkdir(), "truth/x: a folder without files"),
+    "a link to a folder": (
+        lambda dataset: (dataset / "linked").symlink_to("truth"),
+        "linked: a link to a folder, not in the manifest",
+    ),
+    "a link to nothing": (lambda dataset: (dataset / "x").symlink_to("nowhere"), "x: a link to nothing, not in the manifest"),
+    "a pipe": (lambda dataset: os.mkfifo(dataset / "x"), "x: neither file nor folder, not in the manifest"),
     "slice": (lambda dataset: (dataset / "size-low.parquet").unlink(), "size-low.parquet: missing"),
 }
 
@@ -120,6 +129,25 @@ def test_any_difference_is_found(kind: str, dataset: Path) -> None:
     spoil(dataset)
     problems = verify(dataset).problems
     assert any(words in problem for problem in problems), problems
+
+
+def test_media_behind_a_link_to_a_folder_count_as_missing(dataset: Path, tmp_path: Path) -> None:
+    names = [f"truth/{path.name}" for path in sorted((dataset / "truth").iterdir())]
+    shutil.move(dataset / "truth", tmp_path / "elsewhere")
+    (dataset / "truth").symlink_to(tmp_path / "elsewhere")
+    assert file_problems(dataset) == [*(f"{name}: missing" for name in names), "truth: a link to a folder, not in the manifest"]
+
+
+def test_links_to_files_and_folders_of_others_are_let_be(dataset: Path, tmp_path: Path) -> None:
+    (tmp_path / "blobs").mkdir()
+    for place, path in enumerate(
+        sorted(path for path in dataset.rglob("*") if path.is_file())
+    ):  # as the Hub's library keeps them
+        blob = shutil.move(path, tmp_path / "blobs" / str(place))
+        path.symlink_to(blob)
+    (dataset / ".cache" / "huggingface").mkdir(parents=True)
+    (dataset / ".git" / "refs").mkdir(parents=True)
+    assert file_problems(dataset) == []
 
 
 def test_one_other_byte_of_any_file_is_found(dataset: Path) -> None:

@@ -80,7 +80,11 @@ def compare_command(
     results = Results(loaded, scores, protocol=PROTOCOLS.get(name), slice_scores=sets)
     quantities = _quantities(results, metric, region)
     rows = compare(results, one, called, quantities=quantities, slices=_slices(results, part))
-    remarks = [f"not measured: {one.metric} in the {one.region}: {reason}" for one, reason in results.unmeasured.items()]
+    remarks = [
+        f"not measured: {one.metric} in the {one.region}: {reason}"
+        for one, reason in results.unmeasured.items()
+        if (not metric or one.metric in metric) and (not region or one.region in region)
+    ]
     for label, place in ((one, run), (other, other_run or run)):
         workspace = opened(place)
         if f"predict.{label}" in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from inpaintbench.cli import completing, console
+from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.leaf_constants import check_constants
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.convert import convert as convert_dataset
@@ -28,6 +29,7 @@ def convert(
         int | None,
         typer.Option(min=1, help="Most media in one file, of embedded and webdataset.", show_default="500"),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write a frozen dataset in another layout, checked against its manifest.
 
@@ -37,6 +39,9 @@ def convert(
     check_constants(LAYOUTS.get(layout), constants, called=f"layout {layout!r}")
     with console.progress() as told:
         made = convert_dataset(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=told)
+    if as_json:
+        print_json(made)
+        return
     console.out.print(
         f"{made.items} items of {made.slices} slices in {made.files} files, {made.bytes / 1e6:.1f} MB: {made.folder}",
         markup=False,

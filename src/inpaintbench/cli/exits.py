@@ -13,7 +13,6 @@ import os
 import tempfile
 import time
 import traceback
-from pathlib import Path
 
 from inpaintbench.cli import logs
 from inpaintbench.errors import InpaintBenchError, InputError, UnknownNameError, Waiting
@@ -44,21 +43,22 @@ def sentence_of(error: Exception) -> str:
         return f"{doing}: {error.strerror}" + (f": {error.filename}" if error.filename else "")
     if isinstance(error, MemoryError):
         return "out of memory; fewer --workers, or smaller clips, need less"
-    what = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    what = logs.without_secrets(" ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":"))
     return f"unexpected error, a fault of this program: {what[:300]} ({_where_to_look(error)})"
 
 
 def _where_to_look(error: Exception) -> str:
-    trace = "".join(traceback.format_exception(error))
+    trace = logs.without_secrets("".join(traceback.format_exception(error)))
     if os.environ.get(DEBUG, "") not in ("", "0"):
         os.write(2, trace.encode())
         return "its traceback stands above"
     if (log := logs.place()) is not None:
         logs.note("error", "error", text=str(error), traceback=trace)
         return f"its traceback lies in {log}"
-    path = Path(tempfile.gettempdir()) / f"inpaintbench-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.traceback"
-    try:
-        path.write_text(trace)
+    try:  # for nobody else's eyes, and under a name that nobody can have taken
+        file, path = tempfile.mkstemp(prefix=f"inpaintbench-{time.strftime('%Y%m%dT%H%M%S')}-", suffix=".traceback")
+        with os.fdopen(file, "w", encoding="utf-8", errors="replace") as opened:
+            opened.write(trace)
     except OSError:
         return f"{DEBUG}=1 prints its traceback"
     return f"its traceback lies in {path}"

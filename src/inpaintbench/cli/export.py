@@ -8,15 +8,18 @@ from typing import Annotated
 import typer
 
 from inpaintbench.cli import console, publishing
+from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.converting import convert
 from inpaintbench.cli.differing import diff
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.holding_back import tell_apart
 from inpaintbench.cli.removing import remove
 from inpaintbench.cli.verifying import verify
-from inpaintbench.frozen import dataset_id
+from inpaintbench.frozen import dataset_id, has_truth
 from inpaintbench.recipes.holding_back import export_apart
 from inpaintbench.recipes.settings import export, recall
 from inpaintbench.recipes.versions import last, next_version
+from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer(no_args_is_help=True, help="Freeze items and slices into a dataset that anyone can load and verify.")
@@ -48,22 +51,47 @@ def freeze(
         str | None,
         typer.Option(metavar="WHY", help="Leave near-duplicates in different splits, for a reason that is published."),
     ] = None,
+    allow_exposed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHY",
+            help="With --hold-back: let inputs show what lies under each other's holes, for a reason that is published.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write the frozen dataset of a workspace; an older one there is replaced whole.
 
     Example: inpaintbench export freeze WORKSPACE --to FOLDER
     """
+    if allow_exposed is not None and not held:
+        raise UsageError("--allow-exposed is for --hold-back; give both, or neither")
     opened = Workspace(workspace, create=False)
     how = {"version": version, "allow_near_duplicates": allow_near_duplicates}
     with console.writing(opened):
         before = last(opened)
         if held:
-            tell_apart(*export_apart(recall(opened), opened, splits=held, target=to, **how))
+            made = list(export_apart(recall(opened), opened, splits=held, target=to, allow_exposed=allow_exposed, **how))
         else:
-            folder, dataset = export(recall(opened), opened, target=to, **how)
-            console.out.print(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}", markup=False)
-            console.out.print(f"It is {dataset_id(dataset)}", markup=False)
+            made = [export(recall(opened), opened, target=to, **how)]
         now = last(opened)
+    if as_json:
+        print_json([_in_numbers(folder, dataset) for folder, dataset in made])
+    elif len(made) == 2:
+        tell_apart(made[0], made[1])
+    else:
+        [(folder, dataset)] = made
+        console.out.print(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}", markup=False)
+        console.out.print(f"It is {dataset_id(dataset)}", markup=False)
     if before.content not in (None, now.content) and before.version == now.version:
         console.warn(f"its content changed since the last export, its version did not; give it one of its own: --version"
                      f" {next_version(now.version)}")  # fmt: skip
+
+
+def _in_numbers(folder: Path, dataset: Dataset) -> dict[str, object]:
+    truths = sum(map(has_truth, dataset.items))
+    return {
+        "folder": folder, "id": dataset_id(dataset), "items": len(dataset.items), "with_truth": truths,
+        "slices": {part.name: len(part.item_ids) for part in dataset.slices}, "left_out": dataset.left_out,
+        "removed": len(dataset.removed),
+    }  # fmt: skip

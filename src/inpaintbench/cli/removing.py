@@ -52,7 +52,7 @@ def remove(
             raise UsageError('a removal needs a reason, which is published: --reason "withdrawn by its author"')
         else:
             done = removed.remove(opened, named, reason=reason)
-    _tell(done, as_json=as_json)
+    _tell(done, as_json=as_json, title="Put back" if undo else "Taken out")
     if not as_json:
         console.out.print(
             f"{'Put back' if undo else 'Removed'}: {sum(len(one.items) for one in done)} items; export the dataset again with"
@@ -61,12 +61,12 @@ def remove(
         )
 
 
-def _tell(orders: list[removed.Order], *, as_json: bool) -> None:
+def _tell(orders: list[removed.Order], *, as_json: bool, title: str = "Taken out") -> None:
     if as_json:
         print_json(orders)
         return
     rows = [(one.kind, one.subject_id, len(one.items), one.reason) for one in orders]
     if rows:
-        console.print_table("Taken out", ["kind", "id", "items", "reason"], rows)
+        console.print_table(title, ["kind", "id", "items", "reason"], rows)
     else:
         console.out.print("Nothing is taken out.", markup=False)

@@ -11,7 +11,7 @@ from inpaintbench.cli import console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import is_stale
 from inpaintbench.eval.held_back import held_back_words, is_truth_of, open_part, remember_inputs
-from inpaintbench.frozen import dataset_id
+from inpaintbench.frozen import content_of, dataset_id
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 
@@ -35,17 +35,20 @@ def bind(workspace: Workspace, root: Path) -> None:
     Raises:
         InputError: it is for another one.
     """
-    marker, manifest = workspace.path / "dataset.sha256", file_sha256(root / frozen.MANIFEST)
+    marker, content = workspace.path / "dataset.sha256", workspace.path / "dataset.content"
+    manifest = file_sha256(root / frozen.MANIFEST)
     bound = marker.read_text().strip() if marker.exists() else ""
     if bound == manifest:
         return
     dataset = frozen.load(root)
-    if bound and not is_truth_of(workspace.path, dataset, bound=bound):
+    same = content.exists() and content.read_text().strip() == content_of(dataset)  # of another version, or sealed anew
+    if bound and not same and not is_truth_of(workspace.path, dataset, bound=bound):
         raise InputError(
             f"run folder {str(workspace.path)!r} holds results on another dataset than {dataset_id(dataset)}; use another --run"
         )
     if not bound:
         remember_inputs(workspace.path, dataset)
+        write_atomically(content, f"{content_of(dataset)}\n".encode())
         write_atomically(marker, f"{manifest}\n".encode())
 
 

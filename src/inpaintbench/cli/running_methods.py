@@ -9,7 +9,9 @@ import typer
 
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
-from inpaintbench.cli.evaluate_options import Run
+from inpaintbench.cli.evaluate_options import ProtocolName, Run
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.holding_back import check_reportable
 from inpaintbench.cli.method_options import any_method, program_constants
 from inpaintbench.cli.predicting import (
     LAYOUT_HELP,
@@ -55,6 +57,7 @@ def run(
     report: Annotated[
         bool, typer.Option("--report", help="Then score all predictions of the run folder, and write its report.")
     ] = False,
+    protocol: ProtocolName = None,
     command_layout: Annotated[str, typer.Option(autocompletion=completing.names(layouts()), help=LAYOUT_HELP)] = "plain",
     command_folder: Annotated[
         Path | None, typer.Option(help="Where programs run.", show_default="a temporary folder", exists=True, file_okay=False)
@@ -75,14 +78,18 @@ def run(
     """
     folder = None if command_folder is None else str(command_folder.absolute())
     program = program_constants(seconds=time_limit, layout=command_layout, divisor=divisor, folder=folder)
+    if protocol is not None and not report:
+        raise UsageError("--protocol is for --report: predictions are the same under all protocols")
     specs = [any_method(text, program=program) for text in method]
     wanted = Wanted(keep_full_frames, time_limit, oracle_mask, tuple(only or ()))
     running = console.Running(workers, max_failures, retry_rejected)
     root = frozen_or_hub(dataset)
+    if report:
+        check_reportable(root, wanted.slices)  # before anything is predicted
     predict_and_tell(root, run, specs, wanted, running)
     if report:
-        score(root, run, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected)
-        write_report(root, run)
+        score(root, run, protocol=protocol, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected)
+        write_report(root, run, protocol=protocol)
 
 
 def list_layouts() -> None:

@@ -34,13 +34,20 @@ from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace, write_atomically
 
 InWorkspace = Annotated[Path, typer.Argument(help="The workspace.")]
+_NO_RULES = Path("none")
 _AUDIT_AT_RANDOM = 20
 _COPIES_SHOWN = 8
 
 
 def select(
     workspace: InWorkspace,
-    rules: Annotated[Path | None, typer.Option(help="TOML file with one [[rule]] each.", show_default="the recipe's")] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file with one [[rule]] each, in place of those remembered; `none`: take them back.",
+            show_default="those remembered",
+        ),
+    ] = None,
     what_if: Annotated[
         str | None, typer.Option(help='Change nothing; tell what "camera_motion>0.2 and cut_score<=0.3" would gain and lose.')
     ] = None,
@@ -58,7 +65,7 @@ def select(
     level_limit: Annotated[int | None, typer.Option(min=1, help="Most clips labelled low, and high.")] = None,
     workers: Workers = WORKERS,
 ) -> None:
-    """Apply rules and label the clips that are kept; what is given here is remembered, and nothing is measured twice.
+    """Apply rules and label the clips that are kept; options stay until given anew, and nothing is measured twice.
 
     Example: inpaintbench curation select WORKSPACE --what-if "camera_motion>0.2 and cut_score<=0.3"
     """
@@ -73,7 +80,7 @@ def select(
     if out is not None:
         raise UsageError("--out is where the page of --what-if goes; without --what-if there is none")
     if rules is not None:
-        changed["rules"] = read_rules(rules)
+        changed["rules"] = () if rules == _NO_RULES else read_rules(rules)
         _check_rules(opened, changed["rules"])
     try:
         _apply(opened, changed, workers=workers)

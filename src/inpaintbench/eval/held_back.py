@@ -26,7 +26,10 @@ def held_back_words(dataset: Dataset) -> str | None:
         return None
     whose = "1 item is" if len(hidden) == 1 else f"{len(hidden)} items is"
     named = dataset.facts["held_back"]["truth_dataset"]
-    return f"the truth of {whose} held back: score them with the dataset {named!r}"
+    return (
+        f"the truth of {whose} held back: score them with the dataset {named!r}, for example FOLDER-truth, which `export freeze "
+        "--hold-back` wrote beside it"
+    )
 
 
 def open_part(dataset: Dataset) -> Dataset:

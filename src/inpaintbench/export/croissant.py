@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from inpaintbench.export import layout
 from inpaintbench.export.card.content import sources
+from inpaintbench.export.card.overview import first_paragraph
 from inpaintbench.export.citations import paper_of
 from inpaintbench.export.licence_names import licence_url, spdx
 from inpaintbench.export.licences import is_known
@@ -111,10 +112,7 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
 
 
 def _description(dataset: Dataset, folders: Sequence[tuple[str, str]]) -> str:
-    count = len(dataset.items)
-    told = (
-        f"{count:,} items in {len(dataset.slices):,} slices. README.md is the card, NOTICE names the sources and their licences."
-    )
+    told = f"{first_paragraph(dataset)} README.md is the card, NOTICE names the sources and their licences."
     if _too_many(dataset, folders):
         told += f" The SHA-256 of each media file stands in {MANIFEST}."
     return told

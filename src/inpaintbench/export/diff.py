@@ -169,12 +169,12 @@ def _names(value: Any) -> list[str]:
 
 
 def _slice_change(old: Slice, new: Slice) -> SliceChange:
-    common = [[name for name in part.item_ids if name in other.item_ids] for part, other in ((old, new), (new, old))]
+    before, after = set(old.item_ids), set(new.item_ids)
     return SliceChange(
         rule=None if old.rule == new.rule else Change(old.rule, new.rule),
-        added=[name for name in new.item_ids if name not in old.item_ids],
-        removed=[name for name in old.item_ids if name not in new.item_ids],
-        reordered=common[0] != common[1],
+        added=[name for name in new.item_ids if name not in before],
+        removed=[name for name in old.item_ids if name not in after],
+        reordered=[name for name in old.item_ids if name in after] != [name for name in new.item_ids if name in before],
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inpaintbench.export.card.words import code, plain
 from inpaintbench.export.diff import Change, Difference
 from inpaintbench.types import canonical_json
 
@@ -16,7 +17,7 @@ _LONGEST = 60
 
 def lines(found: Difference, *, shown: int = _SHOWN) -> list[str]:
     """Every change in a line of its own, at most ``shown`` of a kind."""
-    made = [f"{found.old} -> {found.new}", f"items: {found.items.old} -> {found.items.new}"]
+    made = [_one_line(f"{found.old} -> {found.new}"), f"items: {found.items.old} -> {found.items.new}"]
     made += _some([f"+ item {name}" for name in found.items_added], shown)
     made += _some([f"- item {name}{_because(why)}" for name, why in found.items_removed.items()], shown)
     made += _some([line for name in found.items_changed for line in _item_lines(found, name)], shown)
@@ -30,8 +31,8 @@ def lines(found: Difference, *, shown: int = _SHOWN) -> list[str]:
 
 
 def changelog(found: Difference) -> str:
-    """Markdown for a changelog or a card: counts and reasons, without lists of ids."""
-    made = [f"## {found.new}", "", f"Since {found.old}:", ""]
+    """Markdown for a changelog or a card: counts and reasons, without lists of ids; words of others are no Markdown in it."""
+    made = [f"## {plain(found.new)}", "", f"Since {plain(found.old)}:", ""]
     made += [f"- {line}" for line in _summary(found)]
     return "\n".join([*made, ""])
 
@@ -42,29 +43,30 @@ def _summary(found: Difference) -> Iterator[str]:
     if found.items_added:
         yield f"{_count(len(found.items_added), 'item')} added"
     for reason, count in sorted(Counter(why or "no reason given" for why in found.items_removed.values()).items()):
-        yield f"{_count(count, 'item')} removed: {reason}"
+        yield f"{_count(count, 'item')} removed: {plain(reason)}"
     yield from _summary_of_items(found)
     for name, count in found.slices_added.items():
-        yield f"slice `{name}` added, {_count(count, 'item')}"
+        yield f"slice {code(name)} added, {_count(count, 'item')}"
     for name, why in found.slices_removed.items():
-        yield f"slice `{name}` removed{_because(why)}"
+        yield f"slice {code(name)} removed{_because(why, plain)}"
     for name in found.slices_changed:
-        yield f"slice `{name}`: {'; '.join(_slice_words(found, name))}"
+        yield f"slice {code(name)}: {'; '.join(_slice_words(found, name, plain))}"
     for name, one in found.recipe.items():
-        yield f"recipe `{name}`: {_change(one)}"
+        yield f"recipe {code(name)}: {_change(one, plain)}"
     for name, what in found.files.items():
-        yield f"file `{name}`: {what}"
+        yield f"file {code(name)}: {what}"
     if found.packages:
-        yield "made with " + ", ".join(f"{name} {one.new} (was {one.old})" for name, one in found.packages.items())
+        packages = [f"{plain(name)} {plain(one.new)} (was {plain(one.old)})" for name, one in found.packages.items()]
+        yield f"made with {', '.join(packages)}"
 
 
 def _summary_of_items(found: Difference) -> Iterator[str]:
     columns = Counter(name for one in found.items_changed.values() for name in one.columns)
     media = Counter((part, what) for one in found.items_changed.values() for part, what in one.media.items())
     for name, count in sorted(columns.items()):
-        yield f"`{name}` changed for {_count(count, 'item')}"
+        yield f"{code(name)} changed for {_count(count, 'item')}"
     for (part, what), count in sorted(media.items()):
-        yield f"`{part}`: {what} for {_count(count, 'item')}"
+        yield f"{code(part)}: {what} for {_count(count, 'item')}"
 
 
 def _item_lines(found: Difference, name: str) -> list[str]:
@@ -73,9 +75,9 @@ def _item_lines(found: Difference, name: str) -> list[str]:
     return [f"~ item {name}: {what}" for what in [*told, *(f"{part}: {what}" for part, what in one.media.items())]]
 
 
-def _slice_words(found: Difference, name: str) -> list[str]:
+def _slice_words(found: Difference, name: str, say: Callable[[str], str] = str) -> list[str]:
     one = found.slices_changed[name]
-    made = [f"rule: {_change(one.rule)}"] if one.rule else []
+    made = [f"rule: {_change(one.rule, say)}"] if one.rule else []
     for items, what in ((one.added, "added"), (one.removed, "removed")):
         made += [f"{_count(len(items), 'item')} {what}"] if items else []
     return [*made, *(["another order"] if one.reordered else [])]
@@ -83,15 +85,20 @@ def _slice_words(found: Difference, name: str) -> list[str]:
 
 def _some(made: Sequence[str], shown: int) -> list[str]:
     more = len(made) - shown
-    return [*made[:shown], *([f"  and {more} more like these"] if more > 0 else [])]
+    return [*map(_one_line, made[:shown]), *([f"  and {more} more like these"] if more > 0 else [])]
 
 
-def _because(why: str | None) -> str:
-    return f": {why}" if why else ""
+def _one_line(text: str) -> str:
+    """Printable characters alone: a terminal obeys others, and a line break would begin another change."""
+    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
 
 
-def _change(one: Change) -> str:
-    return f"{_word(one.old)} -> {_word(one.new)}"
+def _because(why: str | None, say: Callable[[str], str] = str) -> str:
+    return f": {say(why)}" if why else ""
+
+
+def _change(one: Change, say: Callable[[str], str] = str) -> str:
+    return f"{say(_word(one.old))} -> {say(_word(one.new))}"
 
 
 def _word(value: Any) -> str:

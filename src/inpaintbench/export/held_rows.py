@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from inpaintbench import frozen
 from inpaintbench.export.layout import MEDIA, file_column, media_names
@@ -15,6 +16,8 @@ _SHOWN = ("item_id", "split", "licence", "author", "frames", "width", "height", 
 _OF_HOLES = "hole."
 """Attributes that begin so are measured on the hole alone."""
 _HEX = re.compile(r"[0-9a-f]{16,}")
+_SHORTEST_WORD, _SHORTEST_TITLE = 6, 12
+"""Letters of what is searched for inside of texts; shorter words, and titles of a word or two, stand there by chance."""
 
 
 def shown_row(row: Plain, given: Plain, *, clip: str, source: str) -> dict[str, Any]:
@@ -48,8 +51,10 @@ def withheld_words(whole: Dataset, held: Sequence[Plain]) -> set[str]:
     What the open items or the shown holes say too is not among it.
     """
     ids = {row["item_id"] for row in held}
-    named = {word for row in held for word in _names_of(row, whole.files)}
-    told = {word for row in whole.items if row["item_id"] not in ids for word in _names_of(row, whole.files)}
+    titles = {name: str(title) for name, title in whole.facts.get("titles", {}).items() if len(str(title)) >= _SHORTEST_TITLE}
+    named = {word for row in held for word in (*_names_of(row, whole.files), *_title(row, titles))}
+    others = [row for row in whole.items if row["item_id"] not in ids]
+    told = {word for row in others for word in (*_names_of(row, whole.files), *_title(row, titles))}
     for row in held:
         if row["hole_is_given"] and frozen.has_hole(row):
             name = row["hole_file_name"]
@@ -67,6 +72,10 @@ def _names_of(row: Plain, files: Mapping[str, str]) -> Iterator[str]:
         yield from (second["corruption_id"], second["hole_sha256"])
 
 
+def _title(row: Plain, titles: Mapping[str, str]) -> list[str]:
+    return [titles[row["source_id"]]] if row["source_id"] in titles else []
+
+
 def _words(value: Any) -> Iterator[str]:
     """Every text in ``value``, and every run of hexadecimal digits in them that is long enough for an id."""
     if isinstance(value, str):
@@ -82,8 +91,26 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def slipped(value: Any, withheld: set[str]) -> list[str]:
-    """The withheld words in plain data or text, sorted."""
+    """The withheld words that are a text of plain data, or the ids and hashes inside of one, sorted."""
     return sorted(withheld.intersection(_words(value)))
+
+
+def slipped_inside(text: str, withheld: set[str]) -> list[str]:
+    """The withheld words anywhere in a text, as words of their own, sorted; in any case, quoted as in addresses or not."""
+    searched = [text.casefold(), unquote(text).casefold()]
+    forms = {word: {word.casefold(), unquote(word).casefold()} for word in withheld if len(word) >= _SHORTEST_WORD}
+    return sorted(word for word, said in forms.items() if any(_stands_in(form, one) for form in said for one in searched))
+
+
+def _stands_in(word: str, text: str) -> bool:
+    """Not as a part of a longer name: ``1.mp4`` is not in ``11.mp4``."""
+    place = text.find(word)
+    while place >= 0:
+        around = text[place - 1 : place] + text[place + len(word) : place + len(word) + 1]
+        if not any(letter.isalnum() or letter in "_-/%" for letter in around):
+            return True
+        place = text.find(word, place + 1)
+    return False
 
 
 def open_row(row: Plain, withheld: set[str], seed: Any) -> dict[str, Any]:

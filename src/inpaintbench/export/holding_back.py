@@ -18,10 +18,19 @@ from typing import Any
 from inpaintbench import frozen, video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError, VerifyError
-from inpaintbench.export.exposure import exposure
+from inpaintbench.export.exposure import check_exposed, exposure, is_exposed
 from inpaintbench.export.freeze import check_target, seal, write_rows
 from inpaintbench.export.further_files import HOLES_FILE, copy_further
-from inpaintbench.export.held_rows import open_facts, open_row, shown_row, slipped, stand_ins, withheld_words, without_seed
+from inpaintbench.export.held_rows import (
+    open_facts,
+    open_row,
+    shown_row,
+    slipped,
+    slipped_inside,
+    stand_ins,
+    withheld_words,
+    without_seed,
+)
 from inpaintbench.export.layout import MEDIA, by_split, filled_columns, media_names, splits
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset, Plain, Slice
@@ -35,7 +44,9 @@ _FEWEST_DIGITS = 18
 _AT_ONCE = 4
 
 
-def hold_back(full: Path | str, *, splits: Sequence[str], public: Path, truth: Path) -> tuple[Dataset, Dataset]:
+def hold_back(
+    full: Path | str, *, splits: Sequence[str], public: Path, truth: Path, allow_exposed: str | None = None
+) -> tuple[Dataset, Dataset]:  # fmt: skip
     """Write two datasets: ``public`` without the truth of some splits, ``truth`` with their items alone.
 
     Of a held-back item ``public`` has the input as a stored file, the hole where methods are told it, size, licence and author;
@@ -47,15 +58,17 @@ def hold_back(full: Path | str, *, splits: Sequence[str], public: Path, truth: P
         splits: those to hold back.
         public: folder of the dataset for everybody; an older dataset there is replaced.
         truth: the same for the dataset to keep.
+        allow_exposed: why inputs may show more than ``MOST_EXPOSED`` of what lies under the holes of others; published where
+            they do.
 
     Returns:
         Their manifests. The fact ``held_back`` of the first names ``splits``, ``items``, ``truth_dataset`` and, where inputs of
-        one clip show what lies under each other's holes, ``shown_by_other_inputs``; the fact ``truth_of`` of the second has
-        ``dataset``, ``manifest_sha256`` and ``splits``.
+        one clip show what lies under each other's holes, ``shown_by_other_inputs`` and why that is ``allowed``; the fact
+        ``truth_of`` of the second has ``dataset``, ``manifest_sha256`` and ``splits``.
 
     Raises:
-        InputError: edits, whose input is their truth; a source in both a held-back and an open split; a seed that is found by
-            trying; a dataset that is itself a part of another.
+        InputError: inputs that show what is held back of other items; edits, whose input is their truth; a source in both a
+            held-back and an open split; a seed that is found by trying; a dataset that is itself a part of another.
         UnknownNameError: no such split.
         VerifyError: a file of ``full`` is missing or does not decode to what its manifest says.
         WorkspaceError: not writable.
@@ -68,8 +81,11 @@ def hold_back(full: Path | str, *, splits: Sequence[str], public: Path, truth: P
     # The truth comes into place first: nothing is public of which it could be lost.
     with replacing(public, what="export ") as shown, replacing(truth, what="export ") as kept:
         _check_files(root, whole)
+        seen = exposure(root, held)
+        check_exposed(seen, items=len(held), allowed=allow_exposed)
+        exposed = _exposed_facts(seen, allow_exposed)
         given = _inputs(root, held, shown)
-        public_dataset = _write_public(root, whole, held, given, shown)
+        public_dataset = _write_public(root, whole, held, given, shown, exposed)
         truth_dataset = _write_truth(root, whole, held, given, shown, kept)
     return public_dataset, truth_dataset
 
@@ -77,6 +93,13 @@ def hold_back(full: Path | str, *, splits: Sequence[str], public: Path, truth: P
 def truth_name(whole: Dataset) -> str:
     """What the dataset with the truth is called."""
     return f"{whole.name} (truth)"
+
+
+def _exposed_facts(seen: Plain | None, allowed: str | None) -> dict[str, Any]:
+    """What the public dataset says of inputs that show each other's truth."""
+    if not seen:
+        return {}
+    return {"shown_by_other_inputs": seen} | ({"allowed": allowed} if is_exposed(seen) else {})
 
 
 def _held(whole: Dataset, names: Sequence[str]) -> list[Plain]:
@@ -160,7 +183,7 @@ def _rendered(root: Path, row: Plain, shown: Path) -> dict[str, str]:
 
 
 def _write_public(
-    root: Path, whole: Dataset, held: Sequence[Plain], given: Mapping[str, Plain], folder: Path
+    root: Path, whole: Dataset, held: Sequence[Plain], given: Mapping[str, Plain], folder: Path, exposed: Plain
 ) -> Dataset:  # fmt: skip
     withheld, seed = withheld_words(whole, held), whole.recipe.get("seed")
     clips, sources = stand_ins(held, "clip_id"), stand_ins(held, "source_id")
@@ -174,9 +197,8 @@ def _write_public(
     rows = filled_columns(rows)
     told: dict[str, Any] = {
         "splits": sorted({row["split"] for row in held}), "items": len(held), "truth_dataset": truth_name(whole),
+        **exposed,
     }  # fmt: skip
-    if found := exposure(root, held):
-        told["shown_by_other_inputs"] = found
     _copy_media(root, rows, folder)
     opened = {row["item_id"] for row in rows if frozen.has_truth(row)}
     with_holes = opened | {row["item_id"] for row in rows if frozen.has_hole(row)}
@@ -226,5 +248,5 @@ def _check_nothing_slipped(folder: Path, public: Dataset, withheld: set[str]) ->
     for name in [MANIFEST, *texts]:
         text = (folder / name).read_text(encoding="utf-8", errors="replace")
         value = json.loads(text) if name.endswith(".json") else text
-        if found := slipped(value, withheld):
+        if found := slipped(value, withheld) or slipped_inside(text, withheld):
             raise InputError(f"{name} would tell everybody {found[0]!r}, which belongs to what is held back; nothing was written")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from inpaintbench.export.licences import hub_name
+from inpaintbench.export.licences import canonical, hub_name
 
 _ON_THE_HUB = frozenset({
     "apache-2.0", "mit", "cc0-1.0", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0",
@@ -22,18 +22,17 @@ _SPDX = {
     )
 }  # fmt: skip
 _CREATIVE_COMMONS = re.compile(r"cc-(by(?:-nc)?(?:-nd)?(?:-sa)?)-([0-9.]+)(?:-([a-z]{2,3}))?")
-_CREATIVE_COMMONS_URL = re.compile(r"https?://(?:www\.)?creativecommons\.org/(licenses|publicdomain)/([a-z-]+)(?:/([0-9.]+))?.*")
 
 
 def header_names(licences: list[str | None]) -> list[str]:
     """What the header of a card says: names that the Hub knows, and ``other`` for the rest; sorted, each once."""
-    names = {hub_name(_canonical(licence)) for licence in licences}
+    names = {hub_name(licence or "") for licence in licences}
     return sorted({name if name in _ON_THE_HUB else "other" for name in names})
 
 
 def spdx(licence: str | None) -> str | None:
     """The SPDX id of a licence however it is spelt, ``CC0`` and addresses of Creative Commons too; None where it has none."""
-    text = _canonical(licence)
+    text = canonical(licence)
     if re.fullmatch(r"cc0-1\.0|pdm-1\.0", text) or _CREATIVE_COMMONS.fullmatch(text):
         return text.upper()
     return _SPDX.get(text)
@@ -41,19 +40,10 @@ def spdx(licence: str | None) -> str | None:
 
 def licence_url(licence: str | None) -> str | None:
     """Where the text of a licence is; None where that cannot be told from its name."""
-    text = _canonical(licence)
+    text = canonical(licence)
     if found := _CREATIVE_COMMONS.fullmatch(text):
         country = f"{found[3]}/" if found[3] else ""
         return f"https://creativecommons.org/licenses/{found[1]}/{found[2]}/{country}"
     if (page := {"cc0-1.0": "zero", "pdm-1.0": "mark"}.get(text)) is not None:
         return f"https://creativecommons.org/publicdomain/{page}/1.0/"
     return f"https://spdx.org/licenses/{_SPDX[text]}.html" if text in _SPDX else None
-
-
-def _canonical(licence: str | None) -> str:
-    text = (licence or "").strip().casefold()
-    if found := _CREATIVE_COMMONS_URL.fullmatch(text):
-        name = "cc-" + found[2] if found[1] == "licenses" else {"zero": "cc0", "mark": "pdm"}.get(found[2], found[2])
-        text = "-".join(part for part in (name, found[3]) if part)
-    text = re.sub(r"[\s_-]+", "-", text)
-    return {"cc0": "cc0-1.0", "pdm": "pdm-1.0"}.get(text, text)  # of both there is one version

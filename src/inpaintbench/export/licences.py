@@ -7,11 +7,14 @@ import re
 NOT_STATED = "not stated"
 
 _CREATIVE_COMMONS_URL = re.compile(r"https?://(?:www\.)?creativecommons\.org/(licenses|publicdomain)/([a-z-]+)(?:/([0-9.]+))?.*")
+_OF_ONE_VERSION = {"cc0": "cc0-1.0", "pdm": "pdm-1.0"}
+_SAYS_NOTHING = frozenset({"", "unknown", "noassertion", "no-assertion", "not-stated", "notstated"})
 _NO_DERIVATIVES = re.compile(r"\bnd\b|no-?deriv")
 _NO_REDISTRIBUTION = re.compile(
-    r"all-?rights-?reserved|standard-youtube-licen[cs]e|\bproprietary\b|editorial-use|personal-use|no-redistribution|"
-    r"non-redistributable"
+    r"all-?rights-?reserved|youtube.*standard|standard.*youtube|\bproprietary\b|editorial-use|personal-use|\bno-shar|"
+    r"\b(no|non|not|without)\b(?!-restrict).{0,20}redistribut|redistribution-(is-)?(strictly-)?(prohibited|forbidden|not-)"
 )
+_RESEARCH_ONLY = re.compile(r"research-(use-|purposes-)?only|only-for-([a-z]+-)*research")
 _NONE_GRANTED = "none"  # SPDX: somebody looked, and there is no licence
 _KNOWN = re.compile(
     r"cc0(-[0-9.]+)?|cc-pddc|pdm(-[0-9.]+)?|pddl-1\.0|public-domain|us-gov|us-public-domain|cc-by(-nc)?(-sa)?(-[0-9.]+)?(-[a-z]{2,3})?|"
@@ -22,35 +25,44 @@ _OF_ONES_OWN = re.compile(r"licenseref-[a-z0-9.-]+")  # SPDX: a text that the pu
 
 
 def why_refused(licence: str | None) -> str | None:
-    """What a licence forbids that publishing needs, in words; None where it forbids neither, or nobody knows.
+    """What a licence forbids that publishing needs, in words; None where it forbids nothing of it, or nobody knows.
 
     Clips are cut and scaled, which makes them derivatives.
     """
-    text = _plain(licence)
+    text = canonical(licence)
     if _NO_DERIVATIVES.search(text):
         return "forbids derivatives"
     if _NO_REDISTRIBUTION.search(text) or text == _NONE_GRANTED:
         return "forbids redistribution"
+    if _RESEARCH_ONLY.search(text):
+        return "allows research only"
     return None
+
+
+def is_unstated(licence: str | None) -> bool:
+    """Whether nothing is said: no text, or ``unknown``, ``NOASSERTION``, ``not stated`` in any spelling."""
+    return canonical(licence) in _SAYS_NOTHING
 
 
 def is_known(licence: str | None) -> bool:
     """Whether it is an open licence known by its SPDX id, in any spelling, or a publisher's own ``LicenseRef-...``."""
-    text = _plain(licence)
+    text = canonical(licence)
     return bool(_KNOWN.fullmatch(text) or _OF_ONES_OWN.fullmatch(text))
 
 
 def hub_name(licence: str) -> str:
     """The name in the header of a card; ``other`` for what the Hub has no name for."""
-    text = _plain(licence)
+    text = canonical(licence)
     if text == "cc0-1.0" or re.fullmatch(r"cc-by(-nc)?(-sa)?-[0-9.]+|odc-by-1\.0|odbl-1\.0|pddl-1\.0|mit|apache-2\.0", text):
         return {"odc-by-1.0": "odc-by", "odbl-1.0": "odbl", "pddl-1.0": "pddl"}.get(text, text)
     return "other"
 
 
-def _plain(licence: str | None) -> str:
+def canonical(licence: str | None) -> str:
+    """A licence in one spelling: small letters, words joined by single hyphens, addresses of Creative Commons as their ids."""
     text = (licence or "").strip().casefold()
     if found := _CREATIVE_COMMONS_URL.fullmatch(text):
         name = "cc-" + found[2] if found[1] == "licenses" else {"zero": "cc0", "mark": "pdm"}.get(found[2], found[2])
         text = "-".join(part for part in (name, found[3]) if part)
-    return re.sub(r"[\s_-]+", "-", text)
+    text = re.sub(r"[\s_\u2010-\u2015-]+", "-", text)
+    return _OF_ONE_VERSION.get(text, text)

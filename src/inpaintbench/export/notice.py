@@ -34,7 +34,7 @@ def _top(dataset: Dataset) -> list[str]:
         else "spans of frames were cut out, brought to another size and rate where stated, and encoded anew"
     )
     return [
-        f"{_line(dataset.name)}, version {dataset.version}",
+        f"{_line(dataset.name)}, version {_line(dataset.version)}",
         "",
         "What this dataset is made from, source by source. Licences are those that the sources came with or that whoever",
         "published the dataset stated; nobody else has checked them.",

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from urllib.parse import quote, unquote
 
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.types import Clip, Item, Plain, Slice, Source, canonical_json
@@ -70,20 +71,22 @@ def remove(workspace: Workspace, named: Iterable[tuple[str, str]], *, reason: st
 
     Args:
         workspace: where they are.
-        named: (kind, id) each; a source may be named by its address as well.
-        reason: told in the manifest and on the card, so it must not name anybody.
+        named: (kind, id) each; a source may be named by its address as well, with or without percent signs for blanks and such.
+        reason: told in the manifest and on the card, so it must not name anybody; it becomes one line.
 
     Raises:
-        InputError: no reason, or the workspace has no such item, clip or source; nothing is then taken out.
+        InputError: no reason, an address that may mean two sources, or the workspace has no such item, clip or source; nothing
+            is then taken out.
     """
-    if not reason.strip():
+    reason = _one_line(reason)
+    if not reason:
         raise InputError("a removal needs a reason: it is published in the place of the items")
     world = _World.of(workspace)
     before = orders(workspace)
     known = {(one.kind, one.subject_id) for one in before}
     made: list[Order] = []
     for kind, name in named:
-        order = world.order(kind, name, reason.strip())
+        order = world.order(kind, name, reason)
         if (kind, order.subject_id) not in known:
             made.append(order)
             known.add((kind, order.subject_id))
@@ -95,14 +98,18 @@ def undo(workspace: Workspace, named: Iterable[tuple[str, str]]) -> list[Order]:
     """Forget orders, so that their items are exported again.
 
     Raises:
-        InputError: something of that name was never taken out; nothing is then put back.
+        InputError: something of that name was never taken out, or the address may mean two that were; nothing is then put back.
     """
     left, gone = orders(workspace), list[Order]()
+    world = _World.of(workspace)
     for kind, name in named:
-        hashed = _sha256(name)
-        found = [one for one in left if one.kind == kind and (one.subject_id == name or one.uri_sha256 == hashed)]
+        hashes = {_sha256(uri) for uri in (name, _quoted(name), *world.addresses(name))}
+        of_kind = [one for one in left if one.kind == kind]
+        found = [one for one in of_kind if one.subject_id == name] or [one for one in of_kind if one.uri_sha256 in hashes]
         if not found:
             raise InputError(f"the {kind} {name!r} was not removed, so it cannot be put back")
+        if len({one.uri_sha256 for one in found}) > 1:
+            raise _ambiguous(name, [one.subject_id for one in found])
         left, gone = [one for one in left if one not in found], [*gone, *found]
     _write(workspace, left)
     return gone
@@ -120,7 +127,7 @@ def kept(workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice]) -
     grown = [replace(one, items=tuple(sorted({*one.items, *world.taken(one, items)}))) for one in standing]
     if grown != standing:
         _write(workspace, grown)
-    reasons = {item: one.reason for one in reversed(grown) for item in one.items}
+    reasons = {item: _one_line(one.reason) for one in reversed(grown) for item in one.items}
     shorter = [replace(part, item_ids=tuple(item for item in part.item_ids if item not in reasons)) for part in slices]
     empty = {part.name: EMPTY for part in shorter if not part.item_ids}
     return Kept(
@@ -147,12 +154,22 @@ class _World:
         return cls(workspace.table("items", Item), clips, {row.source_id: row.uri for row in workspace.table("sources", Source)})
 
     def order(self, kind: str, name: str, reason: str) -> Order:
-        named_so = [source for source, uri in self.uris.items() if uri == name] if kind == "source" else []
-        made = Order(kind, named_so[0], reason, _sha256(name)) if named_so else Order(kind, name, reason)
         known = {"item": {item.item_id for item in self.items}, "clip": self.source_of, "source": self.uris}[kind]
-        if made.subject_id not in known:
-            raise InputError(f"the workspace has no {kind} {name!r}; take the {kind}_id of a row of the dataset")
+        made = Order(kind, name, reason)
+        if name not in known:
+            addresses = self.addresses(name) if kind == "source" else []
+            if not addresses:
+                raise InputError(f"the workspace has no {kind} {name!r}; take the {kind}_id of a row of the dataset")
+            first = [next(source for source, uri in self.uris.items() if uri == address) for address in addresses]
+            if len(first) > 1:
+                raise _ambiguous(name, first)
+            made = Order(kind, first[0], reason, _sha256(addresses[0]))
         return replace(made, items=tuple(sorted(self.taken(made, self.items))))
+
+    def addresses(self, name: str) -> list[str]:
+        """Different addresses of sources that ``name`` may mean: itself, what it is percent-encoded, and what NOTICE shows so."""
+        same = {name, _quoted(name)}
+        return sorted({uri for uri in self.uris.values() if uri in same or name in (unquote(uri), _one_line(unquote(uri)))})
 
     def taken(self, order: Order, items: Iterable[Item]) -> set[str]:
         """Ids of the items that an order takes out."""
@@ -167,7 +184,22 @@ class _World:
 
 
 def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
+
+
+def _quoted(name: str) -> str:
+    """As folders of films percent-encode a path; names that are not UTF-8 reach a program with surrogates."""
+    return quote(name, errors="surrogateescape")
+
+
+def _one_line(text: str) -> str:
+    """Printable characters alone, in one line: reasons are printed in lists and tables, and so are addresses."""
+    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+
+
+def _ambiguous(name: str, sources: Sequence[str]) -> InputError:
+    ids = " and ".join(sorted(sources))
+    return InputError(f"{name!r} is the address of one source, and of another once percent signs are read; take the id: {ids}")
 
 
 def _write(workspace: Workspace, standing: Sequence[Order]) -> None:

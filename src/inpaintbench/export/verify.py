@@ -17,6 +17,7 @@ from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
 from inpaintbench.export.verify_configs import config_problems
+from inpaintbench.export.verify_files import needless, there
 from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, load, manifest_bytes
 from inpaintbench.types import Dataset, Plain, item_rng
 from inpaintbench.workspace import file_sha256
@@ -26,10 +27,6 @@ _THREADS = 2 * (os.cpu_count() or 1)
 """That hash: some wait for the disk."""
 _DECODING_THREADS = min(4, os.cpu_count() or 1)
 """Each holds a clip."""
-_OF_THE_HUB = ".gitattributes"
-"""The Hub adds it to every repository."""
-_FOLDERS_OF_OTHERS = (".cache", ".git")
-"""Of its library, which writes there beside what it downloads, and of git."""
 Told = Callable[[str, int, int], None]
 
 
@@ -142,7 +139,9 @@ def _checked(folder: Path | str, decoder: str | None) -> Path:
 
 
 def file_problems(folder: Path | str) -> list[str]:
-    """The first part of ``verify``: one other byte of any file, a file too many, too few or renamed. Nothing is decoded.
+    """The first part of ``verify``: one other byte of any file, a file or folder too many, too few or renamed.
+
+    Nothing is decoded.
 
     Raises:
         InputError: not a frozen dataset.
@@ -167,16 +166,11 @@ def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     return dataset
 
 
-def is_ours(name: str) -> bool:
-    """Whether a file counts as part of a dataset, rather than of the Hub, its library or git."""
-    return name != _OF_THE_HUB and name.partition("/")[0] not in _FOLDERS_OF_OTHERS
-
-
 def _file_problems(root: Path, dataset: Dataset, result: Verification, told: Told) -> Iterator[str]:
-    paths = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    present = {name for name in paths if is_ours(name)} - {MANIFEST}
+    present, others = there(root)
     yield from (f"{name}: missing" for name in sorted(set(dataset.files) - present))
     yield from (f"{name}: not in the manifest" for name in sorted(present - set(dataset.files)))
+    yield from needless(others, files={*present, *dataset.files})
     names = sorted(present & set(dataset.files))
     with ThreadPoolExecutor(_THREADS) as threads:  # hashing releases the interpreter
         for name, sha256 in zip(names, threads.map(lambda name: file_sha256(root / name), names), strict=True):

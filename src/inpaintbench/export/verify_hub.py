@@ -11,7 +11,8 @@ from inpaintbench.export import layout
 from inpaintbench.export.publishing.client import Remote, Repository, opened
 from inpaintbench.export.publishing.remote import Held, held
 from inpaintbench.export.second_decoder import require
-from inpaintbench.export.verify import Told, Verification, is_ours, prove, sampled
+from inpaintbench.export.verify import Told, Verification, prove, sampled
+from inpaintbench.export.verify_files import is_ours
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import file_sha256

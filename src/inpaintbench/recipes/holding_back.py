@@ -16,8 +16,9 @@ from inpaintbench.workspace import Workspace
 
 
 def export_apart(
-    recipe: BaseModel, workspace: Workspace, *, splits: Sequence[str], target: Path | None = None, **how: str | None
-) -> tuple[tuple[Path, Dataset], tuple[Path, Dataset]]:
+    recipe: BaseModel, workspace: Workspace, *, splits: Sequence[str], target: Path | None = None,
+    allow_exposed: str | None = None, **how: str | None,
+) -> tuple[tuple[Path, Dataset], tuple[Path, Dataset]]:  # fmt: skip
     """The stage ``export`` of a recipe, and then ``hold_back``; the whole is not left anywhere.
 
     Args:
@@ -26,6 +27,7 @@ def export_apart(
         splits: those whose truth is held back.
         target: folder of the public dataset, by default ``WORKSPACE/exports/RECIPE``; the truth goes beside it, ``-truth``
             after the name.
+        allow_exposed: why inputs may show what lies under the holes of others; published where they do.
         how: what ``export`` takes besides.
 
     Returns:
@@ -43,7 +45,7 @@ def export_apart(
     shutil.rmtree(whole, ignore_errors=True)  # of a run that was killed
     try:
         export(recipe, workspace, target=whole, **how)
-        shown, kept = hold_back(whole, splits=splits, public=public, truth=truth)
+        shown, kept = hold_back(whole, splits=splits, public=public, truth=truth, allow_exposed=allow_exposed)
     finally:
         shutil.rmtree(whole, ignore_errors=True)
     return (public, shown), (truth, kept)

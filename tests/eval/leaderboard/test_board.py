@@ -20,6 +20,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.leaderboard.board import Board
 from inpaintbench.eval.leaderboard.downloads import COLUMNS, board_csv, board_json
 from inpaintbench.eval.leaderboard.gather import Sample, gather
+from inpaintbench.eval.leaderboard.pages import slice_pages
 from inpaintbench.eval.leaderboard.unpack import read_submission
 from inpaintbench.eval.leaderboard.verify import verify
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -104,6 +105,33 @@ def test_six_sources_and_three_methods_cannot_be_told_apart_and_nothing_is_calle
     cells = [row.cells[PSNR] for row in board.rows(board.slices[1], "hole")]
     assert [cell.least_p for cell in cells if cell.test] == [3 * 2 / 2**6] * 2
     assert not any(cell.like_best for cell in cells)
+
+
+def test_the_first_is_told_from_others_only_where_a_test_of_a_counted_metric_tells_it(board: Board, values: Values) -> None:
+    everything, few = board.slices[0], board.slices[1]
+    placed = board.rows(everything, "hole")
+    alike = []
+    for row in placed[1:]:
+        by = board.leads(everything, "hole", placed[0], row)
+        alike += [] if by else [row]
+        for one in (PSNR, SSIM):
+            gaps = np.array([values[placed[0].entry.label, one][item] - values[row.entry.label, one][item] for item in ITEMS])
+            signs = np.array(list(itertools.product((1, -1), repeat=COUNT)))
+            p = float(np.mean(np.abs(signs @ gaps) >= abs(gaps.sum()) - 1e-9))
+            assert not (one in by and (p >= 0.05 or gaps.sum() * (1 if one.higher_is_better else -1) <= 0))
+            assert one in by or not (3 * p < 0.05 and gaps.sum() > 0)
+    assert board.like_first(everything, "hole") == alike
+    assert placed[-1].entry.label == "blank"
+    assert placed[-1] not in alike
+    # Six sources and three methods: no test can tell anything, so nobody is told from the first.
+    assert board.like_first(few, "hole") == board.rows(few, "hole")[1:]
+    assert not any(board.clear_firsts(few, row) for row in board.rows(few, "hole"))
+    html = slice_pages(board, title="T", notes="")
+    assert html["slices/01-hole-size-low.html"].decode().count("not told apart</span>") == 2 * len(board.regions)
+    front = html["index.html"].decode()
+    words = "cannot be told apart from " if alike else "by more than chance in "
+    assert words in front.split('<dl class="facts">')[1].split("</dl>")[0]
+    assert "12 items of 12 sources" in front
 
 
 def left_out(item_id: str) -> Callable[[Files], None]:

@@ -40,7 +40,7 @@ def values(metric: str) -> Mapping[str, Mapping[str, float | None]]:
 
 
 def data() -> Dataset:
-    """Numbers, words, and facts that no list can offer."""
+    """Numbers, words, facts that no list can offer, and the addresses of all sources but one."""
     made = dataset(SLICES, frames=FRAMES)
     rows = []
     for row in made.items:
@@ -51,7 +51,8 @@ def data() -> Dataset:
             "same": 5,
             "joints": [{"x": 1}],
         }
-        rows.append({**row, "attributes": facts})
+        uri = None if place == 7 else f"file:///footage/{row['source_id']}%20%26%20%3Ci%3Ewoods%2C%20%C3%A9t%C3%A9.mp4"
+        rows.append({**row, "attributes": facts, "source_uri": uri})
     by_name = {row["item_id"]: row for row in rows}
     return replace(made, items=tuple(by_name[item] for item in ITEMS))
 

@@ -23,7 +23,7 @@ from inpaintbench.eval.report import item_records, write_report
 from inpaintbench.eval.report.differences import difference
 from inpaintbench.eval.report.frame_values import frame_values, recipe_of
 from inpaintbench.eval.report.gallery import Choice
-from inpaintbench.eval.report.item_records import attributes_of, held_quantities, item_data
+from inpaintbench.eval.report.item_records import attributes_of, held_quantities, item_data, source_name
 from inpaintbench.eval.report.item_table import items_section
 from inpaintbench.eval.report.page import render
 from inpaintbench.eval.report.provenance import commands_of, manifest_sha256
@@ -115,6 +115,26 @@ def test_the_data_of_items_can_be_read_back() -> None:
     ]  # fmt: skip
     night = next(one for one in data["slices"] if one["name"] == "night")
     assert [ITEMS[place] for place in night["items"]] == report_of_items.SLICES["night"]
+
+
+def test_sources_are_called_by_the_last_part_of_their_address() -> None:
+    known = {
+        "file:///a%20folder/day%20one%2C%20%C3%A9t%C3%A9.mp4": "day one, été.mp4",
+        "https://example.org/videos/walk.mp4?key=secret": "walk.mp4",
+        "embedded:004_chelsea_tilt_up": "004_chelsea_tilt_up",
+        "images:///folder/of%20frames/": "of frames",
+        "two%0Alines%E2%80%AEgp4.mp4": "two%0Alines%E2%80%AEgp4.mp4",
+        "not%FFutf-8.mp4": "not\ufffdutf-8.mp4",
+        "": None,
+        None: None,
+    }
+    assert {uri: source_name(uri) for uri in known} == known
+    data = item_data(report_of_items.results(), {}, default=PSNR)
+    assert (data["source_names"][0], data["source_names"][7]) == ("a & <i>woods, été.mp4", None)
+    html = items_section(report_of_items.results(), {}, default=PSNR)
+    assert "a &amp; &lt;i&gt;woods, été.mp4" in html
+    assert "<i>woods" not in html
+    assert html.count('class="source"') == len(ITEMS) - 1
 
 
 def test_what_is_too_much_for_a_page_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

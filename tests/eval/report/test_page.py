@@ -16,6 +16,7 @@ from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 from inpaintbench.eval.report import notes, overview
+from inpaintbench.eval.report.findings import finding_cards
 from inpaintbench.eval.report.labels import PALETTE, method_colours, metric_title
 from inpaintbench.eval.report.markup import json_script, number, percent, with_unit
 from inpaintbench.eval.report.page import default_quantity, render
@@ -172,23 +173,6 @@ def test_sensitivity_is_a_panel_for_each_attribute_with_both_settings() -> None:
     assert sensitivity_figure(results_of({"m": {"a1": 1.0}}, {"night": ["a1"]}), [PSNR]) is None
 
 
-def test_findings_answer_which_where_and_what() -> None:
-    values = {"one": {"a1": 30.0, "b1": 10.0}, "two": {"a1": 20.0, "b1": 15.0}, "three": {"a1": 10.0, "b1": 9.0}}
-    best, hardest, sensitive = overview.findings(results_of(values, {"x-low": ["a1"], "x-high": ["b1"]}), PSNR)
-    assert "one" in best.answer
-    assert "two" in best.answer
-    assert best.detail == "each best in 1 of 2 slices"
-    assert "high" in hardest.answer
-    assert "11.33 dB over all methods" in hardest.detail
-    assert "one" in sensitive.answer
-    assert "67% worse" in sensitive.answer
-
-
-def test_one_method_has_no_winner() -> None:
-    found = overview.findings(results_of({"one": {"a1": 1.0, "b1": 2.0}}, {"x-low": ["a1"], "x-high": ["b1"]}), PSNR)
-    assert [finding.question for finding in found] == ["Hardest slice", "Strongest sensitivity"]
-
-
 def test_failures_are_listed_with_their_reason() -> None:
     html = failure_table(results_of())
     assert "the program ended with status 3" in html
@@ -270,7 +254,7 @@ def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_i
     assert "∞" in row_of(html, "s")
     assert re.findall(r"<b>(.*?)</b>", row_of(html, "s"))[0] == "0.500000"
     assert "no prediction" in failure_table(results)
-    cards = overview.finding_cards(results, default=Quantity("mse", "frame"))
+    cards = finding_cards(results, default=Quantity("mse", "frame"))
     assert "3 of 4" in cards
     assert "1 score missing" in cards
     assert "infinite" not in cards  # it is missing, and not counted twice

@@ -24,9 +24,9 @@ from tests.eval.report.set_metrics import (
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.report.exhibits import figures
+from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import choose_items, make_exhibits
 from inpaintbench.eval.report.labels import metric_label
-from inpaintbench.eval.report.overview import findings
 from inpaintbench.eval.report.page import default_quantity, render
 from inpaintbench.eval.report.plots import difficulty_figure
 from inpaintbench.eval.report.quantity import Quantity

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
+import yaml
 from typer.testing import CliRunner
 
 from inpaintbench.cli.converting import convert as command
@@ -54,6 +56,7 @@ def test_equal_datasets_give_equal_bytes_and_sums_that_hold(
     origin = json.loads(found["layout.json"])
     assert origin["manifest_sha256"] == hashlib.sha256((dataset / "dataset.json").read_bytes()).hexdigest()
     assert all(str(tmp_path).encode() not in data for data in found.values())
+    assert found["NOTICE"] == (dataset / "NOTICE").read_bytes()  # all of it was converted
 
 
 @pytest.mark.parametrize("layout", FITS)
@@ -75,7 +78,7 @@ def test_an_older_conversion_is_replaced_and_anything_else_is_left_alone(
     convert(dataset, layout="reinpaint", out=out)
     convert(dataset, layout="webdataset", out=out)
     assert sorted(path.name for path in out.iterdir()) == [
-        "README.md", "SHA256SUMS", "items.jsonl", "layout.json", "test-000000.tar",
+        "NOTICE", "README.md", "SHA256SUMS", "items.jsonl", "layout.json", "test-000000.tar",
     ]  # fmt: skip
     assert not list(tmp_path.glob(".out*"))
     (tmp_path / "mine").mkdir()
@@ -105,6 +108,65 @@ def test_a_damaged_dataset_is_never_copied_on(layout: str, frozen_of: Callable[[
         convert(dataset, layout=layout, out=tmp_path / "out")
     assert contents(tmp_path / "out") == before
     assert sorted(path.name for path in tmp_path.iterdir() if "cache" not in path.name) == ["dataset", "out"]
+
+
+HOSTILE = "Ann\n\n# Heading\n---\n<script>alert(1)</script> [here](x) | \u202e\0 ``` & `code`"
+
+
+@pytest.mark.parametrize("layout", ["embedded", "reinpaint"])  # with and without a head that `datasets` reads
+def test_words_of_others_are_no_markdown_and_no_lines_of_their_own(
+    layout: str, frozen_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
+    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest["name"] = HOSTILE
+    told = {"author": HOSTILE, "licence": HOSTILE, "page_url": f"https://example.org/{HOSTILE}", "source_uri": HOSTILE}
+    manifest["items"] = [row | told for row in manifest["items"]]
+    manifest["slices"] = [part | {"rule": HOSTILE} for part in manifest["slices"]]
+    (dataset / "dataset.json").write_text(json.dumps(manifest))
+    convert(dataset, layout=layout, out=tmp_path / "out")
+    text, notice = ((tmp_path / "out" / name).read_text() for name in ("README.md", "NOTICE"))
+    assert all(line.isprintable() for line in [*text.split("\n"), *notice.split("\n")])
+    assert not any(line.startswith(("#", "-", "<")) for line in notice.splitlines() if not line.startswith("- Ann # Heading"))
+    if layout == "embedded":
+        _, head, text = text.split("---\n", 2)
+        configs = yaml.safe_load(head)["configs"]
+        assert all(one["description"].startswith(HOSTILE) for one in configs)
+    # What it shows is what the program writes, and these words as they are.
+    harmless = r"Ann \# Heading --- \<script\>alert(1)\</script\> \[here\](x) \| \`\`\` &amp; \`code\`"
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        f"# {harmless}", "## What lies where", *(["## Load"] if layout == "embedded" else []), "## Slices", "## Licences",
+    ]  # fmt: skip
+    assert f"| {harmless} | https://example.org/{harmless} |" in text
+    assert not re.search(r"(?<!\\)<", text)
+    assert "---" not in text.splitlines()
+
+
+def test_a_part_of_a_dataset_names_its_own_sources_alone(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
+    dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
+    manifest = json.loads((dataset / "dataset.json").read_text())
+    authors = {source: f"Author{place}." for place, source in enumerate(sorted({row["source_id"] for row in manifest["items"]}))}
+    assert len(authors) > 1
+    manifest["items"] = [row | {"author": authors[row["source_id"]]} for row in manifest["items"]]
+    first = manifest["items"][0]
+    manifest["slices"].append({"name": "one", "rule": "the first", "item_ids": [first["item_id"]]})
+    (dataset / "dataset.json").write_text(json.dumps(manifest))
+    convert(dataset, layout="webdataset", out=tmp_path / "out", slices=["one"])
+    for name in ("NOTICE", "README.md"):
+        text = (tmp_path / "out" / name).read_text()
+        assert [author for author in authors.values() if author in text] == [authors[first["source_id"]]], name
+    assert "  NOTICE\n" in (tmp_path / "out" / "SHA256SUMS").read_text()
+
+
+@pytest.mark.parametrize("name", ["../../outside", "/outside", "..", "", "a\\b", "NOTICE"])
+def test_a_slice_is_never_written_outside(name: str, frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
+    dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
+    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest["slices"][0]["name"] = name
+    (dataset / "dataset.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"has no name that a folder may have|has the name of a file"):
+        convert(dataset, layout="reinpaint", out=tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
 def test_misspelt_names_get_the_nearest(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:

@@ -153,6 +153,8 @@ def build_devil(
 
 
 def _check_place(source: str, sources: Path | None, **of_flickr: Any) -> None:
+    if source not in PLACES and Path(source).exists():
+        raise UsageError(f"--source is a kind of place, one of {', '.join(PLACES)}; a folder of videos is --sources {source}")
     if source not in PLACES:
         raise UsageError(unknown_name("source", source, list(PLACES)))
     if (source == "folder") != (sources is not None):

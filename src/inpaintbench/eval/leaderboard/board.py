@@ -174,6 +174,32 @@ class Board:
             for label, test in against.items()
         }
 
+    def leads(self, part: Slice, region: str, first: Row, other: Row) -> list[Quantity]:
+        """The counted quantities by which a test tells that ``first`` is better than ``other``; empty where none can."""
+        pair = {first.entry.label, other.entry.label}
+        return [
+            quantity for quantity in self.counted(part, region)
+            for test in self._tests(part, quantity)
+            if {test.one, test.other} == pair and test.one == first.entry.label
+            and test.p_holm is not None and test.p_holm < LEVEL
+        ]  # fmt: skip
+
+    def like_first(self, part: Slice, region: str) -> list[Row]:
+        """The rows behind the first, or beside it, that no counted quantity tells from the first; empty without a first."""
+        placed = [row for row in self.rows(part, region) if row.place is not None]
+        return [row for row in placed[1:] if not self.leads(part, region, placed[0], row)]
+
+    def clear_firsts(self, part: Slice, row: Row) -> list[Quantity]:
+        """The quantities of a row in which it is first and every other with a place is behind by more than chance."""
+        found = []
+        for quantity, cell in row.cells.items():
+            others = [one for one in self.rows(part, quantity.region) if one is not row and one.cells[quantity].place is not None]
+            tests = [one.cells[quantity].test for one in others]
+            told = [test is not None and test.p_holm is not None and test.p_holm < LEVEL for test in tests]
+            if cell.place == 1 and others and all(told):
+                found.append(quantity)
+        return found
+
     def _left_out(self, part: Slice, label: str, quantity: Quantity) -> int:
         own, others = self._have.get((label, quantity), set()), [one.label for one in self.entries if one.label != label]
         lacking = [item_id for item_id in part.item_ids if item_id not in own]

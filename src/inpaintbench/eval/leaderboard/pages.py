@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from inpaintbench.eval.comparing import FEWEST_SOURCES
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Row
 from inpaintbench.eval.leaderboard.frame import badges, hidden, method, page
 from inpaintbench.eval.leaderboard.tables import score_table, slice_matrix
@@ -55,13 +56,9 @@ def _facts(board: Board) -> list[tuple[str, str]]:
     """What a reader wants to know first, of the first region."""
     region, everything = board.regions[0], board.slices[0]
     rows = board.rows(everything, region)
-    first = [row for row in rows if row.place == 1]
     found = []
-    if first:
-        names = ", ".join(escape(row.entry.submission.card.title) for row in first[:3])
-        found.append(
-            (f"Best mean place, {region_label(region)}", f"{names}<small>mean place {escape(first[0].mean_text)}</small>")
-        )
+    if any(row.place == 1 for row in rows):
+        found.append((f"Best mean place, {region_label(region)}", _first(board, rows, region)))
     wins = _wins(board, rows)
     if wins:
         found.append(("First by most metrics", wins))
@@ -75,26 +72,69 @@ def _facts(board: Board) -> list[tuple[str, str]]:
     return found
 
 
+def _first(board: Board, rows: list[Row], region: str) -> str:
+    """Who has the best mean place on all items, and whether the next can be told from it."""
+    everything = board.slices[0]
+    first = [row for row in rows if row.place == 1]
+    names = ", ".join(escape(row.entry.submission.card.title) for row in first[:3])
+    words = [f"mean place {escape(first[0].mean_text)}", _lead_words(board, rows, region), _basis(board, everything)]
+    return names + "".join(f"<small>{one}</small>" for one in words if one)
+
+
+def _lead_words(board: Board, rows: list[Row], region: str) -> str:
+    everything = board.slices[0]
+    placed = [row for row in rows if row.place is not None]
+    if len(placed) < 2:
+        return ""
+    alike = board.like_first(everything, region)
+    if alike:
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        return f"cannot be told apart from {escape(alike[0].entry.submission.card.title)}{more}"
+    by = len(board.leads(everything, region, placed[0], placed[1]))
+    return (
+        f"better than {escape(placed[1].entry.submission.card.title)} by more than chance in {by} of "
+        f"{count(len(board.counted(everything, region)), 'metric')}"
+    )
+
+
+def _basis(board: Board, part: Slice) -> str:
+    sources = len({board.results.sources[item_id] for item_id in part.item_ids})
+    return f"{count(len(part.item_ids), 'item')} of {count(sources, 'source')}"
+
+
 def _wins(board: Board, rows: list[Row]) -> str:
+    everything = board.slices[0]
     ranked = [quantity for quantity in rows[0].cells if quantity.ranked]
     wins = {row.entry.label: sum(row.cells[quantity].place == 1 for quantity in ranked) for row in rows}
-    return _most(board, wins, len(ranked), "metric")
+    clear = {row.entry.label: len(board.clear_firsts(everything, row)) for row in rows}
+    return _most(board, wins, len(ranked), "metric", clear)
 
 
 def _most_slices(board: Board, region: str) -> str:
+    """Counts first places; a clear one is of a row that every other in the slice can be told from."""
     wins = dict.fromkeys((entry.label for entry in board.entries), 0)
+    clear = dict(wins)
     for part in board.slices[1:]:
-        for row in board.rows(part, region):
+        rows = board.rows(part, region)
+        alone = sum(row.place is not None for row in rows) > 1 and not board.like_first(part, region)
+        for row in rows:
             wins[row.entry.label] += row.place == 1
-    return _most(board, wins, len(board.slices) - 1, "slice")
+            clear[row.entry.label] += row.place == 1 and alone
+    return _most(board, wins, len(board.slices) - 1, "slice", clear)
 
 
-def _most(board: Board, wins: dict[str, int], of: int, word: str) -> str:
+def _most(board: Board, wins: dict[str, int], of: int, word: str, clear: dict[str, int]) -> str:
+    """Who has most first places, and in how many of them the lead is more than chance."""
     most = max(wins.values())
     if not most:
         return ""
-    names = [escape(entry.submission.card.title) for entry in board.entries if wins[entry.label] == most]
-    return f"{', '.join(names[:3])}<small>{most} of {count(of, word)}</small>"
+    leaders = [entry for entry in board.entries if wins[entry.label] == most]
+    names = ", ".join(escape(entry.submission.card.title) for entry in leaders[:3])
+    told = max(clear[entry.label] for entry in leaders)
+    words = f"in {told} of them by more than chance" if told else "cannot be told apart from the second in any of them"
+    if len(board.entries) < 2:
+        return f"{names}<small>{most} of {count(of, word)}</small>"
+    return f"{names}<small>{most} of {count(of, word)}</small><small>{words}</small>"
 
 
 def _of_slice(board: Board, part: Slice) -> str:
@@ -192,6 +232,11 @@ def _reading(board: Board) -> str:
             f"A paired permutation test over the same items does not tell the method from the best at {LEVEL:g}, corrected for "
             "all pairs (Holm). A pointer over a value shows p. Where nothing is said, the method is behind by more than chance, "
             "or nothing could be tested; a line under the table says so.",
+        ),
+        (
+            "Not told apart",
+            "By no metric that counts into mean places does that test tell the first method to be better: their order could be "
+            f"chance. The test takes {FEWEST_SOURCES} sources at least, and more with many submissions.",
         ),
         (
             "Verified",

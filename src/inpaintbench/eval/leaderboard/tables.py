@@ -24,7 +24,8 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> str:
     heads = "".join(_head(board, quantity, counted=quantity in counted) for quantity in quantities)
     scales = {quantity: _Scale([row.cells[quantity] for row in rows]) for quantity in quantities}
     numbers = {entry.label: index for index, entry in enumerate(board.entries)}
-    body = "\n".join(_row(board, part, row, scales, numbers[row.entry.label], up=up) for row in rows)
+    alike = board.like_first(part, region)
+    body = "\n".join(_row(board, part, row, scales, numbers[row.entry.label], up=up, like=row in alike) for row in rows)
     words = (
         f"{_slice_words(board, part)}, {region_label(region)}: {count(len(part.item_ids), 'item')}, "
         f"{count(len(rows), 'submission')}"
@@ -60,14 +61,16 @@ def _sortable(key: str, words: str, *, falling: bool, state: str = "none", after
     )
 
 
-def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], index: int, *, up: str) -> str:
+def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], index: int, *, up: str, like: bool) -> str:
     place = "–" if row.place is None else str(row.place)
     mean = "" if row.mean is None else f' data-value="{float(row.mean)!r}"'
     reason = f' title="{escape(row.reason)}"' if row.reason else ""
+    told = "no metric tells this method from the first by more than chance"
+    tie = f'<span class="small"><span class="tie" title="{told}">not told apart</span></span>' if like else ""
     cells = "".join(_cell(board, part, row, quantity, scales[quantity]) for quantity in row.cells)
     return (
         f'<tr class="{colour(index)}{" first" if row.place == 1 else ""}"><td class="standing"{mean}{reason}><b>{place}</b>'
-        f'<span class="mean-place">{escape(row.mean_text)}</span></td><th scope="row">{method(row.entry, index, up=up)}'
+        f'<span class="mean-place">{escape(row.mean_text)}</span>{tie}</td><th scope="row">{method(row.entry, index, up=up)}'
         f'<span class="badges">{badges(row.entry, items=len(board.results.sources))}</span></th>{cells}</tr>'
     )
 

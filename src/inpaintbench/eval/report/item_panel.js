@@ -24,7 +24,8 @@
   function facts(item) {
     const list = element("dl", { class: "item-facts" });
     const add = (name, value) => list.append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
-    add("Source", report.breakable(data.sources[item]));
+    if (data.source_names[item] !== null) add("Source", report.breakable(data.source_names[item]));
+    add("Source id", report.breakable(data.sources[item]));
     add("Slices", slicesOf[item].map((place) => data.slices[place].name).join(", ") || "none");
     for (const one of data.attributes) {
       const value = word(one, item);

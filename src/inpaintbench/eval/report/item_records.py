@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.labels import metric_label, name_label, region_label
@@ -59,6 +61,22 @@ def _word(value: Any) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
+def source_name(uri: str | None) -> str | None:
+    """The last part of a source's address as people read it, on one line; None where an item has none, as held-back ones.
+
+    What follows a question mark is left out: it names nothing, and may be a key.
+    """
+    last = (uri or "").partition("?")[0].rstrip("/").rpartition("/")[2]
+    text = unquote_to_bytes(re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:", "", last)).decode("utf-8", errors="replace")
+    # Line breaks and marks that turn the direction of reading are spelled out, so that a name cannot pass for another.
+    return "".join(letter if letter.isprintable() else quote(letter) for letter in text) or None
+
+
+def source_names(results: Results) -> dict[str, str | None]:
+    """Item -> name of its source."""
+    return {row["item_id"]: source_name(row.get("source_uri")) for row in results.dataset.items}
+
+
 def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) -> dict[str, Any]:
     """What the item browser and the scatter plot draw.
 
@@ -69,9 +87,11 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
     """
     ids = list(results.sources)
     held = held_quantities(results, default)
+    names = source_names(results)
     return {
         "ids": ids,
         "sources": [results.sources[item_id] for item_id in ids],
+        "source_names": [names[item_id] for item_id in ids],
         "methods": list(results.methods),
         "slices": _slices(results, ids),
         "attributes": [_packed(one) for one in attributes_of(results.dataset.items)],

@@ -8,7 +8,7 @@ from html import escape
 from importlib import resources
 from string import Template
 
-from inpaintbench.eval.report.item_records import Attribute, attributes_of, held_quantities
+from inpaintbench.eval.report.item_records import Attribute, attributes_of, held_quantities, source_names
 from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, region_label
 from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, number
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
@@ -105,18 +105,27 @@ def _static_rows(results: Results, shown: Mapping[str, str], default: Quantity) 
     member = {
         item_id: [one.name for one in results.slices if item_id in one.item_ids] for item_id in (known + rest)[:STATIC_ROWS]
     }
-    return [_static_row(results, item_id, names, shown.get(item_id), default) for item_id, names in member.items()]
+    sources = source_names(results)
+    return [
+        _static_row(results, item_id, names, _name(item_id, shown.get(item_id), sources[item_id]), default)
+        for item_id, names in member.items()
+    ]
 
 
-def _static_row(results: Results, item_id: str, slices: Sequence[str], element: str | None, default: Quantity) -> str:
+def _name(item_id: str, element: str | None, source: str | None) -> str:
+    """An item, where it plays, and what its source is called."""
+    name = f"<code>{breakable(item_id)}</code>"
+    link = f'<a href="#{element}">{name}</a>' if element else name
+    return link + (f'<span class="source">{breakable(source)}</span>' if source else "")
+
+
+def _static_row(results: Results, item_id: str, slices: Sequence[str], name: str, default: Quantity) -> str:
     decimals = metric_leaf(default.metric).decimals
     found = finite_values(results, item_id, default)
     values = [results.value(method, item_id, default) for method in results.methods]
     values += [statistics.fmean(found) if found else None, spread(found)]
     cells = "".join(f'<td class="n">{number(value, decimals=decimals)}</td>' for value in values)
-    name = f"<code>{breakable(item_id)}</code>"
-    link = f'<a href="#{element}">{name}</a>' if element else name
-    return f'<tr><th scope="row">{link}</th><td>{breakable(", ".join(slices))}</td>{cells}</tr>'
+    return f'<tr><th scope="row">{name}</th><td>{breakable(", ".join(slices))}</td>{cells}</tr>'
 
 
 def _left_out(results: Results, held: Sequence[Quantity]) -> str:

@@ -36,7 +36,7 @@
     const one = attribute();
     const text = form.text.value.trim().toLowerCase();
     if (form.slice.value !== "" && !slicesOf[item].includes(Number(form.slice.value))) return false;
-    if (text && !`${data.ids[item]}\n${data.sources[item]}`.toLowerCase().includes(text)) return false;
+    if (text && !`${data.ids[item]}\n${data.sources[item]}\n${data.source_names[item] ?? ""}`.toLowerCase().includes(text)) return false;
     if (!one) return true;
     if (!one.numeric) return form.word.value === "" || String(word(one, item) ?? "") === form.word.value.slice(1);
     const [low, high] = [form.low.value, form.high.value];
@@ -107,7 +107,7 @@
     const name = element("button", { type: "button", class: "item", "data-item": item }, element("code", {}, report.breakable(data.ids[item])));
     const plays = item in data.shown ? element("span", { class: "plays", title: "has a video" }, "▶", element("span", { class: "visually-hidden" }, "has a video")) : "";
     const cells = [
-      element("th", { scope: "row" }, name, plays),
+      element("th", { scope: "row" }, name, plays, data.source_names[item] === null ? "" : element("span", { class: "source" }, report.breakable(data.source_names[item]))),
       tags(item),
       ...(one ? [element("td", { class: one.numeric ? "n" : null }, report.short(word(one, item)))] : []),
       ...values.map((value) => element("td", { class: "n" }, value !== null && value === best ? element("b", {}, number(value, decimals)) : number(value, decimals))),
@@ -202,11 +202,11 @@
 
   function csv() {
     const keys = [...quantities.keys()];
-    const columns = ["item_id", "source", "slices", ...data.attributes.map((one) => one.name), ...keys.flatMap((key) => data.methods.map((method) => `${key}/${method}`))];
+    const columns = ["item_id", "source", "source_name", "slices", ...data.attributes.map((one) => one.name), ...keys.flatMap((key) => data.methods.map((method) => `${key}/${method}`))];
     const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
     const cell = (value) => (value === null || value === undefined ? "" : value === Infinity ? "inf" : quoted(String(value)));
     const rows = shown.map((item) => [
-      data.ids[item], data.sources[item], slicesOf[item].map((place) => data.slices[place].name).join(";"),
+      data.ids[item], data.sources[item], data.source_names[item], slicesOf[item].map((place) => data.slices[place].name).join(";"),
       ...data.attributes.map((one) => word(one, item)),
       ...keys.flatMap((key) => data.values[key].map((column) => column[item])),
     ]);

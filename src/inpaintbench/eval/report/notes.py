@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from inpaintbench.eval.comparing import FEWEST_SOURCES
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.markup import breakable, count, scrolling_table, slice_name
 from inpaintbench.eval.report.quantity import metric_leaf
@@ -70,6 +71,11 @@ def reading_notes(results: Results) -> str:
             "Rank",
             "By the mean; equal means share a place. A method without a value has none. "
             "A metric of which neither more nor less is better ranks nobody.",
+        ),
+        (
+            "Findings",
+            "The cards on top state only what the items can tell. A method leads where the paired tests say so. A slice counts "
+            f"from {FEWEST_SOURCES} sources, as many as those tests take; two slices differ where their intervals do not meet.",
         ),
         ("Difficulty", "Mean over the means of all methods; the error bar is the standard error across methods."),
     )

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from inpaintbench.eval.report import exhibits as gallery_html
 from inpaintbench.eval.report import notes, overview
+from inpaintbench.eval.report.findings import finding_cards
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.item_records import item_data
 from inpaintbench.eval.report.item_table import items_section
@@ -62,7 +63,7 @@ def render(
         "warnings": overview.warnings(results),
         "precision_note": overview.precision_note(results),
         "unmeasured_note": overview.unmeasured_note(results),
-        "cards": overview.finding_cards(results, default=default),
+        "cards": finding_cards(results, default=default),
         "metric_choices": _metric_choices(results, chosen=default.metric),
         "region_choices": _choices("region", _regions(results), chosen=default.region),
         "score_tables": score_tables(results, shown_in=gallery_html.slices_shown(exhibits)),

@@ -79,14 +79,30 @@
     setTimeout(() => { button.textContent = "Copy"; }, 1600);
   }
 
+  function markLink(links, link) {
+    for (const other of links.values()) {
+      other.classList.toggle("here", other === link);
+      if (other === link) other.setAttribute("aria-current", "true");
+      else other.removeAttribute("aria-current");
+    }
+    bringIntoSight(link);
+  }
+
+  // Where the links scroll sideways; browsers leave a focused one where it is as soon as some of it shows.
+  function bringIntoSight(link) {
+    const row = link.parentElement;
+    row.scrollTo({ left: link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2 });
+  }
+
   function followSections() {
     const links = new Map([...document.querySelectorAll(".bar nav a")].map((link) => [link.hash.slice(1), link]));
     const watcher = new IntersectionObserver((entries) => {
       for (const entry of entries) {
         const link = links.get(entry.target.id);
-        if (entry.isIntersecting) for (const other of links.values()) other.classList.toggle("here", other === link);
+        if (entry.isIntersecting) markLink(links, link);
       }
     }, { rootMargin: "-30% 0px -65% 0px" });
+    document.querySelector(".bar nav").addEventListener("focusin", (event) => bringIntoSight(event.target));
     for (const id of links.keys()) if (document.getElementById(id)) watcher.observe(document.getElementById(id));
   }
 

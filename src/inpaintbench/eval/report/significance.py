@@ -125,8 +125,8 @@ def _cell(row: str, column: str, test: PairTest | None, apart: Difference | None
     kind, verdict = _verdict(row, test)
     unit = f" {leaf.unit}" if leaf.unit else ""
     title = (
-        f"{row} less {column}: {signed(own.mean, decimals=leaf.decimals)}{unit}; p {_p(test.p)} before the correction, "
-        f"{_p(test.p_holm)} after; {count(test.n, 'item')} of {count(test.n_sources, 'source')}"
+        f"{row} less {column}: {signed(own.mean, decimals=leaf.decimals)}{unit}; p {p_words(test.p)} before the correction, "
+        f"{p_words(test.p_holm)} after; {count(test.n, 'item')} of {count(test.n_sources, 'source')}"
     )
     return f'<td class="{kind}" title="{escape(title)}">{values}<span class="verdict">{verdict}</span></td>'
 
@@ -135,13 +135,13 @@ def _verdict(row: str, test: PairTest) -> tuple[str, str]:
     """Class and words of a cell: who leads, or that nobody can be told to."""
     if test.p_holm is None:
         return "open", "not tested"
-    p = f"p {breakable(_p(test.p_holm))}"
+    p = f"p {breakable(p_words(test.p_holm))}"
     if test.p_holm >= LEVEL:
         return "open", f"not told apart, {p}"
     return ("beats", f"▲ better, {p}") if test.one == row else ("beaten", f"▼ worse, {p}")
 
 
-def _p(p: float | None) -> str:
+def p_words(p: float | None) -> str:
     """Two digits, or a bound where it is smaller than anyone cares."""
     if p is None:
         return "–"

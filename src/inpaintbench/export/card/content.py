@@ -29,6 +29,11 @@ def are_stills(rows: Sequence[Plain]) -> bool:
     return all(row["frames"] == 1 for row in rows)
 
 
+def things(rows: Sequence[Plain]) -> str:
+    """What the footage is cut into: clips or pictures."""
+    return "pictures" if are_stills(rows) else "clips"
+
+
 def media_suffix(rows: Sequence[Plain]) -> str:
     """Of the files of clips: ``.png`` or ``.mp4``."""
     return next((Path(name).suffix for row in rows for name in layout.media_names(row)), ".mp4")

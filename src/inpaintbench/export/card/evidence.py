@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from inpaintbench.export.card.words import counted, number, plain, table
+from inpaintbench.export.card.words import code, counted, number, plain, table
 from inpaintbench.types import Dataset
 
 
@@ -51,7 +51,7 @@ def _selection(dataset: Dataset) -> list[str]:
     found = dataset.facts.get("selection")
     if not found:
         return []
-    rows = [[plain(one["rule"]), f"{one['judged']:,}", f"{one['dropped']:,}", f"{one['alone']:,}"] for one in found["rules"]]
+    rows = [[code(one["rule"]), f"{one['judged']:,}", f"{one['dropped']:,}", f"{one['alone']:,}"] for one in found["rules"]]
     return [
         "## Selection",
         "",
@@ -66,7 +66,7 @@ def _rules(dataset: Dataset) -> list[str]:
     found = dataset.facts.get("rules", ())
     if not found:
         return []
-    rows = [[plain(one["rule"]), f"{one['n']:,}", _share(one["precision"]), _share(one["recall"])] for one in found]
+    rows = [[code(one["rule"]), f"{one['n']:,}", _share(one["precision"]), _share(one["recall"])] for one in found]
     return [
         "## Rules against people",
         "",

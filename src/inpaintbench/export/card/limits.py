@@ -126,4 +126,13 @@ def _encoding(dataset: Dataset) -> list[str]:
     ]
 
 
-_OF_THESE_ITEMS: tuple[Callable[[Dataset], list[str]], ...] = (_footage, _slices, _labels, _thresholds, _encoding)
+def _exposed(dataset: Dataset) -> list[str]:
+    """A challenge whose inputs give its truth away."""
+    found = dataset.facts.get("held_back", {}).get("shown_by_other_inputs")
+    if not found:
+        return []
+    told = f"Inputs of one clip show {100 * found['hole_pixels']:.1f} % of what lies under the held-back holes of others"
+    return [f"{told}: a method that copies from them recovers it without inpainting."]
+
+
+_OF_THESE_ITEMS: tuple[Callable[[Dataset], list[str]], ...] = (_exposed, _footage, _slices, _labels, _thresholds, _encoding)

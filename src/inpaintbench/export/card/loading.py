@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inpaintbench.export import layout
-from inpaintbench.export.card.content import are_edits, has_media, have_holes, media_suffix
+from inpaintbench.export.card.content import are_edits, are_stills, has_media, have_holes, media_suffix
 from inpaintbench.export.card.words import counted, plain
 from inpaintbench.types import Dataset, Plain
 
@@ -42,10 +42,12 @@ def _given(rows: Sequence[Plain]) -> str:
     truth = f"The truth is what decoding `truth` gives{white}. " if has_media(rows, "truth") else ""
     if are_edits(rows):
         return f"{truth}Methods see it, both prompts and, where they say that they use it, the object mask."
-    filled = f"the truth, its hole at level {rows[0]['fill']}"
+    filled = f"the clip with its hole filled at level {rows[0]['fill']}"
+    if are_stills(rows):
+        filled = filled.replace("clip", "picture")
     if not stored:
-        return f"{truth}Methods see {filled}."
-    some = f"; where there is none, {filled}" if any(not row.get("input_file_name") for row in rows) else ""
+        return f"{truth}Methods see {filled}, never what lies under it."
+    some = f"; where there is none, it is {filled}" if any(not row.get("input_file_name") for row in rows) else ""
     return f"{truth}`input` is what methods see{some}."
 
 

@@ -21,6 +21,19 @@ class Measure:
     """Factor for the number as printed."""
     level: str | None = None
     """What the items are grouped by: an attribute or a column."""
+    of_clips: bool = False
+    """Whether it says something of the clip, so that items of one clip have one value."""
+
+    def counting(self, rows: Sequence[Plain]) -> list[Plain]:
+        """The rows that count once: all, or the first of each clip that has a value, or else its first."""
+        if not self.of_clips:
+            return list(rows)
+        found: dict[str, Plain] = {}
+        for row in rows:
+            before = found.get(row["clip_id"])
+            if before is None or (self.of(before) is None and self.of(row) is not None):
+                found[row["clip_id"]] = row
+        return list(found.values())
 
     def of(self, row: Plain) -> float | None:
         """The number of an item; None where it has none."""
@@ -32,9 +45,13 @@ class Measure:
 _SHARE = ("%", 100.0)
 MEASURES = (
     Measure("hole.hole_fraction", "Share of the pixels in the hole", *_SHARE, level="size_level"),
-    Measure("camera_motion_per_frame", "Camera motion, share of the view a frame", *_SHARE, level="camera_motion_level"),
-    Measure("camera_motion", "Camera motion, share of the view", *_SHARE, level="camera_motion_level"),
-    Measure("bg_scene_motion", "Background scene motion, share of the view", *_SHARE, level="bg_scene_motion_level"),
+    Measure(
+        "camera_motion_per_frame", "Camera motion, share of the view a frame", *_SHARE, level="camera_motion_level", of_clips=True
+    ),
+    Measure("camera_motion", "Camera motion, share of the view", *_SHARE, level="camera_motion_level", of_clips=True),
+    Measure(
+        "bg_scene_motion", "Background scene motion, share of the view", *_SHARE, level="bg_scene_motion_level", of_clips=True
+    ),
     Measure("hole.pose_change", "Change of the hole's shape, 1 - IoU", "", level="pose_level"),
     Measure("hole.centroid_displacement_pixels", "Displacement of the hole", "pixels", level="displacement_level"),
     Measure("mask.blocks", "Blocks in a picture", "blocks"),
@@ -42,8 +59,8 @@ MEASURES = (
     Measure("mask.events", "Texts in a clip", "texts"),
     Measure("degradation.wear_rms", "Wear of the print, RMS", *_SHARE),
     Measure("degradation.change_rms", "Change from truth to input, RMS", *_SHARE),
-    Measure("moisture", "Moisture, -1 dry to 1 wet", ""),
-    Measure("warp_valid_share", "What optical flow explains, share of the pixels", *_SHARE),
+    Measure("moisture", "Moisture, -1 dry to 1 wet", "", of_clips=True),
+    Measure("warp_valid_share", "What optical flow explains, share of the pixels", *_SHARE, of_clips=True),
     Measure("object_fraction", "Object, share of the frame", *_SHARE, level="task"),
 )
 _OTHER_LEVELS = {"hole.hole_fraction": ("mask.difficulty", "mask.kind", "set")}

@@ -21,7 +21,8 @@ def top(dataset: Dataset, sizes: Mapping[str, int]) -> list[str]:
         f"# {plain(dataset.name)}",
         "",
         *([dataset.about, ""] if dataset.about else []),
-        *_counts(dataset),
+        *counts(dataset),
+        "",
         *_recreated(dataset),
         *_essentials(dataset, sizes),
     ]
@@ -42,7 +43,14 @@ def _part_note(dataset: Dataset) -> list[str]:
     return [f"> Part of a dataset: {here}, {count}. Missing: {missing or 'no slice'}. See `part_of.json`.", ""]
 
 
-def _counts(dataset: Dataset) -> list[str]:
+def first_paragraph(dataset: Dataset) -> str:
+    """What it is for, where its recipe says so, and how much of what it holds."""
+    about = [dataset.about.partition("\n\n")[0]] if dataset.about else []
+    return " ".join(" ".join([*about, *counts(dataset)]).split())
+
+
+def counts(dataset: Dataset) -> list[str]:
+    """How much there is of what, and what slices are for."""
     rows, split_of = dataset.items, layout.splits(dataset.items)
     clips, footage = len({row["clip_id"] for row in rows}), len(content.sources(rows))
     kind = "picture" if content.are_stills(rows) else "clip"
@@ -55,7 +63,6 @@ def _counts(dataset: Dataset) -> list[str]:
         f"{counted(len(rows), 'item')} in {counted(len(dataset.slices), 'slice')}: {counted(clips, kind)} of"
         f" {counted(footage, 'source')}, {task}.{told}{hidden}",
         "Every slice holds one attribute fixed and lets the others vary, so a method's scores show what it fails on.",
-        "",
     ]
 
 

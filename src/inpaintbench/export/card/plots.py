@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from inpaintbench.export import layout
 from inpaintbench.export.bars import bars_svg
-from inpaintbench.export.card.content import are_stills
+from inpaintbench.export.card import content
 from inpaintbench.export.card.measures import Measure, groups_of, present, rank_of
 from inpaintbench.export.card.words import number
 from inpaintbench.export.histogram import histogram_svg
@@ -55,7 +55,8 @@ def _of_slices(dataset: Dataset) -> Plot:
 
 
 def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
-    known = [row for row in rows if measure.of(row) is not None]
+    known = [row for row in measure.counting(rows) if measure.of(row) is not None]
+    of = content.things(rows) if measure.of_clips else "items"
     groups = groups_of(measure, known)
     if groups:
         ordered = sorted(zip(groups, known, strict=True), key=lambda pair: rank_of(pair[0]))  # stable: rows keep their order
@@ -65,9 +66,10 @@ def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
         "attribute-" + re.sub(r"[^a-z0-9]+", "-", measure.name.lower()),
         values,
         title=measure.title,
-        x_label=f"{measure.unit or 'value'} (height: share of the items)",
+        x_label=f"{measure.unit or 'value'} (height: share of the {of})",
         scale=measure.scale,
         unit=measure.unit,
+        of=of,
         groups=groups,
     )
 
@@ -75,7 +77,7 @@ def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
 def _of_sizes(rows: Sequence[Plain]) -> Plot | None:
     """How long clips are, or how large pictures; None where they are all alike."""
     clips = {row["clip_id"]: row for row in rows}.values()
-    if are_stills(rows):
+    if content.are_stills(rows):
         name, title, unit, of = "sides", "The longer side of the pictures", "pixels", "pictures"
         values = [float(max(row["width"], row["height"])) for row in clips]
     else:
@@ -83,15 +85,15 @@ def _of_sizes(rows: Sequence[Plain]) -> Plot | None:
         values = [row["frames"] / row["fps"] for row in clips]
     if len(set(values)) < 2:
         return None
-    return _histogram(name, values, title=title, x_label=f"{unit} (height: share of the {of})", unit=unit)
+    return _histogram(name, values, title=title, x_label=f"{unit} (height: share of the {of})", unit=unit, of=of)
 
 
 def _histogram(
-    name: str, values: Sequence[float], *, title: str, x_label: str, unit: str, scale: float = 1.0,
+    name: str, values: Sequence[float], *, title: str, x_label: str, unit: str, of: str, scale: float = 1.0,
     groups: Sequence[str] | None = None,
 ) -> Plot:  # fmt: skip
     low, middle, high = (number(scale * one) for one in (min(values), statistics.median(values), max(values)))
-    alt = f"Histogram: {title}, {len(values):,} values from {low} to {high} {unit}".rstrip() + f", median {middle}"
+    alt = f"Histogram: {title}, of {len(values):,} {of} from {low} to {high} {unit}".rstrip() + f", median {middle}"
     if groups:
         alt += f", by {', '.join(dict.fromkeys(groups))}"
     svg = histogram_svg(values, title=title, x_label=x_label, bin_edges=edges(values), groups=groups, x_scale=scale)

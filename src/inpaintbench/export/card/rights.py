@@ -28,6 +28,9 @@ def licences(dataset: Dataset) -> list[str]:
     if stated := dataset.facts.get("licences_stated"):
         told = "These sources came without a known licence; their publisher states it, in the column `licence` too."
         lines += ["### Stated by the publisher", "", told, "", *_counted(stated), ""]
+    for words, new in dataset.facts.get("licences_stated_over", {}).items():
+        told = [f"- The dataset said {plain(words)}; now {plain(licence)}: {counted(n, 'source')}" for licence, n in new.items()]
+        lines += [*told, ""]
     return [*lines, *_held_back(dataset)]
 
 
@@ -42,18 +45,19 @@ def _held_back(dataset: Dataset) -> list[str]:
         "",
         f"Of {counted(int(held['items']), 'item')} in {splits} the truth is not here, nor where they came from: methods see the"
         f" input alone, and whoever has the truth scores them.{where}",
-        *_shown(held.get("shown_by_other_inputs")),
+        *_shown(held.get("shown_by_other_inputs"), held.get("allowed")),
         "",
     ]
 
 
-def _shown(found: Mapping[str, Any] | None) -> list[str]:
-    """How much of the truth the inputs show together."""
+def _shown(found: Mapping[str, Any] | None, allowed: object) -> list[str]:
+    """How much of the truth the inputs show together, and why that may be."""
     if not found:
         return []
     share = f"{100 * found['hole_pixels']:.1f} %"
     return [
         f"Items of one clip show part of each other's truth: {share} of all hole pixels, in {counted(found['items'], 'item')}."
+        + (f" It is allowed because: {plain(allowed)}." if allowed else "")
     ]
 
 

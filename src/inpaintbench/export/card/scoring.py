@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inpaintbench.export.card.words import code, table
+from inpaintbench import frozen
+from inpaintbench.export.card.words import code, counted, plain, table
 from inpaintbench.types import Dataset
 
 _BASELINES = {"fingerprint": "oriented_gabor", "decaption": "decaption_median", "editing": "edit_recolour"}
@@ -11,19 +12,8 @@ _BASELINES = {"fingerprint": "oriented_gabor", "decaption": "decaption_median", 
 
 def scoring(dataset: Dataset) -> list[str]:
     """Commands, and the protocols with their fingerprints."""
-    recipe = str(dataset.recipe.get("recipe"))
-    lines = [
-        "## Score a method",
-        "",
-        "```",
-        f"inpaintbench eval predict PATH --run RUN --method {_BASELINES.get(recipe, 'telea')}",
-        "inpaintbench eval score   PATH --run RUN",
-        *(["inpaintbench eval reinpaint PATH --run RUN"] if recipe == "reinpaint" else []),
-        "inpaintbench eval report  PATH --run RUN",
-        "```",
-        "",
-        "`--saved NAME=FOLDER` scores predictions that were made elsewhere.",
-    ]
+    hidden = sum(not frozen.has_truth(row) for row in dataset.items)
+    lines = ["## Score a method", "", *(_in_a_challenge(dataset, hidden) if hidden else _here(dataset, "PATH"))]
     protocols = dataset.facts.get("protocols", ())
     if not protocols:
         return [*lines, ""]
@@ -36,4 +26,59 @@ def scoring(dataset: Dataset) -> list[str]:
         "A protocol states every constant that a number depends on; numbers compare where the fingerprints are equal.",
         "",
         *table(["protocol", "fingerprint", "used"], rows),
+    ]
+
+
+def _here(dataset: Dataset, path: str) -> list[str]:
+    """Predict and score in one place; nothing else is needed."""
+    return [
+        "```",
+        _predicting(dataset, path),
+        *_scoring(dataset, path),
+        "```",
+        "",
+        "`--saved NAME=FOLDER` scores predictions that were made elsewhere.",
+    ]
+
+
+def _in_a_challenge(dataset: Dataset, hidden: int) -> list[str]:
+    """Predict here, score where the truth is."""
+    named = dataset.facts.get("held_back", {}).get("truth_dataset")
+    where = f"the dataset {plain(named)}, here `TRUTH`" if named else "the dataset with the truth, here `TRUTH`"
+    opened = len(dataset.items) - hidden
+    which = "it" if hidden == 1 else "they"
+    return [
+        f"Of {counted(hidden, 'item')} the truth is held back, so {which} cannot be scored here. Predict:",
+        "",
+        "```",
+        _predicting(dataset, "PATH"),
+        "```",
+        "",
+        "Then send the folder `RUN`, or your results as files that are called like their items, to those who hold the truth."
+        f" They score them with {where}:",
+        "",
+        "```",
+        *_scoring(dataset, "TRUTH"),
+        "```",
+        "",
+        "Files take `inpaintbench eval predict TRUTH --saved NAME=FOLDER --run RUN` first.",
+        *(
+            [f"With `PATH` for `TRUTH` these commands score {counted(opened, 'item')} of this dataset, whose truth is here."]
+            if opened
+            else []
+        ),
+    ]
+
+
+def _predicting(dataset: Dataset, path: str) -> str:
+    method = _BASELINES.get(str(dataset.recipe.get("recipe")), "telea")
+    return f"inpaintbench eval predict {path} --run RUN --method {method}"
+
+
+def _scoring(dataset: Dataset, path: str) -> list[str]:
+    second = dataset.recipe.get("recipe") == "reinpaint"
+    return [
+        f"inpaintbench eval score   {path} --run RUN",
+        *([f"inpaintbench eval reinpaint {path} --run RUN"] if second else []),
+        f"inpaintbench eval report  {path} --run RUN",
     ]

@@ -11,6 +11,8 @@ _MARKS = re.compile(r"([\\`*_\[\]<>|#~$!])")
 def plain(text: object) -> str:
     """One line in which nothing is Markdown or HTML, whatever somebody wrote."""
     line = " ".join("".join(mark if mark.isprintable() else " " for mark in str(text)).split())
+    # Some pages show the backslash before "<".
+    line = line.replace("<=", "≤").replace(">=", "≥")
     return _MARKS.sub(r"\\\1", line.replace("&", "&amp;"))
 
 

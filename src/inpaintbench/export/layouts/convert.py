@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,9 +13,11 @@ import inpaintbench
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.export.documents import NOTICE
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.base import Chosen, DatasetLayout, item_line, kind_of
 from inpaintbench.export.layouts.readme import readme
+from inpaintbench.export.notice import notice
 from inpaintbench.types import Dataset, Plain, Slice
 from inpaintbench.workspace import file_sha256, replacing, write_atomically
 
@@ -24,7 +26,7 @@ MARKER = "layout.json"
 SUMS = "SHA256SUMS"
 """Of every other file, in the form of ``sha256sum``."""
 ITEMS = "items.jsonl"
-_RESERVED = {MARKER, SUMS, ITEMS, "README.md"}
+_RESERVED = {MARKER, SUMS, ITEMS, "README.md", NOTICE}
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ def convert(
     with replacing(target) as folder:
         _write(leaf, folder, chosen, progress or _nobody_watches)
         write_atomically(folder / "README.md", readme(leaf, chosen, origin=origin).encode())
+        converted = replace(chosen.dataset, items=tuple(chosen.rows), slices=chosen.slices)
+        write_atomically(folder / NOTICE, notice(converted).encode())
         write_atomically(folder / MARKER, json.dumps(origin, indent=1, sort_keys=True).encode() + b"\n")
         files, held = _write_sums(folder)
     return Converted(target, len(chosen.rows), len(chosen.slices), files, held)
@@ -122,6 +126,10 @@ def _check_kind(leaf: DatasetLayout, chosen: Chosen) -> None:
             f"{chosen.dataset.name!r} has {foreign[0]}, but the layout {leaf.name!r} is for {' and '.join(leaf.takes)}; "
             f"take {' or '.join(fitting)}"
         )
+    if strange := [
+        part.name for part in chosen.slices if not part.name or part.name.startswith(".") or set(part.name) & set("/\\\0")
+    ]:
+        raise InputError(f"the slice {strange[0]!r} has no name that a folder may have")
     if reserved := [part.name for part in chosen.slices if part.name in _RESERVED]:
         raise InputError(f"the slice {reserved[0]!r} has the name of a file that every converted dataset holds")
 

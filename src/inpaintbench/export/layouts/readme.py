@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
+from inpaintbench.export.card.content import sources
+from inpaintbench.export.card.words import code, plain, table
+from inpaintbench.export.documents import NOTICE
 from inpaintbench.export.layouts.base import Chosen, DatasetLayout
+from inpaintbench.export.licences import NOT_STATED
 
 _LOAD = """\
 ```python
 from datasets import load_dataset
 
-rows = load_dataset("PATH", "{config}", split="{split}")
-rows = load_dataset("PATH", "{config}", split="{split}", streaming=True)  # one after the other
+rows = load_dataset("PATH", {config}, split={split})
+rows = load_dataset("PATH", {config}, split={split}, streaming=True)  # one after the other
 ```
 """
 
@@ -29,10 +34,10 @@ def readme(leaf: DatasetLayout, chosen: Chosen, *, origin: Mapping[str, Any]) ->
         origin: what ``layout.json`` holds.
     """
     front = dict(leaf.front_matter(chosen))
-    head = ["---", yaml.safe_dump(front, sort_keys=False, allow_unicode=True).rstrip(), "---", ""] if front else []
+    head = ["---", yaml.safe_dump(front, sort_keys=False, allow_unicode=False).rstrip(), "---", ""] if front else []
     lines = [
         *head,
-        f"# {chosen.dataset.name}",
+        f"# {plain(chosen.dataset.name)}",
         "",
         f"{len(chosen.rows)} items in the layout `{leaf.name}` of inpaintbench, from the frozen dataset whose `dataset.json` has",
         f"the SHA-256 `{origin['manifest_sha256']}`. `sha256sum --check SHA256SUMS` finds any changed byte.",
@@ -59,22 +64,28 @@ def _items_list() -> list[str]:
 
 def _how_to_load(front: Mapping[str, Any]) -> list[str]:
     config = front["configs"][0]
-    return ["## Load", "", _LOAD.format(config=config["config_name"], split=config["data_files"][0]["split"])]
+    # Of a name, JSON makes one line that is a string of Python too.
+    names = {"config": config["config_name"], "split": config["data_files"][0]["split"]}
+    return ["## Load", "", _LOAD.format(**{what: json.dumps(name) for what, name in names.items()})]
 
 
 def _slices(chosen: Chosen) -> list[str]:
-    table = ["## Slices", "", "| slice | rule | items |", "|---|---|---|"]
-    return [*table, *(f"| `{part.name}` | {part.rule} | {len(part.item_ids)} |" for part in chosen.slices), ""]
+    rows = [[code(part.name), plain(part.rule), str(len(part.item_ids))] for part in chosen.slices]
+    return ["## Slices", "", *table(["slice", "rule", "items"], rows)]
 
 
 def _licences(chosen: Chosen) -> list[str]:
-    sources = {row["source_id"]: row for row in chosen.rows}
-    found = Counter(str(row["licence"] or "not stated") for row in sources.values())
-    authors = sorted({(str(row["author"]), str(row["page_url"] or "")) for row in sources.values() if row["author"]})
+    """Words of others stand in tables alone: in a list, one that begins with a sign would start a rule or another list."""
+    known = sources(chosen.rows).values()
+    found = Counter(str(row["licence"] or NOT_STATED) for row in known)
+    licences = [[plain(licence), f"{count} of {len(known)}"] for licence, count in sorted(found.items())]
+    authors = sorted({(str(row["author"]), str(row["page_url"] or "")) for row in known if row["author"]})
     return [
         "## Licences",
         "",
-        *(f"- {licence}: {count} of {len(sources)} sources" for licence, count in sorted(found.items())),
+        f"[{NOTICE}]({NOTICE}) names every source with its author, its page, its licence and what was changed;",
+        "keep it with copies.",
         "",
-        *([f"- {author}{f' ({page})' if page else ''}" for author, page in authors] + [""] if authors else []),
+        *table(["licence", "sources"], licences),
+        *(table(["author", "page"], [[plain(author), plain(page)] for author, page in authors]) if authors else []),
     ]

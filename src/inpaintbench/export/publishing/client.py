@@ -18,7 +18,8 @@ from inpaintbench.workspace import is_disk_error
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+_NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))\w(?:[\w.-]{0,94}\w)?/\w(?:[\w.-]{0,94}\w)?", re.ASCII)
+"""As huggingface_hub checks it, with an owner."""
 _SECRET = re.compile(r"hf_\w+|(?i:bearer)\s+\S+|(?i:authorization)\W+\S+(?:\s+\S+)?")
 _TRIES = 6
 _LONGEST_WAIT_SECONDS = 300.0
@@ -37,6 +38,12 @@ class Remote:
     sha256: str | None
     """None of small files, which the Hub keeps in git itself."""
     bytes: int
+
+
+def check_name(name: str) -> None:
+    """Raise ``InputError`` unless a dataset of the Hub can have this name."""
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} does not name a dataset of the Hub; give OWNER/NAME")
 
 
 @contextmanager
@@ -58,8 +65,7 @@ class Repository:
     def __init__(self, name: str) -> None:
         from huggingface_hub import HfApi, get_token
 
-        if not _NAME.fullmatch(name):
-            raise InputError(f"{name!r} does not name a dataset of the Hub; give OWNER/NAME")
+        check_name(name)
         self.name = name
         self._token = get_token()
         # Asked for at every call: the library itself reads its environment once, when it is imported.
@@ -100,6 +106,18 @@ class Repository:
 
         entries = [entry for entry in self._ask(listed) if isinstance(entry, RepoFile)]
         return {one.path: Remote(one.blob_id, one.lfs.sha256 if one.lfs else None, one.size) for one in entries}
+
+    def branches(self) -> list[str] | None:
+        """Names of all branches and tags; None where the server lists none."""
+        refs = self._ask(lambda: _if_offered(lambda: self._api.list_repo_refs(self.name, repo_type="dataset")))
+        return None if refs is None else [one.name for one in (*refs.branches, *refs.tags)]
+
+    def commits(self, revision: str | None) -> list[tuple[str, str]] | None:
+        """All commits that lead to a revision with their titles, newest first; None where the server lists none."""
+        listed = self._ask(
+            lambda: _if_offered(lambda: self._api.list_repo_commits(self.name, repo_type="dataset", revision=revision))
+        )
+        return None if listed is None else [(one.commit_id, one.title) for one in listed]
 
     def commit(
         self, message: str, files: Mapping[str, Path | bytes], *, deleted: Sequence[str] = (), revision: str | None
@@ -161,6 +179,18 @@ class Repository:
         if self._token:
             line = line.replace(self._token, "***")
         return "".join(letter for letter in _SECRET.sub("***", line) if letter.isprintable())[:_LONGEST_WORD]
+
+
+def _if_offered(call: Callable[[], Result]) -> Result | None:
+    """None where the server knows no such address."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        return call()
+    except HfHubHTTPError as error:
+        if error.response is None or error.response.status_code != 404:
+            raise
+        return None
 
 
 def _failures() -> tuple[type[BaseException], ...]:

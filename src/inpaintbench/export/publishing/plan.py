@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.export.licences import NOT_STATED, is_known, why_refused
+from inpaintbench.export.licences import NOT_STATED, is_known, is_unstated, why_refused
 from inpaintbench.export.publishing.part import ORIGIN
-from inpaintbench.export.publishing.restating import restated
+from inpaintbench.export.publishing.restating import OVER, restated
+from inpaintbench.export.publishing.stating import called, listed, read_licences, stated
 from inpaintbench.export.verify import file_problems
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import file_sha256
 
-_LISTED = 20
 Told = Callable[[str, int, int], None]
 """Is told (stage, done, total)."""
 
@@ -44,22 +43,32 @@ class Plan:
         per_source = {row["source_id"]: row["licence"] or NOT_STATED for row in self.dataset.items}
         return {name: list(per_source.values()).count(name) for name in sorted(set(per_source.values()))}
 
+    def stated_over(self) -> dict[str, dict[str, int]]:
+        """What the dataset said, where that was no known licence -> the licence that its publisher states -> sources."""
+        found: dict[str, dict[str, int]] = self.dataset.facts.get(OVER, {})
+        return found
+
     def obstacles(self) -> list[str]:
         """Why the dataset may not be published, one sentence each with a list of sources; empty where it may."""
-        sources = {row["source_id"]: row for row in self.dataset.items}.values()
-        refused = [f"{_called(row)} ({row['licence']} {why})" for row in sources if (why := why_refused(row["licence"]))]
-        unknown = [
-            f"{_called(row)} ({row['licence'] or NOT_STATED})"
-            for row in sources
-            if not is_known(row["licence"]) and not why_refused(row["licence"])
-        ]
+        refused, silent, words = [], [], []
+        for row in {row["source_id"]: row for row in self.dataset.items}.values():
+            own = row["licence"]
+            if why := why_refused(own):
+                refused.append(f"{called(row)} ({own} {why})")
+            elif is_unstated(own):
+                silent.append(f"{called(row)} ({own or NOT_STATED})")
+            elif not is_known(own):
+                words.append(f"{called(row)} ({own})")
         told = []
         if refused:
+            told.append(f"{listed(refused)} may not be published; export without them, or with the licence that they really have")
+        if silent:
+            told.append(f"nobody stated a known licence of {listed(silent)}; state it with --licence SPDX or --licences FILE")
+        if words:
             told.append(
-                f"{_listed(refused)} may not be published; export without them, or with the licence that they really have"
+                f"the licence of {listed(words)} is no known one, and --licence does not replace it; read what it allows, and "
+                "give each of these sources a line of its own in --licences FILE"
             )
-        if unknown:
-            told.append(f"nobody stated a known licence of {_listed(unknown)}; state it with --licence SPDX or --licences FILE")
         return told
 
 
@@ -68,8 +77,8 @@ def plan(folder: Path | str, *, licence: str | None = None, licences: Path | Non
 
     Args:
         folder: the frozen dataset.
-        licence: SPDX id of all sources whose licence is unknown.
-        licences: CSV with the columns ``source`` (id or URI) and ``licence``, for single sources whose licence is unknown.
+        licence: SPDX id of all sources that say nothing of theirs.
+        licences: CSV with the columns ``source`` (id, URI or name) and ``licence``, for single sources without a known licence.
 
     Raises:
         InputError: not a frozen dataset, or a part of one; a licence that is not known, allows too little, or contradicts a
@@ -81,63 +90,15 @@ def plan(folder: Path | str, *, licence: str | None = None, licences: Path | Non
     if ORIGIN in dataset.files:
         raise InputError(f"{str(root)!r} is a part of a dataset, as its {ORIGIN} says; publish the whole")
     if wrong := file_problems(root):
-        raise VerifyError(f"{str(root)!r} is not what was exported, and is not published: {_listed(wrong)}; export it again")
-    stated = _stated(dataset, licence, _read(licences) if licences else {})
+        raise VerifyError(f"{str(root)!r} is not what was exported, and is not published: {listed(wrong)}; export it again")
+    said = stated(dataset, licence, read_licences(licences) if licences else {})
     rewritten: Mapping[str, bytes] = {}
-    if stated:
-        dataset, rewritten = restated(root, dataset, stated)
+    if said:
+        dataset, rewritten = restated(root, dataset, said)
     sha256 = dict(dataset.files) | {MANIFEST: _manifest_sha256(root, rewritten)}
     sizes = {name: len(rewritten[name]) if name in rewritten else (root / name).stat().st_size for name in sha256}
-    return Plan(root, dataset, rewritten, sha256, sizes, stated)
+    return Plan(root, dataset, rewritten, sha256, sizes, said)
 
 
 def _manifest_sha256(root: Path, rewritten: Mapping[str, bytes]) -> str:
     return hashlib.sha256(rewritten[MANIFEST]).hexdigest() if MANIFEST in rewritten else file_sha256(root / MANIFEST)
-
-
-def _read(path: Path) -> dict[str, str]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"licences {str(path)!r} cannot be read: {error}") from error
-    if not rows or not {"source", "licence"} <= set(rows[0]):
-        raise InputError(f"licences {str(path)!r} needs rows with the columns source and licence")
-    return {row["source"]: (row["licence"] or "").strip() for row in rows}
-
-
-def _stated(dataset: Dataset, licence: str | None, single: Mapping[str, str]) -> dict[str, str]:
-    """Source -> licence, of the sources that had no known one."""
-    for name in [*([licence] if licence is not None else []), *single.values()]:
-        _check_usable(name)
-    sources = {row["source_id"]: row for row in dataset.items}
-    uris = {row["source_uri"] for row in sources.values()}
-    if strangers := sorted(name for name in single if name not in sources and name not in uris):
-        raise InputError(f"the licences name sources that the dataset does not have: {_listed(strangers)}")
-    stated = {}
-    for source, row in sources.items():
-        own, said = row["licence"], single.get(source, single.get(row["source_uri"]))
-        if is_known(own) or why_refused(own):
-            if said is not None and said.casefold() != str(own).casefold():
-                raise InputError(
-                    f"{_called(row)} has the licence {own!r} in the dataset, not {said!r}; correct the source and export"
-                )
-        elif (one := said or licence) is not None:
-            stated[source] = one
-    return stated
-
-
-def _check_usable(licence: str) -> None:
-    if why := why_refused(licence):
-        raise InputError(f"the licence {licence!r} {why}: what is under it cannot be published")
-    if not is_known(licence):
-        raise InputError(f"{licence!r} is not a known SPDX id such as CC-BY-4.0; one's own terms are called LicenseRef-NAME")
-
-
-def _called(row: Mapping[str, object]) -> str:
-    return str(row["source_uri"] or row["source_id"])
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

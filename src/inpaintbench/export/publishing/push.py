@@ -8,10 +8,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.publishing.client import Remote, Repository, opened
+from inpaintbench.export.publishing.guard import check_older, check_shown
 from inpaintbench.export.publishing.plan import Plan, Told
 from inpaintbench.frozen import MANIFEST
 
@@ -49,7 +51,8 @@ def push(plan: Plan, repository: str, *, public: bool = False, revision: str | N
         told: is told (stage, done, total) of files.
 
     Raises:
-        InputError: licences that are unknown or allow too little; no token; a repository that holds something else, or is public.
+        InputError: licences that are unknown or allow too little; no token; a repository that holds something else, is public,
+            or ever held what a challenge holds back.
         NetworkError: the Hub refuses, or cannot be reached after several tries.
         VerifyError: the Hub holds other bytes than were sent.
     """
@@ -83,6 +86,7 @@ def _send(hub: Repository, plan: Plan, missing: list[str], old: list[str], revis
     size, done = max(_FEWEST_FILES_A_COMMIT, -(-len(media) // _MOST_COMMITS)), 0
     for start in range(0, len(media), size):
         part = media[start : start + size]
+        # The guard of challenges knows these commits by their title.
         hub.commit(f"Add {len(part)} media files", _contents(plan, part), revision=revision)
         done += len(part)
         told("upload", done, len(missing))
@@ -110,13 +114,8 @@ def _old_files(hub: Repository, plan: Plan, there: Mapping[str, Remote], revisio
     others = sorted(set(there) - set(plan.sha256) - {_OF_THE_HUB})
     known: set[str] = set()
     if MANIFEST in there and not _is_there(plan, MANIFEST, there):
-        name, known, held_back = _old_manifest(hub, revision)
-        if (
-            "held_back" in plan.dataset.facts
-            and not held_back
-            and any(one.startswith(f"{layout.MEDIA['truth']}/") for one in known)
-        ):
-            raise InputError(f"{hub.name!r} had all truths, which its history keeps; push to a new repository")
+        name, known, facts = _old_manifest(hub, revision)
+        check_older(hub.name, plan, facts)
         if name != plan.dataset.name:
             raise InputError(f"{hub.name!r} holds the dataset {name!r}, not {plan.dataset.name!r}; push to another repository")
     folders = set(layout.MEDIA.values())
@@ -125,16 +124,17 @@ def _old_files(hub: Repository, plan: Plan, there: Mapping[str, Remote], revisio
             f"{hub.name!r} holds files that are not of this dataset ({', '.join(strangers[:10])}); remove them there, or push to "
             "another repository"
         )
+    check_shown(hub, plan, there, revision)
     return others
 
 
-def _old_manifest(hub: Repository, revision: str | None) -> tuple[str, set[str], bool]:
-    """Name, files, and whether truths were held back."""
+def _old_manifest(hub: Repository, revision: str | None) -> tuple[str, set[str], dict[str, Any]]:
+    """Name, files and facts."""
     with tempfile.TemporaryDirectory(prefix="inpaintbench-push-") as folder:
         path = hub.download(MANIFEST, commit=hub.commit_of(revision), folder=Path(folder))
         try:
             fields = json.loads(path.read_text())
-            return str(fields["name"]), set(fields["files"]), "held_back" in fields.get("facts", {})
+            return str(fields["name"]), set(fields["files"]), dict(fields.get("facts", {}))
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{hub.name!r} holds a {MANIFEST} that is not of a frozen dataset; use another repository"

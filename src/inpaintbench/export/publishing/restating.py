@@ -13,7 +13,11 @@ import pyarrow.parquet as pq
 
 from inpaintbench.export import layout
 from inpaintbench.export.documents import sealed
+from inpaintbench.export.licences import is_unstated
 from inpaintbench.types import Dataset
+
+STATED, OVER = "licences_stated", "licences_stated_over"
+"""Facts: licence -> sources that its publisher states it for; of those that said something else, their words -> the same."""
 
 
 def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[Dataset, dict[str, bytes]]:
@@ -27,10 +31,22 @@ def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[D
     rows = tuple({**row, "licence": stated.get(row["source_id"], row["licence"])} for row in dataset.items)
     changed = {name: _metadata(root / name, stated) for name in metadata_files(dataset)}
     files = dict(dataset.files) | {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
-    facts = dict(dataset.facts) | {"licences_stated": dict(sorted(Counter(stated.values()).items()))}
+    facts = dict(dataset.facts) | _facts(dataset, stated)
     sizes = {name: len(changed[name]) if name in changed else (root / name).stat().st_size for name in files}
     made, written = sealed(replace(dataset, items=rows, files=files, facts=facts), sizes)
     return made, changed | written
+
+
+def _facts(dataset: Dataset, stated: Mapping[str, str]) -> dict[str, dict[str, object]]:
+    """What was stated and what was said before, with what an earlier publisher stated."""
+    old = {row["source_id"]: row["licence"] for row in dataset.items}
+    counts = Counter(dataset.facts.get(STATED, {})) + Counter(stated.values())
+    over = {words: Counter(new) for words, new in dataset.facts.get(OVER, {}).items()}
+    for source, licence in stated.items():
+        if not is_unstated(old[source]):
+            over.setdefault(str(old[source]), Counter())[licence] += 1
+    facts: dict[str, dict[str, object]] = {STATED: dict(sorted(counts.items()))}
+    return facts | ({OVER: {words: dict(sorted(new.items())) for words, new in sorted(over.items())}} if over else {})
 
 
 def metadata_files(dataset: Dataset) -> dict[str, str]:

@@ -1,0 +1,119 @@
+"""Licences that whoever publishes a dataset states for sources that have no known one."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from inpaintbench.errors import InputError
+from inpaintbench.export.licences import canonical, is_known, is_unstated, why_refused
+from inpaintbench.types import Dataset, Plain
+
+_LISTED = 20
+
+
+def read_licences(path: Path) -> dict[str, str]:
+    """Source, as the file calls it -> licence, of a CSV with the columns ``source`` and ``licence``.
+
+    Raises:
+        InputError: no such file; not such a table; an empty cell; a source with two licences.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {str(path)!r} with licences") from None
+    except UnicodeDecodeError:
+        raise InputError(f"licences {str(path)!r} cannot be read: not text in UTF-8") from None
+    except (OSError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"licences {str(path)!r} cannot be read: {why}") from error
+    if not rows or not {"source", "licence"} <= set(rows[0]):
+        raise InputError(f"licences {str(path)!r} needs rows with the columns source and licence")
+    said: dict[str, str] = {}
+    for number, row in enumerate(rows, start=1):
+        source, licence = (row["source"] or "").strip(), (row["licence"] or "").strip()
+        if not source:
+            raise InputError(f"row {number} of {str(path)!r} gives the licence {licence!r} to no source")
+        if not licence:
+            raise InputError(f"{str(path)!r} gives no licence for {source!r}; write one, or remove the row")
+        if said.setdefault(source, licence) != licence:
+            raise InputError(f"{str(path)!r} gives two licences for {source!r}: {said[source]!r} and {licence!r}")
+    return said
+
+
+def stated(dataset: Dataset, licence: str | None, single: Mapping[str, str]) -> dict[str, str]:
+    """Source -> licence, of the sources that had no known one.
+
+    Args:
+        dataset: whose sources they are.
+        licence: of all sources that say nothing; never of those that say something, known or not.
+        single: source, by its id, URI or name -> licence; also of sources with words that are no known licence.
+
+    Raises:
+        InputError: a licence that is not known, allows too little, or contradicts a source's own; no such source.
+    """
+    if licence is not None:
+        _check_usable(licence, [])
+    sources = {str(row["source_id"]): row for row in dataset.items}
+    given = _by_source(sources, single)
+    made = {}
+    for source, row in sources.items():
+        own, said = row["licence"], given.get(source)
+        if is_known(own) or why_refused(own):
+            if said is not None and canonical(said) != canonical(own):
+                raise InputError(
+                    f"{called(row)} has the licence {own!r} in the dataset, not {said!r}; correct the source and export"
+                )
+        elif (one := said or (licence if is_unstated(own) else None)) is not None:
+            made[source] = one
+    return made
+
+
+def called(row: Plain) -> str:
+    """What people know a source by."""
+    return str(row["source_uri"] or row["source_id"])
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _by_source(sources: Mapping[str, Plain], single: Mapping[str, str]) -> dict[str, str]:
+    """Source id -> licence. Names are ids, URIs, or URIs in which ``%20`` may be a space."""
+    ids_of: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
+    for source, row in sources.items():
+        if uri := row["source_uri"]:
+            ids_of.setdefault(str(uri), []).append(source)
+            names_of.setdefault(unquote(str(uri)), []).append(source)
+    given: dict[str, str] = {}
+    of_licence: dict[str, list[str]] = {}
+    strangers = []
+    for name, licence in single.items():
+        found = [name] if name in sources else ids_of.get(name) or names_of.get(name) or names_of.get(unquote(name), [])
+        if not found:
+            strangers.append(name)
+        of_licence.setdefault(licence, []).append(name)
+        for source in found:
+            if canonical(given.setdefault(source, licence)) != canonical(licence):
+                raise InputError(
+                    f"{called(sources[source])} has two licences under different names: {given[source]!r} and {licence!r}"
+                )
+    for licence, names in of_licence.items():
+        _check_usable(licence, names)
+    if strangers:
+        raise InputError(f"the licences name sources that the dataset does not have: {listed(sorted(strangers))}")
+    return given
+
+
+def _check_usable(licence: str, names: Sequence[str]) -> None:
+    of = f" of {listed(names)}" if names else ""
+    if why := why_refused(licence):
+        raise InputError(f"the licence {licence!r}{of} {why}: what is under it cannot be published")
+    if not is_known(licence):
+        raise InputError(f"{licence!r}{of} is not a known SPDX id such as CC-BY-4.0; one's own terms are called LicenseRef-NAME")

@@ -1,0 +1,108 @@
+"""The cards on top: what is stated, and what is not because too few items or chance stand against it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.eval.report.hand_made import dataset, scores
+from tests.eval.report.set_metrics import learned_metrics, results_with_sets
+
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.findings import TOO_FEW, Finding, finding_cards, findings
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results
+
+__all__ = ["learned_metrics"]
+PSNR = Quantity("psnr", "hole")
+LOW, HIGH = [f"{letter}1" for letter in "abcdef"], [f"{letter}1" for letter in "ghijkl"]
+ITEMS = LOW + HIGH
+SLICES = {"x-low": LOW, "x-high": HIGH}
+
+
+def of(slices: dict[str, list[str]] | None = None, **methods: Callable[[int], float]) -> dict[str, Finding]:
+    """The findings by their question; each method is a function of the place of an item."""
+    chosen = SLICES if slices is None else slices
+    items = list(dict.fromkeys(item for names in chosen.values() for item in names))
+    values = {name: {item: value(ITEMS.index(item)) for item in items} for name, value in methods.items()}
+    results = Results(dataset(chosen), scores(values), protocol=CORRECTED)
+    return {one.question: one for one in findings(results, PSNR)}
+
+
+def wave(place: int) -> float:
+    return 0.1 * (place % 3)
+
+
+def text(html: str) -> str:
+    return re.sub(r"<.*?>", "", html).strip()
+
+
+def test_a_lead_beyond_chance_is_stated_and_one_within_it_names_both() -> None:
+    best = of(good=lambda at: 30 + wave(at), bad=lambda at: 28.0)["Strongest method"]
+    assert (text(best.answer), best.told, best.basis) == ("good", True, "12 items of 12 sources")
+    assert "p &lt; 0.001" in best.detail  # 2 of 2 ** 12 signs
+    gaps = [1.5 if at % 3 else -2.2 for at in range(12)]
+    best = of(good=lambda at: 30 + gaps[at], bad=lambda at: 30.0)["Strongest method"]
+    sums = np.abs(np.array(list(itertools.product((1, -1), repeat=12))) @ gaps)
+    p = float(np.mean(sums >= abs(sum(gaps)) - 1e-9))
+    assert p > 0.1
+    assert text(best.answer) == "good ≈ bad"
+    assert f"could be chance: p {p:.2f}" in text(best.detail)
+
+
+def test_five_sources_tell_nothing_however_clear_it_looks() -> None:
+    found = of({"x-low": LOW[:5], "x-high": HIGH[:5]}, good=lambda at: 30.0 - at, bad=lambda at: 3.0)
+    assert found["Hardest slice"].answer == found["Strongest sensitivity"].answer == TOO_FEW
+    assert found["Hardest slice"].basis == "at most 5 items of 5 sources in a slice"
+    assert text(found["Strongest method"].answer) == "good"  # ten sources in all
+    alone = of({"x-low": LOW[:5]}, good=lambda at: 30.0, bad=lambda at: 3.0)["Strongest method"]
+    assert (alone.answer, alone.told, alone.basis) == (TOO_FEW, False, "5 items of 5 sources")
+    assert "good has the best mean" in text(alone.detail)
+
+
+def test_many_methods_on_few_sources_cannot_be_told_apart_and_the_reason_is_said() -> None:
+    best = of({"x": LOW}, **{f"m{index}": lambda at, index=index: 30.0 - index for index in range(4)})["Strongest method"]
+    assert text(best.answer) == "m0 ≈ m1 ≈ m2 …"
+    assert "m1 and 2 more could be chance: 6 sources cannot tell 6 pairs of methods apart" in text(best.detail)
+
+
+def test_slices_are_compared_where_their_intervals_are_apart() -> None:
+    found = of(one=lambda at: (30 if at < 6 else 20) + wave(at), two=lambda at: (20 if at < 6 else 19) + wave(at))
+    hardest, sensitive = found["Hardest slice"], found["Strongest sensitivity"]
+    assert (text(hardest.answer), hardest.told) == ("X high", True)
+    assert "19.60 dB over all methods; X low is easiest: 25.10 dB" in text(hardest.detail)
+    assert hardest.basis == sensitive.basis == "6 items of 6 sources, against 6 items of 6 sources"
+    assert text(sensitive.answer) == "one gets 33% worse"
+    found = of(one=lambda at: 20 + 5 * (at % 3), two=lambda at: 20 + 5 * (at % 3) + (at > 8))
+    assert found["Hardest slice"].answer == found["Strongest sensitivity"].answer == "None can be told"
+    assert "could be chance" in found["Strongest sensitivity"].detail
+
+
+def test_a_slice_of_too_few_items_is_never_the_hardest() -> None:
+    slices = {**SLICES, "tiny": [ITEMS[0], ITEMS[1]]}
+    found = of(slices, one=lambda at: 1.0 if at < 2 else 30.0 if at < 6 else 2.0 + wave(at))
+    assert text(found["Hardest slice"].answer) != "Tiny"
+    assert "Strongest method" not in found  # alone, a method has nobody to lead
+
+
+def test_a_slice_that_could_be_as_hard_is_counted() -> None:
+    slices = {**SLICES, "also": HIGH[:]}
+    found = of(slices, one=lambda at: (30 if at < 6 else 20) + wave(at))["Hardest slice"]
+    assert "and 1 slice that could be as hard" in found.detail
+
+
+@pytest.mark.usefixtures("learned_metrics")
+def test_numbers_of_whole_sets_from_few_sources_tell_nothing() -> None:
+    found = findings(results_with_sets(), Quantity("fid", "frame"))
+    assert [one.told for one in found] == [False] * 3
+
+
+def test_every_card_says_what_it_rests_on() -> None:
+    values = {"<one>": dict.fromkeys(ITEMS, 1.0), "two": dict.fromkeys(ITEMS, 2.0)}
+    html = finding_cards(Results(dataset(SLICES), scores(values), protocol=CORRECTED), default=PSNR)
+    assert html.count('class="card"') == html.count('class="basis"') == 4
+    assert html.count("12 items of 12 sources") == 2  # of the best method and of what was measured
+    assert "<one>" not in html
