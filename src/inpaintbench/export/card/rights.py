@@ -29,8 +29,8 @@ def licences(dataset: Dataset) -> list[str]:
         told = "These sources came without a known licence; their publisher states it, in the column `licence` too."
         lines += ["### Stated by the publisher", "", told, "", *_counted(stated), ""]
     for words, new in dataset.facts.get("licences_stated_over", {}).items():
-        told = [f"- The dataset said {plain(words)}; now {plain(licence)}: {counted(n, 'source')}" for licence, n in new.items()]
-        lines += [*told, ""]
+        lines += [f"- The dataset said {plain(words)}; now {plain(name)}: {counted(n, 'source')}" for name, n in new.items()]
+        lines.append("")
     return [*lines, *_held_back(dataset)]
 
 
