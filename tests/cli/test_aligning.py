@@ -94,7 +94,8 @@ def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> No
     workspace.write_table("scores", score_step(CORRECTED.name, method), marked, Score)
     with pytest.raises(InputError, match="cannot stand in one report"):
         call(*options)
-    (workspace.path / "dataset.sha256").write_text("0" * 64)
+    for name in ("dataset.sha256", "dataset.content"):
+        (workspace.path / name).write_text("0" * 64)
     assert file_sha256(root / frozen.MANIFEST) != "0" * 64
     with pytest.raises(InputError, match="holds results on another dataset"):
         call(*options)

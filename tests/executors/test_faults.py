@@ -30,7 +30,7 @@ def test_a_disturbed_run_ends_with_the_bytes_of_a_peaceful_one(tmp_path: Path) -
         assert CliRunner().invoke(app, [*command[:-1], "0"]).exit_code == 0
     killed = 0
     for place, command in enumerate(commands(sources, tmp_path / "disturbed")):
-        done = run_disturbed(command, seed=place, parent_kills=1, worker_kills=2, pause_seconds=(0.5, 2.5))
+        done = run_disturbed(command, seed=place, parent_kills=1, worker_kills=2, pause_seconds=(0.1, 0.8))
         killed += done.workers_killed + done.parents_killed
     assert killed >= 3
     assert contents(tmp_path / "disturbed") == contents(tmp_path / "peaceful")
