@@ -47,7 +47,7 @@ def data() -> Dataset:
         place = ITEMS.index(row["item_id"])
         facts = {
             "hole.hole_fraction": None if place == 7 else round(0.01 * (place % 9) + 0.02, 3),
-            "weather": ["rain, heavy", 'so-called "sun"', None][place % 3],
+            "weather": ["rain, heavy", '=so-called "sun"', None][place % 3],
             "same": 5,
             "joints": [{"x": 1}],
         }

@@ -111,7 +111,7 @@ def test_the_data_of_items_can_be_read_back() -> None:
             assert value == (None if given is None else "inf" if math.isinf(given) else pytest.approx(given, rel=1e-5))
     weather = next(one for one in data["attributes"] if one["name"] == "weather")
     assert [None if code is None else weather["words"][code] for code in weather["values"]][:3] == [
-        "rain, heavy", 'so-called "sun"', None,
+        "rain, heavy", '=so-called "sun"', None,
     ]  # fmt: skip
     night = next(one for one in data["slices"] if one["name"] == "night")
     assert [ITEMS[place] for place in night["items"]] == report_of_items.SLICES["night"]

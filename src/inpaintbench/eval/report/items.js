@@ -204,7 +204,10 @@
     const keys = [...quantities.keys()];
     const columns = ["item_id", "source", "source_name", "slices", ...data.attributes.map((one) => one.name), ...keys.flatMap((key) => data.methods.map((method) => `${key}/${method}`))];
     const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-    const cell = (value) => (value === null || value === undefined ? "" : value === Infinity ? "inf" : quoted(String(value)));
+    // A spreadsheet would run such a text as a formula.
+    const harmless = (value) => (/^\s*[=+\-@]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value);
+    const number = (value) => (Number.isFinite(value) ? String(value) : value > 0 ? "inf" : "-inf");
+    const cell = (value) => (value === null || value === undefined ? "" : typeof value === "number" ? number(value) : quoted(harmless(String(value))));
     const rows = shown.map((item) => [
       data.ids[item], data.sources[item], data.source_names[item], slicesOf[item].map((place) => data.slices[place].name).join(";"),
       ...data.attributes.map((one) => word(one, item)),
