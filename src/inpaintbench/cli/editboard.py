@@ -13,7 +13,7 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, InShard, MaxFailures, RetryRejected, Workers
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
+from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, ProtocolName, Run
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.cli.scoring import unmeasured_metrics
 from inpaintbench.errors import InputError, RunError, UnknownNameError
@@ -83,18 +83,8 @@ def editboard(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and measure nothing.")] = False,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Leave out edits that cannot be scored, and say so.")] = False,
-    device: Annotated[
-        str,
-        typer.Option(
-            autocompletion=completing.names(get_args(Device)), help=f"Where networks run: {', '.join(get_args(Device))}."
-        ),
-    ] = "auto",
-    precision: Annotated[
-        str,
-        typer.Option(
-            autocompletion=completing.names(get_args(Precision)), help=f"Of networks: {', '.join(get_args(Precision))}."
-        ),
-    ] = "fp32",
+    device: OnDevice = "auto",
+    precision: InPrecision = "fp32",
     random_weights: Annotated[
         int | None, typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out.")
     ] = None,

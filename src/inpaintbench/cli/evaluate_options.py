@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from inpaintbench.cli import completing
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.sharing import Device, Precision
 
 InDataset = Annotated[
     Path,
@@ -26,4 +27,12 @@ ProtocolName = Annotated[
         help=f"One of: {', '.join(PROTOCOLS)}.",
         show_default="the corrected one of the benchmark",
     ),
+]
+OnDevice = Annotated[
+    str,
+    typer.Option(autocompletion=completing.names(get_args(Device)), help=f"Where networks run: {', '.join(get_args(Device))}."),
+]
+InPrecision = Annotated[
+    str,
+    typer.Option(autocompletion=completing.names(get_args(Precision)), help=f"Of networks: {', '.join(get_args(Precision))}."),
 ]

@@ -14,7 +14,7 @@ import typer
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
+from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, ProtocolName, Run
 from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
 from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
 from inpaintbench.eval import poses
@@ -91,18 +91,8 @@ def score(
         list[str] | None,
         typer.Option(autocompletion=completing.names(METRICS), help=f"One of: {', '.join(METRICS)}. May be given again."),
     ] = None,
-    device: Annotated[
-        str,
-        typer.Option(
-            autocompletion=completing.names(get_args(Device)), help=f"Where networks run: {', '.join(get_args(Device))}."
-        ),
-    ] = "auto",
-    precision: Annotated[
-        str,
-        typer.Option(
-            autocompletion=completing.names(get_args(Precision)), help=f"Of networks: {', '.join(get_args(Precision))}."
-        ),
-    ] = "fp32",
+    device: OnDevice = "auto",
+    precision: InPrecision = "fp32",
     random_weights: Annotated[
         int | None,
         typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out; no report takes such scores."),
