@@ -86,6 +86,11 @@ def test_labels_of_raters_become_slices_of_the_next_export(benchmark: Path, work
     levels = {part.name: [shares[clip_of[item]] for item in part.item_ids] for part in dataset.slices}
     known = sorted(value for value in shares.values() if value is not None)
     assert known[0] == levels["bg_scene_motion-low"][0] < levels["bg_scene_motion-high"][0] == known[-1]
+    agreed = {row["question"]: row for row in dataset.facts["raters"]}
+    assert agreed["keep_reject"]["clips"] == len(clips)
+    assert any("alpha" in row for row in agreed.values())
+    card = (workspace_copy / "exports" / "devil" / "README.md").read_text().partition("\n## How it was made")[0]
+    assert "keep_reject" in card.replace("\\_", "_")
 
 
 QUESTIONS = """
