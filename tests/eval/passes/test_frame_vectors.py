@@ -42,6 +42,13 @@ def test_a_still_clip_is_one_and_opposites_are_zero() -> None:
     assert consistency(vectors[:1]) == []
 
 
+def test_cosines_below_zero_count_as_zero_or_as_they_are() -> None:
+    turning = np.array([[1.0, 0], [-1, 0], [1, 0]])
+    assert consistency(turning, least_cosine=-1.0) == [-1.0, 0.0]
+    with pytest.raises(ValueError, match=r"least_cosine is 2\.0, it must be from -1 to 1"):
+        consistency(turning, least_cosine=2.0)
+
+
 def test_a_vector_of_zeros_stays_one() -> None:
     assert of_length_one(np.array([[0.0, 0], [3, 4]])).tolist() == [[0, 0], [0.6, 0.8]]
 

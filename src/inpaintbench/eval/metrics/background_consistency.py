@@ -29,6 +29,7 @@ class BackgroundConsistency:
         preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "tensor".
         portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "centre".
         gif: look at what is left after a GIF, as EditBoard's code does.
+        least_cosine: what smaller cosines count as; published 0, EditBoard's paper takes them as they are: -1.
     """
 
     name = "background_consistency"
@@ -48,11 +49,12 @@ class BackgroundConsistency:
         preprocess: str,
         portrait: str,
         gif: bool,
+        least_cosine: float = 0.0,
     ) -> None:
         check_way(preprocess, portrait)
         shape_of(network)
         self.regions = tuple(name for name in check_regions(regions) if name == "frame")
-        self.band_radius_pixels, self.gif = band_radius_pixels, gif
+        self.band_radius_pixels, self.gif, self.least_cosine = band_radius_pixels, gif, least_cosine
         self.network, self.preprocess, self.portrait = network, preprocess, portrait
 
     @staticmethod
@@ -72,7 +74,8 @@ class BackgroundConsistency:
         if view.frames < 2:
             raise NotMeasurable("one frame has no other frame to be like")
         vectors = clip_vectors(view, network=self.network, preprocess=self.preprocess, portrait=self.portrait)
-        return {"frame": mean_over_clip(consistency(vectors), parts="pairs", missing="there is no pair of frames")}
+        values = consistency(vectors, least_cosine=self.least_cosine)
+        return {"frame": mean_over_clip(values, parts="pairs", missing="there is no pair of frames")}
 
     def reduce(self, measurements: Sequence[float]) -> float | None:
         """The mean, each item with equal weight."""

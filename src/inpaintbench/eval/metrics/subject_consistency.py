@@ -26,6 +26,7 @@ class SubjectConsistency:
         band_radius_pixels: of no consequence here.
         side_pixels: what the shorter side comes to; published 224.
         gif: look at what is left after a GIF, as EditBoard's code does.
+        least_cosine: what smaller cosines count as; published 0, EditBoard's paper takes them as they are: -1.
     """
 
     name = "subject_consistency"
@@ -36,11 +37,13 @@ class SubjectConsistency:
     decimals = 4
     needs: tuple[str, ...] = ("prediction",)
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, side_pixels: int, gif: bool) -> None:
+    def __init__(
+        self, *, regions: tuple[str, ...], band_radius_pixels: int, side_pixels: int, gif: bool, least_cosine: float = 0.0
+    ) -> None:
         if side_pixels < 16:
             raise ValueError(f"side_pixels is {side_pixels}, it must be at least 16, the side of a patch")
         self.regions = tuple(name for name in check_regions(regions) if name == "frame")
-        self.band_radius_pixels, self.gif = band_radius_pixels, gif
+        self.band_radius_pixels, self.gif, self.least_cosine = band_radius_pixels, gif, least_cosine
         self.side_pixels = side_pixels
 
     @staticmethod
@@ -59,7 +62,7 @@ class SubjectConsistency:
         view = through_gif(view) if self.gif else view
         if view.frames < 2:
             raise NotMeasurable("one frame has no other frame to be like")
-        values = consistency(dino_vectors(view, side_pixels=self.side_pixels))
+        values = consistency(dino_vectors(view, side_pixels=self.side_pixels), least_cosine=self.least_cosine)
         return {"frame": mean_over_clip(values, parts="pairs", missing="there is no pair of frames")}
 
     def reduce(self, measurements: Sequence[float]) -> float | None:

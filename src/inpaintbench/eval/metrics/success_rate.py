@@ -16,9 +16,10 @@ from inpaintbench.view import ItemView
 
 
 class SuccessRate:
-    """Share of frames that are at least as near to the target prompt as to the source prompt, by the cosines of CLIP; 0..1.
+    """Share of frames that are nearer to the target prompt than to the source prompt, by the cosines of CLIP; 0..1.
 
-    EditBoard, AAAI 2025, after FateZero's frame accuracy. Two prompts with the same words give ``tie`` for every frame.
+    EditBoard, AAAI 2025, after FateZero's frame accuracy. A frame as near to the one as to the other counts ``tie``, as every
+    frame does where both prompts have the same words.
 
     Args:
         regions: some of ``inpaintbench.regions.REGIONS``; of them only ``frame`` is answered.
@@ -26,7 +27,7 @@ class SuccessRate:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
         preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "pillow".
         portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "bottom".
-        tie: what a frame counts that is as near to the one as to the other; published 1.
+        tie: what a frame counts that is as near to the one as to the other; 1 in the released code, 0 in the paper.
     """
 
     name = "success_rate"

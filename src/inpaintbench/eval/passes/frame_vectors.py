@@ -62,18 +62,24 @@ def normalised(pictures: Any, mean: tuple[float, ...], deviation: tuple[float, .
     return (pictures - shift) / scale
 
 
-def consistency(vectors: Vectors) -> list[float]:
+def consistency(vectors: Vectors, *, least_cosine: float = 0.0) -> list[float]:
     """How alike a clip stays: for every frame but the first, the mean of its cosines with the first frame and the one before.
 
-    VBench (Huang et al., CVPR 2024): cosines below 0 count as 0.
+    VBench (Huang et al., CVPR 2024), whose code lets cosines below 0 count as 0.
 
     Args:
         vectors: of length one, ``float64[T, d]``.
+        least_cosine: what a smaller cosine counts as; -1 takes all as they are.
 
     Returns:
-        ``T - 1`` values in 0..1.
+        ``T - 1`` values in ``least_cosine``..1.
+
+    Raises:
+        ValueError: ``least_cosine`` is not in -1..1.
     """
+    if not -1 <= least_cosine <= 1:
+        raise ValueError(f"least_cosine is {least_cosine}, it must be from -1 to 1")
     with_first = vectors[1:] @ vectors[0]
     with_previous = np.einsum("td,td->t", vectors[1:], vectors[:-1])
-    cosines = np.clip(np.stack([with_first, with_previous]), 0, 1)
+    cosines = np.clip(np.stack([with_first, with_previous]), least_cosine, 1)
     return [float(value) for value in cosines.mean(axis=0)]

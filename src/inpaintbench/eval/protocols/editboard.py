@@ -20,6 +20,14 @@ _RELEASED_NETWORKS: dict[str, Mapping[str, Constant]] = {
     "aesthetic_quality": {**_L14, "preprocess": "tensor", "portrait": "centre", "divisor": 10.0, "gif": False},
     "imaging_quality": {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0, "gif": False},
 }
+_PAPER_NETWORKS: dict[str, Mapping[str, Constant]] = {
+    **_RELEASED_NETWORKS,
+    "success_rate": {**_RELEASED_NETWORKS["success_rate"], "tie": 0.0},
+    "subject_consistency": {**_RELEASED_NETWORKS["subject_consistency"], "least_cosine": -1.0},
+    "background_consistency": {**_RELEASED_NETWORKS["background_consistency"], "least_cosine": -1.0},
+}
+"""The similarity to the target "exceeds" the one to the source, so a tie is no success; of consistency the paper takes cosines as
+they are, where the released code lets those below 0 count as 0."""
 _CORRECTED_NETWORKS: dict[str, Mapping[str, Constant]] = {
     **_RELEASED_NETWORKS,
     "success_rate": {**_B32, "preprocess": "pillow", "portrait": "centre", "tie": 0.5},
@@ -66,9 +74,11 @@ AS_PUBLISHED_GIF = _protocol(
 """As the released code in this too: those four see what a GIF leaves, 256 colours a frame and one frame of equal ones in a row. A
 clip that stands still has no consistency then, where that code divides by zero."""
 
-PAPER = _protocol("paper", _PAPER, empty="no_value", least_motion_pixels=0.0, others=_RELEASED_NETWORKS)
-"""What the paper describes: a learned flow, and a mask by the largest of the three channels. It names PWC-Net and FlowNet, this
-follows RAFT; it states no thresholds, these are the released code's."""
+PAPER = _protocol("paper", _PAPER, empty="no_value", least_motion_pixels=0.0, others=_PAPER_NETWORKS)
+"""What the paper describes: a learned flow, a mask by the largest of the three channels, a tie that is no success, cosines of
+consistency as they are. It names PWC-Net and FlowNet, this follows RAFT. What it does not state is the released code's: the
+thresholds, that the way back along the flow is read at the pixel itself, how CLIP and DINO are shown a frame, and the divisors
+of aesthetic and imaging quality, which its Table 1 has too."""
 
 CORRECTED = _protocol("corrected", _RELEASED, empty="leave_out", least_motion_pixels=0.5, others=_CORRECTED_NETWORKS)
 """As the released code, but frames and pairs in which a mask leaves nothing are left out, and FF-beta counts only what moves
