@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 FULL := $(VENV)/.full
 DEMO := $(VENV)/.demo
 
-.PHONY: help demo setup check test bench docs site lock clean
+.PHONY: help demo setup check test test-long bench docs site lock clean
 
 help:
 	@echo "make demo    build, verify, score and report a small benchmark (no torch, no network beyond packages)"
 	@echo "make setup   install everything, system packages too"
 	@echo "make check   lint, formatting, types"
-	@echo "make test    all tests"
+	@echo "make test    the tests that a change is tried with, in minutes"
+	@echo "make test-long  what takes longer: soak, load, faults, whole studies, and properties on all of their examples"
 	@echo "make bench   all measured bars, full counts; writes bench/README.md"
 	@echo "make docs    regenerate the tables and contact sheets in docs/"
 	@echo "make site    the documentation as web pages in site/"
@@ -28,7 +29,10 @@ check: $(FULL)
 	$(BIN)/mypy
 
 test: $(FULL)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long"
+
+test-long: $(FULL)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "long or hypothesis" --hypothesis-profile long
 
 bench: $(FULL)
 	$(BIN)/python bench/run.py

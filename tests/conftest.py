@@ -13,11 +13,20 @@ from typing import Any
 import cv2
 import pytest
 from footage import HEIGHT, WIDTH, write_labels, write_sources
+from hypothesis import settings
+from lanes import default_signals, hold_to_fast
 
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
 
 cv2.setNumThreads(1)
+default_signals()
+settings.load_profile("fast")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        hold_to_fast(getattr(item, "obj", None))
 
 
 @pytest.fixture(scope="session")

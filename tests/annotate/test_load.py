@@ -28,7 +28,7 @@ def check(folder: Path, result: Result, *, database: str | None = None) -> None:
     assert max(Counter(event.body["task_id"] for event in answers).values()) <= 3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_server_loses_and_doubles_nothing(tmp_path: Path) -> None:
     write_study(tmp_path / "study", QUESTIONS, subjects=120, still=True, checks={"repeat_share": 0.0})
     result = run_load(tmp_path / "study", raters=RATERS, answers=ANSWERS, kills=1)
@@ -36,7 +36,7 @@ def test_a_killed_server_loses_and_doubles_nothing(tmp_path: Path) -> None:
     check(tmp_path / "study", result)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_servers_share_one_database_and_raters_move_when_one_dies(tmp_path: Path, postgres: Postgres) -> None:
     url = postgres.fresh()
     write_study(tmp_path / "study", QUESTIONS, subjects=120, still=True, checks={"repeat_share": 0.0})

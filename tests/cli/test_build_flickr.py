@@ -48,7 +48,7 @@ def offered(folder: Path) -> list[Video]:
     return videos
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_from_a_search_through_the_answers_of_people_to_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "workspace"
     with FlickrServer(offered(tmp_path / "films")) as server:
@@ -93,7 +93,7 @@ def test_from_a_search_through_the_answers_of_people_to_a_dataset(tmp_path: Path
     assert not any(secret.encode() in data for secret in (KEY, SECRET) for data in kept)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_narrower_search_makes_a_narrower_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     videos = offered(tmp_path / "films")
     for video in videos[:3]:

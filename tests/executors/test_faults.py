@@ -23,7 +23,7 @@ def commands(sources: Path, out: Path) -> list[list[str]]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_disturbed_run_ends_with_the_bytes_of_a_peaceful_one(tmp_path: Path) -> None:
     sources = write_many(tmp_path / "sources", good=10, poisoned=4)
     for command in commands(sources, tmp_path / "peaceful"):

@@ -26,7 +26,7 @@ def curated(executor: object, workspace: Workspace, sources: Path) -> None:
     measuring.measure_together(executor, clips, leaves=LEAVES)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_in_process_pool_shards_and_ray_give_the_same_bytes(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", count=5)
     (sources / "broken.mp4").write_bytes(b"not a video")

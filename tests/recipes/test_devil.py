@@ -197,7 +197,7 @@ def test_two_clips_give_one_low_and_one_high(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.slow
+@pytest.mark.long
 def test_real_videos_all_go_through_a_build(assets: Path, tmp_path: Path) -> None:
     """The smallest file of each folder, none above 1.6 megabytes; bench/real_videos.py takes all."""
     videos, workspace = tmp_path / "videos", Workspace(tmp_path / "workspace")
