@@ -28,6 +28,11 @@ def behave(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: 
     return [Attribute(name, "length", float(len(name) * parameters.get("factor", 1)), None, "behave", "1", blob)]
 
 
+def say(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
+    """One row with the value ``payload["says"]``."""
+    return [Attribute(payload["name"], "said", payload["says"], None, "say", "1")]
+
+
 def behave_unless_told(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
     """Do what ``parameters["how"]`` says."""
     return behave({**payload, "how": parameters["how"]}, parameters={}, blobs=blobs)

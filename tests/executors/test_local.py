@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace
 
 HERE = str(Path(__file__).parent)
+Changed = Callable[[Step, Task], tuple[Step, Task]]
 
 
 @pytest.fixture(autouse=True)
@@ -249,3 +250,41 @@ def test_an_interrupt_that_python_dropped_still_ends_the_run(workspace: Workspac
     finally:
         STOP_ASKED.clear()
     assert workspace.ledger(STEP.name).read() == {}  # the run did not wait for a task's time limit
+
+
+def values(workspace: Workspace, step: Step, task: Task) -> list[float]:
+    with LocalExecutor(workspace, workers=0) as executor:
+        return [row.value for row in executor.run(step, [task]).records]
+
+
+def test_a_raised_version_is_computed_again_and_never_shows_the_numbers_of_the_old_one(workspace: Workspace) -> None:
+    step, task = replace(STEP, function="chores:say"), Task("t", "content", {"name": "t", "says": 1.0})
+    wiser = replace(task, payload={"name": "t", "says": 2.0})  # what the new version of the step would find
+    assert values(workspace, step, task) == [1.0]
+    assert values(workspace, step, wiser) == [1.0]  # nothing that the ledger knows of has changed
+    assert values(workspace, replace(step, version="2"), wiser) == [2.0]
+    assert [row.value for row in workspace.table("attributes", Attribute)] == [2.0]
+    assert values(workspace, step, wiser) == [1.0]  # nor does the new one overwrite the old
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda step, task: (replace(step, parameters={"factor": 1}), task),
+        lambda step, task: (step, replace(task, content="other content")),
+        lambda step, task: (step, replace(task, subject_id="u")),
+    ],
+    ids=["parameters", "content", "subject"],
+)
+def test_every_ingredient_of_the_key_makes_its_own_numbers(workspace: Workspace, changed: Changed) -> None:
+    step, task = replace(STEP, function="chores:say"), Task("t", "content", {"name": "t", "says": 1.0})
+    assert values(workspace, step, task) == [1.0]
+    assert values(workspace, *changed(step, replace(task, payload={"name": "t", "says": 2.0}))) == [2.0]
+
+
+def test_a_ledger_under_another_steps_name_is_not_taken_for_its_own(workspace: Workspace) -> None:
+    step, task = replace(STEP, function="chores:say"), Task("t", "content", {"name": "t", "says": 1.0})
+    assert values(workspace, step, task) == [1.0]
+    ledger = workspace.path / "ledger"
+    (ledger / "other.jsonl").write_bytes((ledger / "chore.jsonl").read_bytes())
+    assert values(workspace, replace(step, name="other"), replace(task, payload={"name": "t", "says": 2.0})) == [2.0]

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from inpaintbench.export.slices import Plan, legacy_order, plan
+from inpaintbench.export.slices import Plan, by_bin, by_value, legacy_order, plan
 from inpaintbench.masks.generators.blob_presets import PRESETS
 from inpaintbench.masks.measure import labels_of
 
@@ -72,3 +72,44 @@ def test_fewer_clips_give_fewer_pairs_and_an_empty_slice_is_left_out_with_its_re
     assert len(of(made, "bg_scene_motion-low")) == 3
     assert made.left_out == {"bg_scene_motion-high": "no clip is labelled bg_scene_motion_level 'high'"}
     assert "bg_scene_motion-high" in made.rules
+
+
+def test_a_bin_holds_its_upper_edge_and_not_its_lower_one() -> None:
+    numbers = {
+        "first edge": 0.0,
+        "in first": 0.1,
+        "middle edge": 0.2,
+        "in second": 0.3,
+        "last edge": 0.4,
+        "above": 0.41,
+        "below": -0.1,
+    }
+    made, left_out = by_bin(numbers, "hole area", name="area", edges=(0.0, 0.2, 0.4, 0.6, 0.8), percent=True)
+    assert [(one.name, one.rule, one.item_ids) for one in made] == [
+        ("area-0-20", "0 < hole area <= 0.2", ("in first", "middle edge")),
+        ("area-20-40", "0.2 < hole area <= 0.4", ("in second", "last edge")),
+        ("area-40-60", "0.4 < hole area <= 0.6", ("over",)),
+    ]
+    assert left_out == {"area-60-80": "no item has 0.6 < hole area <= 0.8"}
+
+
+def test_a_closed_first_bin_holds_its_lower_edge_too_and_no_other_does() -> None:
+    numbers = {"below": 0.5, "first edge": 1.0, "middle edge": 2.0, "last edge": 3.0}
+    made, left_out = by_bin(numbers, "strength", name="s", edges=(1, 2, 3), closed=True)
+    assert [(one.name, one.rule, one.item_ids) for one in made] == [
+        ("s-1-2", "1 <= strength <= 2", ("first edge", "middle edge")),
+        ("s-2-3", "2 < strength <= 3", ("last edge",)),
+    ]
+    assert left_out == {}
+
+
+def test_an_item_is_in_the_slice_of_each_of_its_values() -> None:
+    values = {"i2": ("wet",), "i1": ("dry", "wet"), "i3": ()}
+    made, left_out = by_value(values, "moisture", name="m")
+    assert [(one.name, one.rule, one.item_ids) for one in made] == [
+        ("m-dry", "moisture == 'dry'", ("i1",)), ("m-wet", "moisture == 'wet'", ("i2", "i1")),
+    ]  # fmt: skip
+    assert left_out == {}
+    made, left_out = by_value(values, "moisture", name="m", wanted=("wet", "frozen"))
+    assert [one.name for one in made] == ["m-wet"]
+    assert left_out == {"m-frozen": "no item has moisture 'frozen'"}

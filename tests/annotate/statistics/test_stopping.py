@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from planted_studies import Planted, drawn
+from scipy.integrate import quad
 from scipy.stats import norm
 
 from inpaintbench.annotate.statistics.stopping import is_stable, limit
@@ -57,3 +58,28 @@ def test_few_votes_or_one_source_or_unconnected_methods_are_never_stable() -> No
 def test_an_unknown_outcome_is_refused() -> None:
     with pytest.raises(InputError, match="'both_bad'"):
         is_stable([("a", "b", "both_bad", "s")], level=0.95, fewest_votes=1, seed=0)
+
+
+@pytest.mark.parametrize("votes", [1, 30, 200, 5000])
+@pytest.mark.parametrize(("level", "fewest_votes"), [(0.95, 50), (0.99, 10)])
+def test_the_limit_is_where_robbins_mixture_reaches_one_over_the_chance_of_a_miss(
+    votes: int, level: float, fewest_votes: int
+) -> None:
+    """By numerical integration, not by the closed form: E exp(lambda S - lambda^2 t / 2) over normal lambda (Robbins 1970)."""
+    miss = -2 * np.log(1 - level)
+    rho = np.sqrt((miss + np.log(miss) + 1) / (4 * fewest_votes))
+    reached = limit(votes, level=level, fewest_votes=fewest_votes) * np.sqrt(votes)
+    peak = reached * rho**2 / (1 + votes * rho**2)
+    width = rho / np.sqrt(1 + votes * rho**2)
+    mixture, _ = quad(
+        lambda rate: np.exp(rate * reached - rate**2 * votes / 2) * norm.pdf(rate, scale=rho),
+        peak - 12 * width,
+        peak + 12 * width,
+    )
+    assert mixture == pytest.approx(1 / (1 - level), rel=1e-6)
+
+
+def test_the_limit_is_tightest_about_where_the_study_is_planned_to_end() -> None:
+    counts = np.arange(1, 2001)
+    limits = [limit(int(count), level=0.95, fewest_votes=50) for count in counts]
+    assert 180 <= counts[int(np.argmin(limits))] <= 220

@@ -8,6 +8,7 @@ import itertools
 import json
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from inpaintbench.eval.leaderboard.downloads import COLUMNS, board_csv, board_js
 from inpaintbench.eval.leaderboard.gather import Sample, gather
 from inpaintbench.eval.leaderboard.pages import slice_pages
 from inpaintbench.eval.leaderboard.unpack import read_submission
-from inpaintbench.eval.leaderboard.verify import verify
+from inpaintbench.eval.leaderboard.verify import Verdict, check_agrees, verify
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.types import Score
@@ -239,3 +240,33 @@ def test_numbers_that_are_not_those_of_the_predictions_keep_a_submission_out(wor
     (tmp_path / "good.zip").unlink()
     with pytest.raises(InputError, match="none of 1 submissions"):
         board_of(world, tmp_path, Sample(items=2, seed=1, workers=0))
+
+
+def measured_again(world: Path, folder: Path, change: Callable[[Score], Score | None]) -> Verdict:
+    """What measuring four items again says of a submission with changed claims."""
+    submission = read_submission(world / "submissions" / "telea.zip")
+    claims = [claim for row in submission.scores if (claim := change(row))]
+    return verify(
+        replace(submission, scores=tuple(claims)), frozen.load(world / "data"), root=world / "data", protocol=CHOSEN, items=4,
+        seed=7, folder=folder, workers=0,
+    )  # fmt: skip
+
+
+def test_a_number_that_was_not_claimed_or_was_said_not_to_be_had_is_no_agreement(world: Path, tmp_path: Path) -> None:
+    missing = measured_again(world, tmp_path / "a", lambda row: None if (row.metric, row.region) == ("psnr", "hole") else row)
+    assert {(one.metric, one.region, one.claimed) for one in missing.differing} == {("psnr", "hole", None)}
+    assert (len(missing.differing), missing.values, missing.agrees) == (4, 4 * 2 * 3, False)
+    with pytest.raises(InputError, match=r"4 of 24 numbers .* such as psnr \(hole\) of item 'item\d+': nothing submitted"):
+        check_agrees(missing)
+    denied = measured_again(
+        world, tmp_path / "b", lambda row: replace(row, value=None, reason="lost") if row.metric == "ssim" else row
+    )
+    assert {(one.metric, one.claimed) for one in denied.differing} == {("ssim", None)}
+    assert len(denied.differing) == 4 * 3
+
+
+def test_rounding_is_no_difference_and_anything_larger_is(world: Path, tmp_path: Path) -> None:
+    rounded = measured_again(world, tmp_path / "a", lambda row: replace(row, value=row.value and row.value * (1 + 9e-7)))
+    assert rounded.agrees
+    tuned = measured_again(world, tmp_path / "b", lambda row: replace(row, value=row.value and row.value * (1 + 2e-6)))
+    assert len(tuned.differing) == tuned.values == 24
