@@ -50,7 +50,7 @@ def test_two_tables(tables: tuple[Path, Path], tmp_path: Path) -> None:
     direction = ("--better", "mine=lower")
     done = call(answers, "--scores", scored, "--tie", "mine=0.5", *direction, "--slices", slices, "--out", tmp_path / "out")
     assert "100.0 %" in done.output
-    assert "late: mine alone was measured." in done.output
+    assert "late: No verdict: mine alone was measured." in done.output
     assert done.output.endswith(f"Alignment: {(tmp_path / 'out' / 'alignment.html').resolve()}\n")
     found = json.loads((tmp_path / "out" / "alignment.json").read_text())["dimensions"][0]
     assert (found["answers"], found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps_from"]) == (48, 1.0, "given")
@@ -58,6 +58,31 @@ def test_two_tables(tables: tuple[Path, Path], tmp_path: Path) -> None:
     call(answers, "--scores", scored, "--tie-quantile", 0.5, "--better", "mine=higher", "--out", tmp_path / "out")
     found = json.loads((tmp_path / "out" / "alignment.json").read_text())["dimensions"][0]
     assert (found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps"]) == (0.0, 1.0)
+
+
+def test_metrics_are_tested_against_one_baseline_or_in_the_pairs_asked_for(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    answers, scored = tables
+    lines = [f"{item},{method},{metric},{(place + shift) % 3}" for item in ITEMS for place, method in enumerate(METHODS)
+             for metric, shift in (("dssim", 1), ("mse", 0), ("psnr", 2))]  # fmt: skip
+    scored.write_text("\n".join(["item,method,metric,value", *lines]) + "\n")
+    given = (answers, "--scores", scored, "--tie-quantile", 0, "--out", tmp_path / "out")
+
+    def compared(*options: str) -> tuple[str, list[tuple[str, ...]]]:
+        done = call(*given, *options)
+        found = json.loads((tmp_path / "out" / "alignment.json").read_text())
+        assert f"all items: {found['dimensions'][0]['slices'][0]['verdict']}" in done.output.replace("\n", " ")
+        tests = found["dimensions"][0]["slices"][0]["comparisons"]
+        return done.output, sorted(tuple(sorted((one["one"], one["other"]))) for one in tests)
+
+    output, pairs = compared()
+    assert pairs == [("dssim", "psnr"), ("mse", "psnr")]
+    assert "2 comparisons with psnr over 8 sources" in output.replace("\n", " ")
+    assert compared("--baseline", "mse")[1] == [("dssim", "mse"), ("mse", "psnr")]
+    assert compared("--pair", "mse,dssim")[1] == [("dssim", "mse")]
+    rows = (tmp_path / "out" / "comparisons.csv").read_text().splitlines()
+    assert rows[0].startswith("dimension,slice,one,other,difference,p,p_holm,")
+    assert rows[0].endswith(",least_p,least_p_holm,could_tell,told_apart")
+    assert len(rows) == 2
 
 
 def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> None:
@@ -133,3 +158,19 @@ def test_answers_about_a_method_that_nobody_scored_are_told(tmp_path: Path) -> N
     scored.write_text("item,method,metric,value\n" + "".join(lines))
     done = call(answers, "--scores", scored, "--tie-quantile", 0, "--out", tmp_path / "out")
     assert "1 of 3 answers count for no metric: nothing is scored for 'bi'; scored are other, telea" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--pair", "mine"), "--pair is 'mine', write METRIC,METRIC"),
+        (("--pair", "mine,"), "--pair is 'mine,', write METRIC,METRIC"),
+        (("--pair", "mine,mine", "--baseline", "mine"), "give one of both"),
+        (("--pair", "mine,mine"), "a pair is 'mine' twice"),
+        (("--baseline", "mien"), "unknown metric 'mien', did you mean 'mine'"),
+    ],
+)
+def test_comparisons_that_cannot_be(tables: tuple[Path, Path], options: tuple[str, ...], told: str) -> None:
+    answers, scored = tables
+    with pytest.raises(InputError, match=told):
+        call(answers, "--scores", scored, "--better", "mine=lower", "--tie-quantile", 0, *options)

@@ -12,6 +12,7 @@ from inpaintbench.cli import completing, console
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.eval.alignment.align import Alignment, align
+from inpaintbench.eval.alignment.family import Family, against, asked_for
 from inpaintbench.eval.alignment.measured import Measured, measured_of, read_scores
 from inpaintbench.eval.alignment.reading import Answers, answers_of_scores, read_answers
 from inpaintbench.eval.alignment.tables import read_table
@@ -63,6 +64,16 @@ def align_command(
     slices: Annotated[
         Path | None, typer.Option(help="Table with item and slice, for verdicts by slice.", show_default="those of --dataset")
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC", help="The metric that all others are tested against.", show_default="psnr, else clip_similarity"
+        ),
+    ] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC,METRIC", help="Test these two metrics instead of all against one; repeat for more."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables, figures and the page.", show_default=f"RUN/{FOLDER}, or {FOLDER}")
     ] = None,
@@ -82,6 +93,7 @@ def align_command(
         tie_eps=given,
         tie_quantile=tie_quantile,
         slices=_slices(slices, loaded),
+        family=_family(list(measured.values), baseline, pair or []),
         title="Metrics and people" + (f": {loaded.name}" if loaded else ""),
     )
     page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), found)
@@ -126,6 +138,17 @@ def _inputs(
         everything = workspace.table("scores", Score)
     told = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
     return told, measured_of(rows, better=better)
+
+
+def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[str]) -> Family:
+    if not pairs:
+        return against(metrics, baseline)
+    if baseline is not None:
+        raise UsageError(f"--baseline {baseline} tests all metrics against one, --pair some pairs alone; give one of both")
+    names = [tuple(name.strip() for name in text.split(",")) for text in pairs]
+    if wrong := [text for text, pair in zip(pairs, names, strict=True) if len(pair) != 2 or not all(pair)]:
+        raise UsageError(f"--pair is {wrong[0]!r}, write METRIC,METRIC")
+    return asked_for(metrics, [(one, other) for one, other in names])
 
 
 def _slices(path: Path | None, loaded: Dataset | None) -> dict[str, Sequence[str]]:

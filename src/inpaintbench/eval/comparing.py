@@ -48,7 +48,7 @@ class PairTest:
     n_sources: int
     """Sources of these items."""
     least_p: float
-    """The smallest p that so many sources can give."""
+    """The smallest p that flips of the sources can give; sources on which the two are equal cannot make it smaller."""
     reason: str | None = None
     """Why there is no p, one sentence."""
     n_infinite: int = 0
@@ -64,8 +64,9 @@ def paired(
     random_flips: int = RANDOM_FLIPS,
     infinite: InfiniteRule = "count",
     weights: Mapping[str, Sequence[float]] | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
 ) -> list[PairTest]:
-    """A test for every pair of methods, the same for any order of the items and of the methods.
+    """A test for every pair of methods, or for some, the same for any order of the items and of the methods.
 
     The statistic is the weighted mean difference over items. Up to ``MOST_ENUMERATED_SOURCES`` sources all flips are
     enumerated and p is the share of those that give at least as large a difference; beyond, flips are drawn and p is
@@ -80,19 +81,20 @@ def paired(
         infinite: see ``statistics.settle_infinite``, applied to the values of each method; what is infinite after it (all values
             of a method, or the rule "keep") has no difference and leaves its item out of the pair.
         weights: method -> what each item counts for, above 0, the same for all by default; an item of a pair has both' mean.
+        pairs: which methods to compare, and so how many tests p is corrected for; every two by default.
     """
     for method, column in values.items():
         if len(column) != len(clusters):
             raise ValueError(f"{method!r} has {len(column)} values for {len(clusters)} items")
     columns = {method: _settled(column, infinite) for method, column in values.items()}
     tests, sums = [], []
-    for one, other in (sorted(pair) for pair in combinations(values, 2)):
+    for one, other in (sorted(pair) for pair in (combinations(values, 2) if pairs is None else pairs)):
         shares = [1.0] * len(clusters) if weights is None else _mean_weights(weights[one], weights[other])
         differences = _differences(columns[one], columns[other], clusters, shares)
-        test = _untested(one, other, differences, higher_is_better, _least_p(len(differences), random_flips))
-        tests.append(replace(test, n_infinite=_infinite_items(columns[one], columns[other])))
         # fsum rounds once, so the order of the items cannot change a sum.
         sums.append({source: math.fsum(product for product, _ in found) for source, found in differences.items()})
+        test = _untested(one, other, differences, higher_is_better, _least_p(sums[-1], random_flips))
+        tests.append(replace(test, n_infinite=_infinite_items(columns[one], columns[other])))
     testable = [index for index, test in enumerate(tests) if test.reason is None]
     p_values = _p_values([sums[index] for index in testable], sorted(set(clusters)), seed, random_flips)
     for index, p, p_holm in zip(testable, p_values, holm(p_values), strict=True):
@@ -140,12 +142,15 @@ def _untested(one: str, other: str, differences: Differences, higher_is_better: 
     reason = None
     if n_sources < FEWEST_SOURCES:
         sources = "1 source" if n_sources == 1 else f"{n_sources} sources"
-        reason = f"{sources} cannot give a p below {least_p:g}; it takes {FEWEST_SOURCES}"
+        reason = f"{sources} cannot give a p below {2.0 ** (1 - n_sources):g}; it takes {FEWEST_SOURCES}"
     return PairTest(one, other, difference, None, None, n, n_sources, least_p, reason)
 
 
-def _least_p(n_sources: int, random_flips: int) -> float:
-    return 2.0 ** (1 - n_sources) if n_sources <= MOST_ENUMERATED_SOURCES else 1 / (1 + random_flips)
+def _least_p(sums: Mapping[str, float], random_flips: int) -> float:
+    """Flipping a source whose sum is 0 changes nothing, so it does not make the clearest difference any rarer."""
+    moving = sum(one != 0 for one in sums.values())
+    least = min(1.0, 2.0 ** (1 - moving)) if moving <= MOST_ENUMERATED_SOURCES else 0.0
+    return max(least, 1 / (1 + random_flips)) if len(sums) > MOST_ENUMERATED_SOURCES else least
 
 
 def _p_values(sums: Sequence[Mapping[str, float]], names: Sequence[str], seed: int, random_flips: int) -> list[float]:

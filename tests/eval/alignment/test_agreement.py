@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from tests.eval.alignment.planted_answers import ballot, measured, planted_scores, planted_votes
 
+from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.alignment.bootstrap import Bootstrap
 from inpaintbench.eval.alignment.by_slice import EVERYTHING, verdicts
 from inpaintbench.eval.alignment.ceiling import ceiling
+from inpaintbench.eval.alignment.family import Family, against, asked_for
 from inpaintbench.eval.alignment.matching import matched
 from inpaintbench.eval.alignment.measured import Measured
 from inpaintbench.eval.alignment.reading import TIE, Ballot
 from inpaintbench.eval.alignment.selection import selection
-from inpaintbench.eval.alignment.votes import votes_of
+from inpaintbench.eval.alignment.votes import Votes, votes_of
 
 FEW = Bootstrap(replicates=50)
 
@@ -76,18 +78,99 @@ def test_a_better_metric_is_told_from_a_worse_one_where_sources_suffice() -> Non
     both = Measured(
         {"good": good.values["m"], "bad": bad, "good_too": good.values["m"]}, dict.fromkeys(("good", "bad", "good_too"), True)
     )
+    eps = {"good": 0.0, "bad": 0.0}
     slices = {"few": ["i1", "i2"], "none": ["elsewhere"]}
-    found = verdicts(votes, both, {"good": 0.0, "bad": 0.0}, slices=slices, bootstrap=FEW)
+    found = verdicts(votes, both, eps, slices=slices, family=against(list(eps), "bad"), bootstrap=FEW)
     assert [one.slice for one in found] == [EVERYTHING, "few"]
-    assert (found[0].best, found[0].equals, found[0].sentence()) == ("good", (), "Trust good.")
-    assert (found[1].best, found[1].equals) == ("good", ("bad",))
+    assert found[0].better == {"good"}
+    assert found[0].sentence(str.upper) == (
+        "GOOD agrees with people more often than BAD (p 0.002 after correction). "
+        "Smallest possible p: 0.002 (0.002 before correction for 1 comparison with BAD over 10 sources)."
+    )
+    turned = verdicts(votes, both, eps, slices={}, family=against(list(eps), "good"), bootstrap=FEW)[0]
+    assert turned.sentence().startswith("bad agrees with people less often than good (p 0.002 after correction)")
     assert found[1].rates["good"].n == 2 * 3 * 30
-    assert "2 sources cannot give a p below 0.5" in found[1].sentence(str.upper)
-    assert found[1].sentence(str.upper).startswith("GOOD is highest, not told apart from BAD")
-    equal = verdicts(votes, both, {"good": 0.0, "good_too": 0.0, "bad": 0.0}, slices={}, bootstrap=FEW)[0]
-    assert (equal.best, equal.equals) == ("good", ("good_too",))
-    lacking = verdicts(votes, measured({}), {"m": 0.0}, slices={}, bootstrap=FEW)[0]
+    assert found[1].better == frozenset()
+    told = found[1].sentence(str.upper)
+    assert told == (
+        "Nothing could be told: it takes a p below 0.05, the smallest possible is 0.5 "
+        "(0.5 before correction for 1 comparison with BAD over 2 sources)."
+    )
+    everything = {"good": 0.0, "good_too": 0.0, "bad": 0.0}
+    equal = verdicts(votes, both, everything, slices={}, family=against(list(everything), "good"), bootstrap=FEW)[0]
+    assert "Too few sources on which they differ: good_too" in equal.sentence()
+    alone = verdicts(votes, both, {"good": 0.0}, slices={}, family=against(["good"]), bootstrap=FEW)[0]
+    assert alone.sentence() == "No verdict: good alone was measured."
+    gone = verdicts(votes, both, eps, slices={}, family=against(list(everything), "good_too"), bootstrap=FEW)[0]
+    assert gone.sentence() == "No verdict: the baseline good_too has no value here."
+    lacking = verdicts(votes, measured({}), {"m": 0.0}, slices={}, family=against(["m"]), bootstrap=FEW)[0]
     assert lacking.sentence() == "No verdict: no metric has values of both methods of any pair."
+
+
+def many_metrics(rng: np.random.Generator, count: int) -> tuple[Measured, Votes]:
+    """Ten films; people agree in nine of ten with ``m00`` and in one of ten with all others."""
+    good, prefers = planted_scores(rng)
+    votes = planted_votes(rng, np.full((10, 3, 30), 0.9), metric_prefers=prefers)
+    values = {f"m{n:02}": good.values["m"] if not n else {k: -v for k, v in good.values["m"].items()} for n in range(count)}
+    return Measured(values, dict.fromkeys(values, True)), votes
+
+
+def test_twenty_metrics_are_compared_with_one_baseline_so_that_ten_films_can_tell_something() -> None:
+    scored, votes = many_metrics(np.random.default_rng(5), 20)
+    eps = dict.fromkeys(scored.values, 0.0)
+    found = verdicts(votes, scored, eps, slices={}, family=against(list(eps), "m01"), bootstrap=FEW)[0]
+    assert len(found.comparisons) == 19
+    assert found.least_p == 2 / 2**10
+    assert found.could_tell
+    # Of the other 18 nothing differs from the baseline, so only one comparison had a chance, and it was taken.
+    assert found.better == {"m00"}
+    told = next(one for one in found.comparisons if one.told_apart)
+    assert told.test.p_holm == pytest.approx(19 * 2 / 2**10)
+    assert told.least_p_holm == pytest.approx(19 * 2 / 2**10)
+    every = Family(tuple(itertools.combinations(sorted(eps), 2)), None)
+    hopeless = verdicts(votes, scored, eps, slices={}, family=every, bootstrap=FEW)[0]
+    assert hopeless.least_p_holm == pytest.approx(190 * 2 / 2**10)
+    assert not hopeless.could_tell
+    assert "not told apart" not in hopeless.sentence().lower()
+    assert hopeless.sentence().startswith("Nothing could be told: it takes a p below 0.05, the smallest possible is 0.37")
+    assert "before correction for 190 comparisons over 10 sources" in hopeless.sentence()
+
+
+def test_pairs_that_were_asked_for_are_the_family() -> None:
+    scored, votes = many_metrics(np.random.default_rng(5), 4)
+    eps = dict.fromkeys(scored.values, 0.0)
+    family = asked_for(list(eps), [("m03", "m00"), ("m00", "m03"), ("m01", "m02")])
+    found = verdicts(votes, scored, eps, slices={}, family=family, bootstrap=FEW)[0]
+    assert [(one.test.one, one.test.other) for one in found.comparisons] == [("m00", "m03"), ("m01", "m02")]
+    assert [one.could_tell for one in found.comparisons] == [True, False]
+    assert found.comparisons[0].test.p_holm == 2 * 2 / 2**10
+    assert found.sentence().startswith("m00 agrees with people more often than m03 (p 0.0039 after correction). Too few sources")
+
+
+@pytest.mark.parametrize(
+    ("names", "baseline"),
+    [
+        (["ssim", "psnr/hole", "psnr", "mse"], "psnr"),
+        (["ssim", "psnr/hole", "mse"], "psnr/hole"),
+        (["success_rate", "clip_similarity"], "clip_similarity"),
+        (["z", "b"], "b"),
+        ([], None),
+    ],
+)
+def test_the_usual_baseline_is_known_before_any_value(names: list[str], baseline: str | None) -> None:
+    family = against(names)
+    assert family.baseline == baseline
+    assert [one for one, _ in family.pairs] == [name for name in names if name != baseline]
+    assert against(names[::-1]).baseline == baseline
+
+
+def test_families_name_metrics_that_are_there() -> None:
+    with pytest.raises(UnknownNameError, match="unknown metric 'pnsr'"):
+        against(["psnr", "ssim"], "pnsr")
+    with pytest.raises(UnknownNameError, match="unknown metric 'pnsr'"):
+        asked_for(["psnr", "ssim"], [("ssim", "pnsr")])
+    with pytest.raises(InputError, match="a pair is 'ssim' twice"):
+        asked_for(["psnr", "ssim"], [("ssim", "ssim")])
 
 
 def test_selection_frequencies_by_hand() -> None:

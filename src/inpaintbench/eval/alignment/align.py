@@ -10,6 +10,7 @@ from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate
 from inpaintbench.eval.alignment.by_slice import Verdict, verdicts
 from inpaintbench.eval.alignment.ceiling import Ceiling, ceiling
+from inpaintbench.eval.alignment.family import Family, against
 from inpaintbench.eval.alignment.matching import Matched, matched, tie_threshold
 from inpaintbench.eval.alignment.measured import Measured
 from inpaintbench.eval.alignment.reading import Answers
@@ -33,8 +34,10 @@ DEFINITION = (
     "Intervals: the bootstrap resamples sources whole and gives the standard error of a rate's logit or a correlation's Fisher "
     "z, times sqrt(G / (G - 1)) for G sources; the variance over raters is added for rates; Student's t with G - 1 degrees of "
     "freedom. Correlations take the raters as they are.",
-    "Trust: the highest matching rate of a slice. It is told apart from another metric where a paired sign-flip test over "
-    "sources has p < 0.05 after Holm's correction for the pairs of metrics in that slice.",
+    "Comparisons: metrics against one baseline, which is named before any rate is known, or the pairs asked for. Two metrics are "
+    "told apart where a paired sign-flip test over sources has p < 0.05 after Holm's correction for the slice's comparisons. "
+    "The smallest p is what such flips could give at best; where it is not below 0.05 after the correction nothing could be "
+    "told, and nothing is said.",
 )
 """What the numbers are, a paragraph each; written into every output."""
 
@@ -89,6 +92,7 @@ class Alignment:
     unmeasured: Mapping[str, str]
     """Metrics without values or direction -> why."""
     bootstrap: Bootstrap
+    family: Family
 
 
 def align(
@@ -98,6 +102,7 @@ def align(
     tie_eps: Mapping[str, float] | None = None,
     tie_quantile: float | None = None,
     slices: Mapping[str, Sequence[str]] | None = None,
+    family: Family | None = None,
     title: str = "Metrics and people",
     bootstrap: Bootstrap = BOOTSTRAP_95,
 ) -> Alignment:
@@ -109,6 +114,7 @@ def align(
         tie_eps: metric -> threshold, in its unit; wins over the quantile.
         tie_quantile: sets the other thresholds, see ``matching.tie_threshold``. Without it every metric needs one in ``tie_eps``.
         slices: name -> item ids.
+        family: which metrics are compared with which; by default all with the usual baseline.
         title: of the pages.
         bootstrap: of the intervals.
 
@@ -124,8 +130,11 @@ def align(
             raise InputError(f"the tie threshold of {name} is {eps:g}, it must be 0 or more")
     _check_common(answers, measured)
     names = list(dict.fromkeys(one.dimension for one in answers.ballots))
-    parts = tuple(_dimension(name, answers, measured, given, tie_quantile, slices or {}, bootstrap) for name in sorted(names))
-    return Alignment(title, parts, answers.left_out, measured.unmeasured, bootstrap)
+    chosen = family or against(list(measured.values))
+    parts = tuple(
+        _dimension(name, answers, measured, given, tie_quantile, slices or {}, chosen, bootstrap) for name in sorted(names)
+    )
+    return Alignment(title, parts, answers.left_out, measured.unmeasured, bootstrap, chosen)
 
 
 def _check_common(answers: Answers, measured: Measured) -> None:
@@ -147,6 +156,7 @@ def _dimension(
     given: Mapping[str, float],
     quantile: float | None,
     slices: Mapping[str, Sequence[str]],
+    family: Family,
     bootstrap: Bootstrap,
 ) -> Dimension:
     own = [one for one in answers.ballots if one.dimension == name]
@@ -164,7 +174,7 @@ def _dimension(
         n_raters=None if None in raters else len(raters),
         ceiling=ceiling(votes, bootstrap) if known else None,
         lines=lines,
-        verdicts=tuple(verdicts(votes, measured, eps, slices=slices, bootstrap=bootstrap)) if lines else (),
+        verdicts=tuple(verdicts(votes, measured, eps, slices=slices, family=family, bootstrap=bootstrap)) if lines else (),
         selection=selection(name, own, measured, bootstrap=bootstrap),
         unmeasured=unmeasured,
     )

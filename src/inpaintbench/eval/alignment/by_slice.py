@@ -1,4 +1,4 @@
-"""Which metric to trust where: the best matching rate in each slice, and which others it cannot be told apart from."""
+"""Which metric to trust where: matching rates in each slice, and which metrics are told apart there, or could have been."""
 
 from __future__ import annotations
 
@@ -6,13 +6,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate
+from inpaintbench.eval.alignment.family import Family
 from inpaintbench.eval.alignment.matching import differences, matched, matches, pair_shares
 from inpaintbench.eval.alignment.measured import Measured
 from inpaintbench.eval.alignment.votes import Votes
-from inpaintbench.eval.comparing import PairTest, paired
+from inpaintbench.eval.comparing import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
+from inpaintbench.eval.report.markup import count
 
 EVERYTHING = "all items"
-_LEVEL = 0.05
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two metrics, and what a test of them could have said at best."""
+
+    test: PairTest
+    """Over the pairs of methods that both metrics have values for; signs flipped source by source, Holm within the slice."""
+    least_p_holm: float
+    """The smallest p after the correction, had every comparison of the slice come out as clear as its sources allow."""
+
+    @property
+    def could_tell(self) -> bool:
+        """Whether any difference between the two could have been told."""
+        return self.test.p is not None and self.least_p_holm < LEVEL
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether they are."""
+        return self.test.p_holm is not None and self.test.p_holm < LEVEL
 
 
 @dataclass(frozen=True)
@@ -22,23 +44,67 @@ class Verdict:
     slice: str
     rates: Mapping[str, Estimate]
     """Metric -> matching rate."""
-    best: str | None
-    """The metric with the highest rate."""
-    equals: tuple[str, ...]
-    """Metrics that it cannot be told apart from: p by Holm of 0.05 or more, or no test."""
-    tests: tuple[PairTest, ...]
-    """Every two metrics, over pairs that both have values for; signs flipped source by source, Holm within the slice."""
+    baseline: str | None
+    """None where pairs were asked for."""
+    comparisons: tuple[Comparison, ...]
     reason: str | None
-    """Why there is no best one, or why nothing can be told apart."""
+    """Why nothing is compared."""
+
+    @property
+    def better(self) -> frozenset[str]:
+        """Metrics that a test tells to agree with people more often than another."""
+        return frozenset(one.test.one for one in self.comparisons if one.told_apart)
+
+    @property
+    def could_tell(self) -> bool:
+        """Whether any difference could have been told."""
+        return any(one.could_tell for one in self.comparisons)
+
+    @property
+    def least_p(self) -> float | None:
+        """The smallest p that the sources allow, before the correction."""
+        return min((one.test.least_p for one in self.comparisons), default=None)
+
+    @property
+    def least_p_holm(self) -> float | None:
+        """The same after it."""
+        return min((one.least_p_holm for one in self.comparisons), default=None)
 
     def sentence(self, label: Callable[[str], str] = str) -> str:
-        """What to trust, in words; ``label`` says how a metric is called."""
-        if self.best is None:
+        """What may be said, in words; ``label`` says how a metric is called."""
+        if not self.comparisons:
             return f"No verdict: {self.reason}."
-        if not self.equals:
-            return f"Trust {label(self.best)}." if len(self.rates) > 1 else f"{label(self.best)} alone was measured."
-        why = f" ({self.reason})" if self.reason else ""
-        return f"{label(self.best)} is highest, not told apart from {', '.join(map(label, self.equals))}{why}."
+        if not self.could_tell:
+            return f"Nothing could be told: it takes a p below {LEVEL:g}, the smallest possible is {self._at_best(label)}."
+        told = [self._told(one.test, label) for one in self.comparisons if one.told_apart]
+        parts = ["; ".join(told)] if told else []
+        for words, some in (
+            ("Not told apart", [one for one in self.comparisons if one.could_tell and not one.told_apart]),
+            ("Too few sources on which they differ", [one for one in self.comparisons if not one.could_tell]),
+        ):
+            if some:
+                parts.append(f"{words}: {', '.join(self._pair(one.test, label) for one in some)}")
+        return f"{'. '.join(parts)}. Smallest possible p: {self._at_best(label)}."
+
+    def _told(self, test: PairTest, label: Callable[[str], str]) -> str:
+        p = f"p {test.p_holm:.2g} after correction"
+        if test.one == self.baseline:
+            return f"{label(test.other)} agrees with people less often than {label(test.one)} ({p})"
+        return f"{label(test.one)} agrees with people more often than {label(test.other)} ({p})"
+
+    def _pair(self, test: PairTest, label: Callable[[str], str]) -> str:
+        names = [name for name in (test.one, test.other) if name != self.baseline]
+        return " and ".join(map(label, sorted(names)))
+
+    def _at_best(self, label: Callable[[str], str]) -> str:
+        tests = [one.test for one in self.comparisons]
+        sources = count(max(test.n_sources for test in tests), "source")
+        of = f" with {label(self.baseline)}" if self.baseline else ""
+        words = f"{self.least_p:.2g} before correction for {count(len(tests), 'comparison')}{of} over {sources}"
+        few = [test for test in tests if 1 < test.n_sources <= MOST_ENUMERATED_SOURCES]
+        if any(test.least_p > 2.0 ** (1 - test.n_sources) for test in few):
+            words += "; a source on which two metrics agree with people alike counts for nothing"
+        return f"{self.least_p_holm:.2g} ({words})"
 
 
 def verdicts(
@@ -47,6 +113,7 @@ def verdicts(
     tie_eps: Mapping[str, float],
     *,
     slices: Mapping[str, Sequence[str]],
+    family: Family,
     bootstrap: Bootstrap = BOOTSTRAP_95,
 ) -> list[Verdict]:
     """One for all items, then one for each slice that has answers.
@@ -56,35 +123,48 @@ def verdicts(
         measured: values of the metrics.
         tie_eps: metric -> its threshold; metrics without one are left out.
         slices: name -> item ids.
+        family: which metrics are compared with which.
         bootstrap: of the intervals; its seed draws the flips too.
     """
-    found = [_verdict(EVERYTHING, votes, measured, tie_eps, bootstrap)]
+    found = [_verdict(EVERYTHING, votes, measured, tie_eps, family, bootstrap)]
     for name, items in slices.items():
         own = votes.among(set(items))
         if own.answers and name != EVERYTHING:
-            found.append(_verdict(name, own, measured, tie_eps, bootstrap))
+            found.append(_verdict(name, own, measured, tie_eps, family, bootstrap))
     return found
 
 
-def _verdict(name: str, votes: Votes, measured: Measured, tie_eps: Mapping[str, float], bootstrap: Bootstrap) -> Verdict:
+def _verdict(
+    name: str, votes: Votes, measured: Measured, tie_eps: Mapping[str, float], family: Family, bootstrap: Bootstrap
+) -> Verdict:
     rates = {metric: matched(votes, measured, metric, tie_eps=eps, bootstrap=bootstrap).rate for metric, eps in tie_eps.items()}
-    known = {metric: one.value for metric, one in rates.items() if one.value is not None}
+    known = [metric for metric, one in rates.items() if one.value is not None]
+    pairs = family.among(known)
+    if not pairs:
+        return Verdict(name, rates, family.baseline, (), _why_none(known, family))
+    chosen = {metric: tie_eps[metric] for metric in dict.fromkeys(metric for pair in pairs for metric in pair)}
+    tests = _tests(votes, measured, chosen, pairs, bootstrap.seed)
+    return Verdict(name, rates, family.baseline, _compared(tests), None)
+
+
+def _why_none(known: Sequence[str], family: Family) -> str:
     if not known:
-        return Verdict(name, rates, None, (), (), "no metric has values of both methods of any pair")
-    tests = _tests(votes, measured, {metric: tie_eps[metric] for metric in known}, bootstrap.seed)
-    best = max(sorted(known), key=lambda metric: known[metric])
-    own = [test for test in tests if best in (test.one, test.other)]
-    doubtful = [test for test in own if not _is_clear(test, best)]
-    reasons = sorted({test.reason for test in doubtful if test.reason})
-    equals = tuple(sorted(test.other if test.one == best else test.one for test in doubtful))
-    return Verdict(name, rates, best, equals, tuple(tests), "; ".join(reasons) or None)
+        return "no metric has values of both methods of any pair"
+    if family.baseline is not None and family.baseline not in known:
+        return f"the baseline {family.baseline} has no value here"
+    return f"{known[0]} alone was measured" if len(known) == 1 else "no pair of metrics that was asked for has values here"
 
 
-def _is_clear(test: PairTest, best: str) -> bool:
-    return test.one == best and test.p_holm is not None and test.p_holm < _LEVEL
+def _compared(tests: Sequence[PairTest]) -> tuple[Comparison, ...]:
+    """Tests that had no p count for the correction of the others as little as they do in Holm's."""
+    testable = [test for test in tests if test.p is not None]
+    at_best = dict(zip(map(id, testable), holm([test.least_p for test in testable]), strict=True))
+    return tuple(Comparison(test, at_best.get(id(test), min(1.0, len(tests) * test.least_p))) for test in tests)
 
 
-def _tests(votes: Votes, measured: Measured, tie_eps: Mapping[str, float], seed: int) -> list[PairTest]:
+def _tests(
+    votes: Votes, measured: Measured, tie_eps: Mapping[str, float], pairs: Sequence[tuple[str, str]], seed: int
+) -> list[PairTest]:
     """Over pairs of methods; each counts as often as it was answered."""
     shares: dict[str, Mapping[int, float]] = {}
     answers: dict[int, float] = {}
@@ -99,4 +179,5 @@ def _tests(votes: Votes, measured: Measured, tie_eps: Mapping[str, float], seed:
         higher_is_better=True,
         seed=seed,
         weights={metric: [answers[place] for place in places] for metric in shares},
+        pairs=pairs,
     )

@@ -15,6 +15,7 @@ from inpaintbench.eval.alignment.win_ratios import KINDS, by_method
 from inpaintbench.eval.alignment.words import asked, correlation_words, rate_words, share
 
 _MATCHING = ("dimension", "metric", "answers", "rate")
+_TEST = ("one", "other", "difference", "p", "p_holm", "n", "n_sources", "reason", "least_p")
 _ESTIMATE = ("low", "high", "n", "n_sources", "n_raters", "reason")
 
 
@@ -26,7 +27,8 @@ def tables(found: Alignment) -> dict[str, bytes]:
         "correlations.csv": _csv(("dimension", "metric", "kind", "value", *_ESTIMATE), _correlations(own)),
         "win_ratios.csv": _csv(("dimension", "metric", "method", "item", "people", "metric_ratio", "answers"), _win_ratios(own)),
         "raters.csv": _csv(("dimension", "what", "value", *_ESTIMATE), _raters(found)),
-        "slices.csv": _csv(("dimension", "slice", "metric", "rate", *_ESTIMATE, "best", "told_apart"), _slices(found)),
+        "slices.csv": _csv(("dimension", "slice", "metric", "rate", *_ESTIMATE), _slices(found)),
+        "comparisons.csv": _csv(("dimension", "slice", *_TEST, "least_p_holm", "could_tell", "told_apart"), _comparisons(found)),
     }  # fmt: skip
     if any(dimension.selection for dimension in found.dimensions):
         made["selection.csv"] = _csv(("dimension", "by", "method", "share", "rows", "left_out", "tied"), _selections(found))
@@ -39,6 +41,8 @@ def as_json(found: Alignment) -> bytes:
         "title": found.title,
         "definition": list(DEFINITION),
         "bootstrap": found.bootstrap._asdict(),
+        "baseline": found.family.baseline,
+        "compared": [list(pair) for pair in found.family.pairs],
         "left_out": dict(found.left_out),
         "unmeasured": dict(found.unmeasured),
         "dimensions": [_dimension(dimension) for dimension in found.dimensions],
@@ -127,8 +131,15 @@ def _slices(found: Alignment) -> Iterator[list[Any]]:
     for dimension in found.dimensions:
         for verdict in dimension.verdicts:
             for metric, one in verdict.rates.items():
-                apart = None if metric == verdict.best or verdict.best is None else metric not in verdict.equals
-                yield [dimension.name, verdict.slice, metric, *_estimate(one), metric == verdict.best, apart]
+                yield [dimension.name, verdict.slice, metric, *_estimate(one)]
+
+
+def _comparisons(found: Alignment) -> Iterator[list[Any]]:
+    for dimension in found.dimensions:
+        for verdict in dimension.verdicts:
+            for one in verdict.comparisons:
+                own = [one.least_p_holm, one.could_tell, one.told_apart if one.could_tell else None]
+                yield [dimension.name, verdict.slice, *(getattr(one.test, name) for name in _TEST), *own]
 
 
 def _selections(found: Alignment) -> Iterator[list[Any]]:
@@ -152,12 +163,13 @@ def _dimension(of: Dimension) -> dict[str, Any]:
         "metrics": [_metric(one) for one in of.lines],
         "slices": [
             {
-                "slice": one.slice, "best": one.best, "not_told_apart": list(one.equals), "verdict": one.sentence(),
+                "slice": one.slice, "verdict": one.sentence(), "could_tell": one.could_tell,
+                "least_p": one.least_p, "least_p_holm": one.least_p_holm,
                 "rates": {metric: rate._asdict() for metric, rate in one.rates.items()},
-                "tests": [
-                    {"one": test.one, "other": test.other, "difference": test.difference, "p": test.p, "p_holm": test.p_holm,
-                     "n_pairs": test.n, "n_sources": test.n_sources, "reason": test.reason}
-                    for test in one.tests
+                "comparisons": [
+                    {**{name: getattr(each.test, name) for name in _TEST}, "least_p_holm": each.least_p_holm,
+                     "could_tell": each.could_tell, "told_apart": each.told_apart if each.could_tell else None}
+                    for each in one.comparisons
                 ],
             }
             for one in of.verdicts

@@ -46,10 +46,10 @@ def _overview(found: Alignment) -> str:
         if not dimension.lines:
             continue
         rates = {one.metric: one.matched.rate for one in dimension.lines}
-        best = max((one.value for one in rates.values() if one.value is not None), default=None)
-        cells = [_rate(rates.get(metric), best) for metric in metrics]
+        better = dimension.verdicts[0].better
+        cells = [_rate(rates.get(metric), told=metric in better) for metric in metrics]
         against = dimension.ceiling.rater_against_others if dimension.ceiling else None
-        rows.append(_row(dimension.name, [*cells, _rate(against, None)]))
+        rows.append(_row(dimension.name, [*cells, _rate(against)]))
     return _table("", ["Asked", *map(label_of, metrics), "A rater against the others"], rows)
 
 
@@ -66,8 +66,8 @@ def _dimension(of: Dimension, place: int, figures: Mapping[str, str]) -> str:
             "Tie threshold",
             "Left out",
         ]
-        best = max((one.matched.rate.value for one in of.lines if one.matched.rate.value is not None), default=None)
-        parts.append(_table("", heads, [_line(one, best) for one in of.lines]))
+        better = of.verdicts[0].better
+        parts.append(_table("", heads, [_line(one, told=one.metric in better) for one in of.lines]))
     drawn = (
         f'<figure>{svg}<figcaption><a href="{escape(name)}">{escape(name)}</a></figcaption></figure>'
         for name, svg in figures.items()
@@ -97,18 +97,19 @@ def _agreement(of: Dimension) -> str:
     )
 
 
-def _line(one: Line, best: float | None) -> str:
-    rates = [_rate(one.matched.rate, best), _rate(one.matched.decided, None)]
+def _line(one: Line, *, told: bool) -> str:
+    rates = [_rate(one.matched.rate, told=told), _rate(one.matched.decided)]
     correlations = [_correlation(one.correlations[kind]) for kind in KINDS]
     threshold = f"<td>{one.threshold.value:.4g}<small>{escape(one.threshold.origin.partition(' of ')[0])}</small></td>"
     left_out = f"<td>{one.matched.not_compared:,}</td>" if one.matched.not_compared else "<td>–</td>"
     return _row(label_of(one.metric), [*rates, *correlations, threshold, left_out])
 
 
-def _rate(one: Estimate | None, best: float | None) -> str:
+def _rate(one: Estimate | None, *, told: bool = False) -> str:
+    """``told``: a test told the metric from another, so it may stand out."""
     if one is None:
         return "<td>–</td>"
-    return _cell(share(one.value), rate_interval(one), one, best=one.value is not None and one.value == best)
+    return _cell(share(one.value), rate_interval(one), one, best=told)
 
 
 def _correlation(one: Estimate) -> str:
@@ -126,8 +127,7 @@ def _slices(of: Dimension) -> str:
     metrics = [one.metric for one in of.lines]
     rows = []
     for verdict in of.verdicts:
-        best = verdict.rates[verdict.best].value if verdict.best else None
-        cells = [_rate(verdict.rates.get(metric), best) for metric in metrics]
+        cells = [_rate(verdict.rates.get(metric), told=metric in verdict.better) for metric in metrics]
         n = max((one.n for one in verdict.rates.values()), default=0)
         rows.append(
             _row(verdict.slice, [f"<td>{n:,}</td>", *cells, f'<td class="words">{escape(verdict.sentence(label_of))}</td>'])
@@ -140,7 +140,7 @@ def _selection(of: Selection) -> str:
     rows = []
     for method in of.methods:
         rows.append(_row(method, [_share(column.shares, method) for column in columns]))
-    rates = [_rate(column.rate, None) for column in of.metrics.values()]
+    rates = [_rate(column.rate) for column in of.metrics.values()]
     rows.append(_row("Answers that choose the metric's best", ["<td>–</td>", *rates]))
     told = [f"<td>{column.rows}<small>{_lost(column.left_out, column.tied)}</small></td>" for column in columns]
     rows.append(_row("Rows of results", told))

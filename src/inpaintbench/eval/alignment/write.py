@@ -12,7 +12,7 @@ from inpaintbench.eval.alignment.page import render
 from inpaintbench.workspace import write_atomically
 
 PAGE = "alignment.html"
-_TABLES = "matching|correlations|win_ratios|raters|slices|selection"
+_TABLES = "matching|correlations|win_ratios|raters|slices|comparisons|selection"
 _OURS = re.compile(rf"alignment\.(html|json|md)|({_TABLES})\.csv|(rates|scatter)-\d+-[A-Za-z0-9_.-]*\.svg")
 
 
