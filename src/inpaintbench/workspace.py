@@ -7,6 +7,7 @@
       blobs/<ab>/<sha256><suffix>      pixels and other data, named by content
       ledger/<step>.jsonl              one line a finished task; clock times and durations live only here
       ledger/<step>@<i>-of-<N>.jsonl   the same, of one shard
+      unfinished/<step>.json           the tasks of a step that runs, or that was stopped before its tables were written
       logs/*.jsonl                     what commands did, for people; no part of any result
       partial/                         downloads that can be gone on with
       scratch/                         files in the making; emptied at every start

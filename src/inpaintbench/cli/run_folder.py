@@ -11,20 +11,24 @@ from inpaintbench.cli import console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import is_stale
 from inpaintbench.eval.held_back import held_back_words, is_truth_of, open_part, remember_inputs
+from inpaintbench.executors.unfinished import stopped
 from inpaintbench.frozen import content_of, dataset_id
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 
 
 def opened(run: Path) -> Workspace:
-    """The run folder ``run``.
+    """The run folder ``run``, with what a run that was stopped had finished; says in a sentence which those are.
 
     Raises:
-        InputError: nothing was predicted there.
+        InputError: nothing was predicted there. WorkspaceError: another run holds it.
     """
     if not (run / "workspace.json").exists():
         raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval predict DATASET --run {run}` makes it")
-    return Workspace(run, create=False)
+    workspace = Workspace(run, create=False)
+    for one in stopped(workspace):
+        console.warn(str(one))
+    return workspace
 
 
 def bind(workspace: Workspace, root: Path) -> None:

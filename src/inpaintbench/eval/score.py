@@ -91,6 +91,9 @@ def score(
     work, earlier = [], {}
     for one in methods:
         step = _step(one.method, chosen, names, compute, time_limit_seconds)
+        if step.name not in workspace.steps(step.table):
+            # What is done may be all there is if the run is stopped; an earlier table keeps the digest of what it is of.
+            remember(workspace, digest(dataset, predictions=one.predictions, failures=one.failures), step=step.name)
         tasks = _tasks(dataset, one, root=root, compute=compute, whole=bool(chosen.hole_dilations) or not chosen.composite)
         entries = workspace.ledger(step.name).read()
         work.append((step, [_untried(step, task, entries) for task in tasks]))

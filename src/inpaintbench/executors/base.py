@@ -133,17 +133,37 @@ def finish(
     rejected: Sequence[Rejection], failures: int,
 ) -> Outcome:  # fmt: skip
     """Write the step's table and rejections from ledger entries, in the order of ``tasks``."""
+    keyed = [(task_key(step, task), task.subject_id, task.name or task.subject_id) for task in tasks]
+    records, refused = write_tables(workspace, step.name, step.table, step.record, keyed, entries, rejected)
+    return Outcome(records, refused, failures)
+
+
+def write_tables(
+    workspace: Workspace, step: str, table: str, record: type, tasks: Sequence[tuple[str, str, str]],
+    entries: Mapping[str, Mapping[str, Any]], rejected: Sequence[Rejection],
+) -> tuple[list[Any], list[Rejection]]:  # fmt: skip
+    """Write what a step made and what it refused; both are returned.
+
+    Args:
+        workspace: where the tables are.
+        step: its name.
+        table: that it writes to.
+        record: type of its rows.
+        tasks: key, subject and name of each; all of them stand in the ledger.
+        entries: of the ledger, by key.
+        rejected: refusals that were decided before.
+    """
     records: list[Any] = []
     refused = list(rejected)
-    for task in tasks:
-        entry = entries[task_key(step, task)]
+    for key, subject_id, name in tasks:
+        entry = entries[key]
         if entry["status"] == "done":
-            records += [step.record(**_tuples(row)) for row in entry["rows"]]
+            records += [record(**_tuples(row)) for row in entry["rows"]]
         else:
-            refused.append(Rejection(task.subject_id, step.name, task.name or task.subject_id, entry["reason"]))
-    workspace.write_table(step.table, step.name, records, step.record)
-    workspace.write_table("rejected", step.name, refused, Rejection)
-    return Outcome(records, refused, failures)
+            refused.append(Rejection(subject_id, step, name, entry["reason"]))
+    workspace.write_table(table, step, records, record)
+    workspace.write_table("rejected", step, refused, Rejection)
+    return records, refused
 
 
 def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from inpaintbench.errors import RunError, WorkspaceError
+from inpaintbench.executors import unfinished
 from inpaintbench.executors.base import Call, Outcome, Progress, Rejection, Step, Task, finish, task_key
 from inpaintbench.workspace import Ledger, Workspace, blob_names
 
@@ -108,6 +109,9 @@ class LedgeredExecutor(ABC):
         waiting = deque(self._missing(subjects, entries))
         total = len(subjects)
         left = {unit.subject: len(unit.jobs) for unit in waiting}
+        if waiting:
+            for step, tasks in work:
+                unfinished.begin(self.workspace, step, tasks, rejected)
         failures = dict.fromkeys(ledgers, 0)
         self._progress(label, total - len(left), total)
         try:
@@ -126,10 +130,11 @@ class LedgeredExecutor(ABC):
         finally:
             for ledger in ledgers.values():
                 ledger.close()
-        return {
-            step.name: finish(self.workspace, step, tasks, entries[step.name], rejected, failures[step.name])
-            for step, tasks in work
-        }
+        outcomes = {}
+        for step, tasks in work:
+            outcomes[step.name] = finish(self.workspace, step, tasks, entries[step.name], rejected, failures[step.name])
+            unfinished.end(self.workspace, step.name)
+        return outcomes
 
     def _missing(
         self, subjects: Mapping[tuple[str, int], Sequence[Job]], entries: Mapping[str, Mapping[str, Any]]

@@ -11,6 +11,7 @@ from inpaintbench.annotate.preparing.subjects import StudySubject
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError, WorkspaceError
 from inpaintbench.executors.base import Executor, Rejection, Step, Task
+from inpaintbench.executors.unfinished import stopped
 from inpaintbench.types import Plain, Prediction, content_id
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -82,6 +83,7 @@ def _opened(run: str, dataset_sha256: str) -> Workspace:
         workspace = Workspace(run, create=False)
     except WorkspaceError as error:
         raise InputError(f"run folder {run!r} cannot be used: {error}") from error
+    stopped(workspace)  # writes what a stopped run had finished; items that lack a prediction are told with the tasks
     marker = workspace.path / _MARKER
     if marker.exists() and marker.read_text().strip() != dataset_sha256:
         raise InputError(f"run folder {run!r} holds predictions for another dataset, or for another state of this one")
