@@ -1,4 +1,7 @@
-"""Regenerate docs/leaves.md from the catalogues and docs/cli.md from the commands. `--check` tells whether they are fresh."""
+"""Regenerate docs/leaves.md and docs/deviations.md from the catalogues, and docs/cli.md from the commands.
+
+`--check` tells whether they are fresh.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import sys
 from pathlib import Path
 
 import cli_reference
+import deviations_page
 
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.cli.leaf_constants import as_typed, constants_of
@@ -70,7 +74,7 @@ def _fact(leaf: type, fact: str) -> str:
 
 
 if __name__ == "__main__":
-    pages = {DOCS / "leaves.md": page(), DOCS / "cli.md": cli_reference.page()}
+    pages = {DOCS / "leaves.md": page(), DOCS / "cli.md": cli_reference.page(), DOCS / "deviations.md": deviations_page.page()}
     stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
         sys.exit(f"not up to date: {', '.join(stale)}; run `python scripts/tables.py`" if stale else 0)

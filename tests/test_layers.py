@@ -17,6 +17,7 @@ LAYERS = (
         "catalogue",
         "view",
         "sharing",
+        "deviations",
         "frozen",
         "fingerprints",
         "download",

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import captions, select, split
+from inpaintbench.deviations import Deviation
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.export.histogram import histogram_svg
@@ -34,6 +35,27 @@ class DecaptionRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "decaption"
+    follows: ClassVar[str] = "ChaLearn LAP 2018, track 2: its paper and the files of its kit"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "films",
+            "about 150 hours of television from YouTube with their subtitles",
+            "the builder's; where a film has no text beside it one is made of books in the public domain",
+            "numbers of other films compare with none that were printed",
+        ),
+        Deviation(
+            "making films square",
+            "scaled to the width of the square, then cut",
+            "covering the square, then cut",
+            "none where that works; a film that is wider than high does not fill the square by its width",
+        ),
+        Deviation(
+            "splits",
+            "60/20/20 % of clips in the paper, 70/15/15 % on the challenge's page",
+            "60/20/20 % of films, whose clips stay together",
+            "no film is in two splits",
+        ),
+    )
 
     name: str = "Video decaptioning"
     seed: int = 0
@@ -142,12 +164,17 @@ def _background(facts: Plain) -> str:
     return "opaque" if float(facts["box_alpha"]) == 1 else "transparent"
 
 
+def leaves_of(recipe: DecaptionRecipe) -> dict[str, list[str]]:  # noqa: ARG001 - the same for all
+    """Kind of leaf -> names of those that the recipe uses."""
+    return {"splitter": ["windows"], "normalizer": ["cover"], "mask generator": ["subtitles"]}
+
+
 def export(recipe: DecaptionRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/decaption``."""
     publication = stages.Publication(
         recipe,
         attribute_steps=("known", "bars", captions.NAME, f"{captions.NAME}.clips", "measure.masks"),
-        leaves={"splitter": ["windows"], "normalizer": ["cover"], "mask generator": ["subtitles"]},
+        leaves=leaves_of(recipe),
         about=f"`input` is the film with subtitles, `truth` without; `hole` is where `alpha` is above 0.\n\n"
         f"![How much of the clips is painted over]({RATIO_PLOT})",
         hole_is_given=False,

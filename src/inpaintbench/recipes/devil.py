@@ -20,6 +20,7 @@ from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.judging import select_clips
 from inpaintbench.curation.review import write_review
 from inpaintbench.curation.rules import Rule
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
@@ -45,6 +46,45 @@ class DevilRecipe(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: ClassVar[str] = "devil"
+    follows: ClassVar[str] = "the released code of DEVIL, CVPR 2022"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "candidates for a label of camera motion",
+            "16 % of all clips; those without a score count as the highest",
+            "16 % of the clips that have a score; the others get no label",
+            "fewer candidates, and no clip is called high because nothing could be aligned",
+        ),
+        Deviation(
+            "background scene motion",
+            "labels by hand after the paper; by RAFT's flow in the code, of which clips without a value count as the highest",
+            "people's answers, ranked by the same rule",
+            "labels differ; which of both made the published slices is not known",
+        ),
+        Deviation(
+            "frames of the truth",
+            "JPEG of quality 95 at 1920x1080, made smaller, then PNG",
+            "frames as decoded, made smaller, then H.264 of at least 45 dB against them, which is the truth",
+            "no score is against pixels that the file does not hold; the truth has other noise",
+        ),
+        Deviation(
+            "what a method sees under the hole",
+            "the true pixels; methods have to blank them themselves",
+            "a fill value",
+            "none for methods that blank; others can no longer look",
+        ),
+        Deviation(
+            "foreground objects, shot changes",
+            "Mask R-CNN and FFmpeg's scene score without a threshold in the code, then by hand",
+            "clips with a scene score above 0.3 are dropped; objects only where `--foreground-limit` or people say so",
+            "other clips are kept",
+        ),
+        Deviation(
+            "number of frames of a film",
+            "what the container states",
+            "frames that decode",
+            "windows differ where a container is wrong",
+        ),
+    )
 
     name: str = "DEVIL-style diagnostic video inpainting"
     behaviour: Literal["as-published", "corrected"] = "corrected"
@@ -220,18 +260,22 @@ def _write_items(
     workspace.write_table("rejected", "pair", [Rejection(name, "pair", name, why) for name, why in empty.items()], Rejection)
 
 
-def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
-    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
-    leaves = {
+def leaves_of(recipe: DevilRecipe) -> dict[str, list[str]]:
+    """Kind of leaf -> names of those that the recipe uses."""
+    return {
         "splitter": [recipe.cutting.splitter["name"]],
         "normalizer": [recipe.cutting.normalizer["name"]],
         "attribute": measured_by(recipe),
         "mask generator": ["devil_blobs"],
     }
+
+
+def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
     measured = [measuring.step_of(name) for name in measured_by(recipe)]
     people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
     steps = (*measured, "measure.masks", "known", "labels", *people, "levels", "mask_levels")
-    return stages.export(stages.Publication(recipe, steps, leaves), workspace, target=target)
+    return stages.export(stages.Publication(recipe, steps, leaves_of(recipe)), workspace, target=target)
 
 
 def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:

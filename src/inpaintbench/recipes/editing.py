@@ -21,6 +21,7 @@ from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes.warp_valid_share import ENOUGH, WarpValidShare
 from inpaintbench.curation.editing import object_masks
 from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
@@ -43,6 +44,21 @@ class EditingRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "editing"
+    follows: ClassVar[str] = "the paper of EditBoard, AAAI 2025; its videos and prompts were not published"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "clips and prompts",
+            "10 clips a task from DAVIS 2017 and LOVEU-TGVE-2023, two prompts each",
+            "the builder's; fewer than 10 clips in a task are told",
+            "numbers of other clips compare with none that were printed",
+        ),
+        Deviation(
+            "source prompts",
+            "captions of BLIP-2",
+            "from the file of prompts, from raters, or from a captioner that is named",
+            "success rates compare with other words",
+        ),
+    )
 
     name: str = "Video editing"
     behaviour: Literal["corrected", "as-published"] = "corrected"
@@ -185,14 +201,22 @@ def _corruption(edit: _Edit, source_prompt: str | None, mask: tuple[str, str] | 
     )  # fmt: skip
 
 
+def leaves_of(recipe: EditingRecipe) -> dict[str, list[str]]:
+    """Kind of leaf -> names of those that the recipe uses."""
+    captions = [recipe.captioner] if recipe.captioner else []
+    return {
+        "splitter": ["windows"],
+        "normalizer": [recipe.normalizer["name"]],
+        "attribute": [WarpValidShare.name, *captions],
+    }
+
+
 def export(recipe: EditingRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/editing``."""
-    captions = [recipe.captioner] if recipe.captioner else []
-    measured = [WarpValidShare.name, *captions]
     publication = stages.Publication(
         recipe,
-        attribute_steps=("object_masks", *map(measuring.step_of, measured)),
-        leaves={"splitter": ["windows"], "normalizer": [recipe.normalizer["name"]], "attribute": measured},
+        attribute_steps=("object_masks", *map(measuring.step_of, leaves_of(recipe)["attribute"])),
+        leaves=leaves_of(recipe),
         about=_ABOUT,
         hole_is_given=False,
     )

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from inpaintbench.curation import print_geometry, split
 from inpaintbench.curation.sources.fingerprints import PRINT_LICENCE
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
@@ -39,6 +40,33 @@ class FingerprintRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "fingerprint"
+    follows: ClassVar[str] = "ChaLearn LAP 2018, track 3: its paper, its released degradation, and Anguli, which made its prints"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "prints",
+            "Anguli, with 1000 levels of chance and density maps of its own",
+            "grown by the same rules from generators of numpy, density maps drawn by the same law",
+            "no print of the challenge comes out again",
+        ),
+        Deviation(
+            "backgrounds",
+            "photographs of textures, never published",
+            "drawn textures, or a folder of photographs (`--backgrounds photographs`)",
+            "contrast and colours behind the print differ",
+        ),
+        Deviation(
+            "quality of the JPEG",
+            "not published",
+            "75",
+            "not known",
+        ),
+        Deviation(
+            "number of prints",
+            "92,400",
+            "600 in the same shares of splits; `--fingers` asks for more",
+            "none on means but their precision",
+        ),
+    )
 
     name: str = "Fingerprint denoising"
     seed: int = 0
@@ -205,12 +233,17 @@ def moisture_level(moisture: float) -> str:
     return MOISTURE_LEVELS[int(moisture > -MOISTURE_EDGE) + int(moisture > MOISTURE_EDGE)]
 
 
+def leaves_of(recipe: FingerprintRecipe) -> dict[str, list[str]]:  # noqa: ARG001 - the same for all
+    """Kind of leaf -> names of those that the recipe uses."""
+    return {"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": [GENERATOR]}
+
+
 def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/fingerprint``."""
     publication = stages.Publication(
         recipe,
         attribute_steps=("known", f"measure.{print_geometry.NAME}", "measure.masks"),
-        leaves={"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": [GENERATOR]},
+        leaves=leaves_of(recipe),
         about=_about(recipe),
         hole_is_given=False,
         extra=partial(_orientations, workspace),

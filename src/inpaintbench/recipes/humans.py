@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import split
 from inpaintbench.curation.footage import display_name
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
@@ -34,6 +35,21 @@ class HumansRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "humans"
+    follows: ClassVar[str] = "the paper of ChaLearn LAP 2018, track 1; its kit was not published"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "cut-outs of people",
+            "not stated",
+            "the box of the joints grown by half, at least 224 pixels and three joints, without another person over half of it",
+            "pictures look like those that participants showed; none is the same",
+        ),
+        Deviation(
+            "splits",
+            "70/15/15 % of pictures at random",
+            "70/15/15 % of photographs or films, whose cut-outs stay together",
+            "no person is in two splits",
+        ),
+    )
 
     name: str = "People with missing blocks"
     seed: int = 0
@@ -153,16 +169,18 @@ def _block_range(blocks: int) -> str:
     return next((f"{low}-{high}" for low, high in BLOCK_RANGES if low <= blocks <= high), "more")
 
 
+def leaves_of(recipe: HumansRecipe) -> dict[str, list[str]]:
+    """Kind of leaf -> names of those that the recipe uses."""
+    generator = "given_blocks" if recipe.given_blocks else "joint_blocks"
+    return {"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": [generator]}
+
+
 def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/humans``."""
     publication = stages.Publication(
         recipe,
         attribute_steps=("known", "measure.masks"),
-        leaves={
-            "splitter": ["windows"],
-            "normalizer": ["as_is"],
-            "mask generator": ["given_blocks" if recipe.given_blocks else "joint_blocks"],
-        },
+        leaves=leaves_of(recipe),
         about=f"Square blocks hide parts of people. `{BLOCKS_FILE}` holds them as the challenge does:"
         " item -> [row, column, size] triples.",
         fill=WHITE,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, RunError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
@@ -34,6 +35,21 @@ class ReinpaintRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "reinpaint"
+    follows: ClassVar[str] = "the paper of re-inpainting self-consistency (2024); no code was published"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "pictures",
+            "100 of Places2",
+            "the builder's, at most 100 in each bin of area",
+            "numbers of other pictures compare with none that were printed",
+        ),
+        Deviation(
+            "share P of the second holes",
+            "uniform from 20 to 60 % by the text of Tables 4 and 5, whose numbers are those of 40 % in Table 2 to 0.0003",
+            "40 %; `--ratio` of `eval reinpaint` draws others",
+            "none against those tables",
+        ),
+    )
 
     name: str = "Re-inpainting self-consistency"
     seed: int = 0
@@ -188,14 +204,19 @@ def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[
     )  # fmt: skip
 
 
+def leaves_of(recipe: ReinpaintRecipe) -> dict[str, list[str]]:
+    """Kind of leaf -> names of those that the recipe uses."""
+    first = "brush_box" if recipe.saved_masks is None else "saved_masks"
+    return {"splitter": ["windows"], "normalizer": ["cover"], "mask generator": [first, "patches"]}
+
+
 def export(recipe: ReinpaintRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/reinpaint``."""
-    first = "brush_box" if recipe.saved_masks is None else "saved_masks"
     holes = "Holes of brush strokes or boxes in bins of area." if recipe.saved_masks is None else "Holes made elsewhere."
     publication = stages.Publication(
         recipe,
         attribute_steps=("known", "measure.masks", "measure.second"),
-        leaves={"splitter": ["windows"], "normalizer": ["cover"], "mask generator": [first, "patches"]},
+        leaves=leaves_of(recipe),
         about=f"{holes} `second_hole` lists the patch masks of the second pass: inpaint,"
         " then inpaint the result again under each of them, and compare.",
     )

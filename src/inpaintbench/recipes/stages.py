@@ -299,13 +299,22 @@ def _check_up_to_date(workspace: Workspace, items: Sequence[Item]) -> None:
 _KINDS: Mapping[str, Catalogue] = {"splitter": SPLITTERS, "normalizer": NORMALIZERS, "mask generator": GENERATORS}
 
 
-def _versions(leaves: Mapping[str, Sequence[str]], workspace: Workspace) -> dict[str, dict[str, str]]:
-    """The leaves that made the dataset, with their versions."""
+def leaf_class(kind: str, name: str) -> Any:
+    """The class of a leaf that makes datasets.
+
+    Args:
+        kind: ``splitter``, ``normalizer``, ``attribute`` or ``mask generator``.
+        name: in its catalogue.
+    """
     from inpaintbench.curation.attributes import ATTRIBUTES
 
-    kinds = {**_KINDS, "attribute": ATTRIBUTES}
+    return {**_KINDS, "attribute": ATTRIBUTES}[kind].get(name)
+
+
+def _versions(leaves: Mapping[str, Sequence[str]], workspace: Workspace) -> dict[str, dict[str, str]]:
+    """The leaves that made the dataset, with their versions."""
     origins = sorted({row.origin for row in workspace.table("sources", Source)})
-    versions = {kind: {name: kinds[kind].get(name).version for name in names} for kind, names in leaves.items()}
+    versions = {kind: {name: leaf_class(kind, name).version for name in names} for kind, names in leaves.items()}
     return {"source": {name: SOURCES.get(name).version for name in origins}, **versions}
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
@@ -21,6 +22,14 @@ class CutScore:
     """
 
     name = "cut_score"
+    deviations = (
+        Deviation(
+            "scene score",
+            "FFmpeg's filter, which counts what lies beyond the edge where the width is no multiple of its blocks",
+            "the same formula over the frame alone",
+            "the same number where the width is a multiple of FFmpeg's blocks; elsewhere FFmpeg's own changes from run to run",
+        ),
+    )
     version = "2"
     unit = "scene score, 0..1"
     direction = "higher: more likely a cut in the clip"

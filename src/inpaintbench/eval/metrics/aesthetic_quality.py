@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
-from inpaintbench.eval.passes.clip_frames import clip_vectors
+from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, clip_vectors
 from inpaintbench.eval.passes.clip_pictures import check_way
-from inpaintbench.eval.passes.gif_frames import through_gif
+from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models import torch_networks
 from inpaintbench.models.aesthetic import LENGTH, WEIGHTS, aesthetic_head
@@ -35,6 +35,7 @@ class AestheticQuality:
     """
 
     name = "aesthetic_quality"
+    deviations = (SINGLE_PRECISION, WITHOUT_GIF)
     version = "1"
     unit = ""
     higher_is_better = True

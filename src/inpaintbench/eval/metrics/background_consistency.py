@@ -7,10 +7,10 @@ from typing import Any
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
-from inpaintbench.eval.passes.clip_frames import clip_vectors
+from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, clip_vectors
 from inpaintbench.eval.passes.clip_pictures import check_way
 from inpaintbench.eval.passes.frame_vectors import consistency
-from inpaintbench.eval.passes.gif_frames import through_gif
+from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.clip import shape_of
 from inpaintbench.view import ItemView
@@ -33,6 +33,7 @@ class BackgroundConsistency:
     """
 
     name = "background_consistency"
+    deviations = (SINGLE_PRECISION, WITHOUT_GIF)
     fewest_frames = 2
     version = "1"
     unit = ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
-from inpaintbench.eval.passes.clip_frames import clip_vectors, prompt_vector
+from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, clip_vectors, prompt_vector
 from inpaintbench.eval.passes.clip_pictures import check_way
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.clip import shape_of
@@ -27,6 +27,7 @@ class ClipSimilarity:
     """
 
     name = "clip_similarity"
+    deviations = (SINGLE_PRECISION,)
     version = "1"
     unit = ""
     higher_is_better = True

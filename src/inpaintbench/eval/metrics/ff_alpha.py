@@ -9,12 +9,21 @@ from typing import Any
 import cv2
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.metrics.base import Measurement, check_regions
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
+
+OTHER_FLOW = Deviation(
+    "optical flow",
+    "the paper names PWC-Net and FlowNet",
+    "RAFT (large, torchvision's parameters)",
+    "numbers of another flow, which compare with none that were printed",
+    {"flow": "raft_large"},
+)
 
 
 class FfAlpha:
@@ -43,6 +52,43 @@ class FfAlpha:
     """
 
     name = "ff_alpha"
+    deviations = (
+        Deviation(
+            "valid share",
+            "valid pixels over 512 x 512, whatever the size of the frames",
+            "over the pixels that the frames have",
+            "none at 512x512; at other sizes the released share is wrong, and with it which of FF-alpha and FF-beta applies",
+        ),
+        Deviation(
+            "valid share below the limit",
+            "the clip scores 0, the best there is",
+            "no value, and FF-beta applies",
+            "means of FF-alpha rise where such clips are",
+            {"flow": "farneback"},
+        ),
+        Deviation(
+            "pairs without a valid pixel",
+            "the clip is NaN, and so is every mean with it",
+            "the clip has no value, and a reason",
+            "none where the mask leaves something in every pair",
+            {"empty": "no_value"},
+        ),
+        Deviation(
+            "version of OpenCV, whose Farneback flow differs",
+            "whichever is installed",
+            "whichever is installed",
+            "15.5548 by OpenCV 4.10 and 15.5556 by 5.0 on EditBoard's sample `bear_white`",
+            {"flow": "farneback"},
+        ),
+        OTHER_FLOW,
+        Deviation(
+            "level of the mask, least valid share",
+            "the paper does not state them",
+            "5 grey levels and 0.70, those of the released code",
+            "both decide which clips have a value: EditBoard's sample has a share of 0.62 by this mask, of 0.79 by the code's",
+            {"mask": "channels_below"},
+        ),
+    )
     fewest_frames = 2
     version = "1"
     unit = "grey levels"

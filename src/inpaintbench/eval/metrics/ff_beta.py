@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.metrics.ff_alpha import OTHER_FLOW
 from inpaintbench.eval.passes.edits import mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import Field, Mask, SourceRule
 from inpaintbench.eval.statistics import mean_of
@@ -45,6 +46,7 @@ class FfBeta:
     """
 
     name = "ff_beta"
+    deviations = (OTHER_FLOW,)
     fewest_frames = 2
     version = "2"
     unit = ""

@@ -24,6 +24,7 @@ class Fid(InceptionSets):
     """
 
     name = "fid"
+    deviations = (frechet.ROOT_OF_COVARIANCES,)
     version = "1"
     higher_is_better = False
     decimals = 2

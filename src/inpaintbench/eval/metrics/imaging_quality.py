@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
-from inpaintbench.eval.passes.gif_frames import through_gif
+from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.musiq_frames import check_preprocess, musiq_scores
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.musiq import HEADS, check_head
@@ -30,6 +30,7 @@ class ImagingQuality:
     """
 
     name = "imaging_quality"
+    deviations = (WITHOUT_GIF,)
     version = "1"
     unit = ""
     higher_is_better = True

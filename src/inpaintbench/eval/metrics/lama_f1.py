@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Comparison, Features, Measurement
 from inpaintbench.eval.metrics.fid import Fid
 from inpaintbench.eval.metrics.lpips import Lpips
@@ -36,6 +37,14 @@ class LamaF1:
     """
 
     name = "lama_f1"
+    deviations = (
+        Deviation(
+            "1 - LPIPS, where LPIPS is above 1",
+            "below 0, so that the harmonic mean can be anything",
+            "0",
+            "none where the mean LPIPS is at most 1",
+        ),
+    )
     version = "1"
     unit = ""
     higher_is_better = True

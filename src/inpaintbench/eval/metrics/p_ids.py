@@ -30,6 +30,7 @@ class PIds(InceptionSets):
     """
 
     name = "p_ids"
+    deviations = (separability.MACHINE,)
     version = "1"
     higher_is_better = True
     decimals = 4

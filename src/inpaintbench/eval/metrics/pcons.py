@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from inpaintbench import regions
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
 from inpaintbench.eval.metrics.psnr import decibels
@@ -49,6 +50,27 @@ class Pcons:
     """
 
     name = "pcons"
+    deviations = (
+        Deviation(
+            "frames without a hole",
+            "the metric ends for the whole slice",
+            "the pair that begins with such a frame is left out",
+            "a value where the released code has none; none of the first 40 masks of each of its presets has such a frame",
+        ),
+        Deviation(
+            "no candidate above 0 dB",
+            "the metric ends for the whole slice",
+            "the largest PSNR counts, whatever it is",
+            "a value where the released code has none",
+        ),
+        Deviation(
+            "PCons over `frame` and `band`",
+            "`frame`: patches at random places, all videos drawing from one stream, so that values depend on their order; in no"
+            " table. `band`: does not exist",
+            "`frame`: places drawn for each item by its name. `band`: around the pixel of the band nearest to the hole's middle",
+            "no published number has a counterpart; that of the paper is `hole`",
+        ),
+    )
     fewest_frames = 2
     version = "1"
     unit = "dB"

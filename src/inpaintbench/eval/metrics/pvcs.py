@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.i3d_metrics import I3dMetric
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView
+
+SHORT_CLIPS = Deviation(
+    "clips of fewer than ten frames",
+    "the truth's last frame fills up both clips",
+    "each clip repeats its own last frame",
+    "such clips score worse here; clips of ten frames and more, as all of DEVIL's are, score the same",
+)
 
 
 class Pvcs(I3dMetric):
@@ -35,6 +43,7 @@ class Pvcs(I3dMetric):
 
     name = "pvcs"
     version = "1"
+    deviations = (SHORT_CLIPS,)
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import INAPPLICABLE, Measurement, check_regions
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import largest
@@ -32,6 +33,27 @@ class SemanticScore:
     """
 
     name = "semantic_score"
+    deviations = (
+        Deviation(
+            "masks that are empty in every frame",
+            "the whole frame is measured",
+            "no value: the edit has no object",
+            "means are over fewer clips",
+        ),
+        Deviation(
+            "a frame that the mask covers whole",
+            "the clip is NaN",
+            "the clip has no value, and a reason",
+            "none where the mask leaves something in every frame",
+            {"empty": "no_value"},
+        ),
+        Deviation(
+            "numbers of frames",
+            "the sum over the frames of the mask, divided by the number of frames of the original",
+            "a mask with another number of frames is refused",
+            "none where both numbers are the same",
+        ),
+    )
     version = "1"
     unit = "grey levels"
     higher_is_better = False

@@ -9,7 +9,7 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
 from inpaintbench.eval.passes.dino_frames import dino_vectors
 from inpaintbench.eval.passes.frame_vectors import consistency
-from inpaintbench.eval.passes.gif_frames import through_gif
+from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.dino import WEIGHTS
 from inpaintbench.view import ItemView
@@ -30,6 +30,7 @@ class SubjectConsistency:
     """
 
     name = "subject_consistency"
+    deviations = (WITHOUT_GIF,)
     fewest_frames = 2
     version = "1"
     unit = ""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement, check_regions
-from inpaintbench.eval.passes.clip_frames import clip_vectors, prompt_vector
+from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, clip_vectors, prompt_vector
 from inpaintbench.eval.passes.clip_pictures import check_way
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.clip import shape_of
@@ -31,6 +31,7 @@ class SuccessRate:
     """
 
     name = "success_rate"
+    deviations = (SINGLE_PRECISION,)
     version = "1"
     unit = ""
     higher_is_better = True

@@ -24,6 +24,7 @@ class UIds(InceptionSets):
     """
 
     name = "u_ids"
+    deviations = (separability.MACHINE,)
     version = "1"
     higher_is_better = True
     decimals = 4

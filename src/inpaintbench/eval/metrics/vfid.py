@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inpaintbench.eval.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.eval.i3d_metrics import I3dSets, stored_key
 from inpaintbench.eval.metrics.base import Array, Features, Measurement
 from inpaintbench.eval.passes import i3d_clip
@@ -26,6 +27,7 @@ class Vfid(I3dSets):
     """
 
     name = "vfid"
+    deviations = (ROOT_OF_COVARIANCES,)
     version = "1"
 
     def __init__(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inpaintbench.eval.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.eval.i3d_metrics import I3dSets, stored_key
 from inpaintbench.eval.metrics.base import Features, Measurement
+from inpaintbench.eval.metrics.pvcs import SHORT_CLIPS
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView
@@ -29,6 +31,7 @@ class VfidClips(I3dSets):
     """
 
     name = "vfid_clips"
+    deviations = (ROOT_OF_COVARIANCES, SHORT_CLIPS)
     version = "1"
 
     def __init__(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.landings import Landings, landings
@@ -45,6 +46,15 @@ class WarpError:
     """
 
     name = "warp_error"
+    deviations = (
+        Deviation(
+            "optical flow",
+            "FlowNet2, a network with layers of its own for one kind of graphics card",
+            "RAFT (large, torchvision's parameters)",
+            "other numbers, which compare with none that were printed; how far apart they are was not measured",
+            {"flow": "raft_large"},
+        ),
+    )
     fewest_frames = 2
     version = "1"
     unit = ""

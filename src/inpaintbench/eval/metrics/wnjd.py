@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Measurement, check_regions
 from inpaintbench.eval.poses import estimator
@@ -44,6 +45,20 @@ class Wnjd:
     """
 
     name = "wnjd"
+    deviations = (
+        Deviation(
+            "pose estimator",
+            "a stacked hourglass, which the organisers ran and which finds sixteen joints in whatever it is shown",
+            "Keypoint R-CNN, 17 joints of COCO; `--pose` names another",
+            "numbers of another estimator, which compare with none that were printed",
+        ),
+        Deviation(
+            "joints that are not found",
+            "there are none",
+            "are left out of the mean and counted; a picture in which nobody is found has no value",
+            "means are over fewer joints and pictures; the counts stand in the details",
+        ),
+    )
     version = "1"
     unit = ""
     higher_is_better = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Literal
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.clip_pictures import kept_rows, squares_by_pillow, squares_of_tensor
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, of_length_one
@@ -14,6 +15,12 @@ from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+SINGLE_PRECISION = Deviation(
+    "precision of CLIP",
+    "half precision (FP16) on graphics cards, single on processors",
+    "single precision everywhere, unless a run asks for less",
+    "what a card made there differs in the last printed digits; the difference was not measured",
+)
 _BYTES_PER_NUMBER = 80
 """Of activations, for each number of a token."""
 

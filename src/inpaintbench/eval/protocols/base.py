@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, field_serializer, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, field_serializer, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.deviations import Deviation, of_leaf
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
@@ -60,6 +61,10 @@ class Protocol(BaseModel):
     """Metrics that `eval rank` orders against their direction, as a challenge printed it; no score depends on it."""
     mean_places: Literal["rounded", "truncated"] = "rounded"
     """How `eval rank` brings mean places to one decimal; no score depends on it."""
+    follows: str = Field("", exclude=True)
+    """The publication whose numbers it is to give, and which form of it; empty for protocols that follow none."""
+    deviations: tuple[Deviation, ...] = Field((), exclude=True)
+    """Where it differs from what it follows, beside what its metrics state of themselves: see ``all_deviations``."""
 
     @field_validator("regions")
     @classmethod
@@ -134,6 +139,13 @@ class Protocol(BaseModel):
             return 1
         infinite = int(details.get(f"infinite_{parts}", 0)) if self.infinite_rule(metric) == "count" else 0
         return (int(details[parts]) - infinite) or int(details[parts])
+
+    def all_deviations(self) -> list[tuple[str, Deviation]]:
+        """Where it differs from what it follows, each with the metric that states it, or "" for its own; none of a free one."""
+        if not self.follows:
+            return []
+        stated = [(name, one) for name in self.metrics for one in of_leaf(METRICS.get(name), self.metrics[name])]
+        return [("", one) for one in self.deviations] + stated
 
     def build_metrics(self, names: Sequence[str] | None = None) -> list[Metric]:
         """The metrics ``names``, or all of the protocol's, ready to measure all its regions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
 
 _WANG: dict[str, Constant] = {"data_range": 1.0, "sigma": 1.5, "window_pixels": 11, "k1": 0.01, "k2": 0.03}
@@ -18,6 +19,15 @@ AS_PUBLISHED = Protocol(
     metrics={"mse": {}, "psnr": {"data_range": 1.0, "infinite": "keep"}, "dssim": DSSIM_PUBLISHED},
     ranked_against=("dssim",),
     mean_places="truncated",
+    follows="the released scorer of ChaLearn LAP 2018, track 2",
+    deviations=(
+        Deviation(
+            "coding of clips",
+            "predictions are H.264 of any kind, the truth is H.264 of 100 kbit/s",
+            "predictions are kept without loss; the truth is the dataset's (`build decaption --form challenge`: 100 kbit/s)",
+            "on lossless datasets nothing of the error is the codec's",
+        ),
+    ),
 )
 """Reproduces the numbers of the released code: whole frames in colour, the mean over frames, then over clips. A clip with another
 number of frames than the truth, like one that is not there, is skipped, so a method loses nothing by leaving it out; the paper's

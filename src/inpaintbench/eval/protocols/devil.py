@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 from inpaintbench.regions import REGIONS
@@ -41,6 +42,33 @@ AS_PUBLISHED = Protocol(
         "vfid_clips": {**_WINDOWS, **_PUBLISHED_I3D, "ddof": 1},
         "warp_error": {"flow": "raft_large", "size_multiple": 64, **_OCCLUSION, "border": "clamp"},
     },
+    follows="the released evaluation code of DEVIL, CVPR 2022, after its repair of LPIPS in May 2023",
+    deviations=(
+        Deviation(
+            "LPIPS of the paper",
+            "AlexNet without its trained parameters under trained heads",
+            "`lpips` 0.1 of AlexNet with its parameters, as in the repaired code",
+            "the paper's column compares with nothing: 0.00236 there, 0.027345 after the repair, for one cell",
+        ),
+        Deviation(
+            "standard errors",
+            "over videos, as if they were independent (ddof 1)",
+            "over sources, of which clips are parts",
+            "no mean changes; errors and intervals are wider where clips share a source",
+        ),
+        Deviation(
+            "regions other than `frame` (of PCons, `hole`)",
+            "do not exist",
+            "the hole, its band and the known pixels besides",
+            "no published number has a counterpart",
+        ),
+        Deviation(
+            "MSE, hole sharpness",
+            "do not exist",
+            "measured besides; the sharpness explains PCons",
+            "no published number has a counterpart",
+        ),
+    ),
 )
 """Reproduces the numbers of the released code for the whole frame (PCons: for the hole), including its SSIM range of 2, its
 lopsided PCons search, infinite items that count as the largest finite one, and frames of 0..1 for a network that wants -1..1.

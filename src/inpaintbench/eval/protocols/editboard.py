@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
 
 _BAND_RADIUS_PIXELS = 8
 """Nothing is measured there: edited clips are measured whole."""
+_CODE = "the released code of EditBoard, AAAI 2025"
+_TEXT = "the text of EditBoard, AAAI 2025; what it leaves open is as in the released code"
 _RELEASED: dict[str, Constant] = {"flow": "farneback", "mask": "luma_at_most", "mask_level": 5, "least_valid_share": 0.7}
 _PAPER: dict[str, Constant] = {"flow": "raft_large", "mask": "channels_below", "mask_level": 5, "least_valid_share": 0.7}
 
@@ -38,6 +41,27 @@ _CORRECTED_NETWORKS: dict[str, Mapping[str, Constant]] = {
 """One way to shrink a frame for all four, so they share what the network sees; a tie is half a success, and of tall frames the
 middle is kept, not the bottom."""
 
+_OF_ALL = (
+    Deviation(
+        "order of frames",
+        "file names sorted as text, `frame_10` before `frame_2`",
+        "sorted by their numbers",
+        "other scores where names are not padded with zeros",
+    ),
+    Deviation(
+        "size of frames",
+        "512x512 by squashing, which is written into the code",
+        "as they are; `--side 512` squashes, `build editing --behaviour as-published` too",
+        "none for frames of 512x512",
+    ),
+    Deviation(
+        "edits that do not fit their original",
+        "scored as far as both go, or an error that loses all scores",
+        "refused before anything is measured, with the reason",
+        "means are over fewer edits",
+    ),
+)
+
 
 def _protocol(
     name: str,
@@ -46,9 +70,12 @@ def _protocol(
     empty: str,
     least_motion_pixels: float,
     others: Mapping[str, Mapping[str, Constant]],
+    follows: str = "",
 ) -> Protocol:
     return Protocol(
         name=f"editboard/{name}",
+        follows=follows,
+        deviations=_OF_ALL,
         regions=("frame",),
         band_radius_pixels=_BAND_RADIUS_PIXELS,
         composite=False,
@@ -61,20 +88,22 @@ def _protocol(
     )
 
 
-AS_PUBLISHED = _protocol("as-published", _RELEASED, empty="no_value", least_motion_pixels=0.0, others=_RELEASED_NETWORKS)
+AS_PUBLISHED = _protocol(
+    "as-published", _RELEASED, empty="no_value", least_motion_pixels=0.0, others=_RELEASED_NETWORKS, follows=_CODE
+)
 """Reproduces the numbers of the released code for frames of 512x512: Farneback's flow, a mask by luma, every pixel in FF-beta.
 Where that code scores a clip 0 because FF-alpha does not apply to it, or NaN because a mask leaves nothing, there is no value.
 Consistency of subject and background, aesthetic and imaging quality look at the frames themselves; that code shows them a GIF,
 which it writes into the user's folder: see the next protocol."""
 
 AS_PUBLISHED_GIF = _protocol(
-    "as-published-gif", _RELEASED, empty="no_value", least_motion_pixels=0.0,
+    "as-published-gif", _RELEASED, empty="no_value", least_motion_pixels=0.0, follows=_CODE,
     others={name: {**row, "gif": True} if "gif" in row else row for name, row in _RELEASED_NETWORKS.items()},
 )  # fmt: skip
 """As the released code in this too: those four see what a GIF leaves, 256 colours a frame and one frame of equal ones in a row. A
 clip that stands still has no consistency then, where that code divides by zero."""
 
-PAPER = _protocol("paper", _PAPER, empty="no_value", least_motion_pixels=0.0, others=_PAPER_NETWORKS)
+PAPER = _protocol("paper", _PAPER, empty="no_value", least_motion_pixels=0.0, others=_PAPER_NETWORKS, follows=_TEXT)
 """What the paper describes: a learned flow, a mask by the largest of the three channels, a tie that is no success, cosines of
 consistency as they are. It names PWC-Net and FlowNet, this follows RAFT. What it does not state is the released code's: the
 thresholds, that the way back along the flow is read at the pixel itself, how CLIP and DINO are shown a frame, and the divisors

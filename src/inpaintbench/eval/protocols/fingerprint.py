@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 
@@ -24,6 +25,21 @@ AS_PUBLISHED = Protocol(
     },
     missing={"mse": math.inf, "psnr": 0.0, "ssim": 0.0},
     mean_places="truncated",
+    follows="the released scorer of ChaLearn LAP 2018, track 3",
+    deviations=(
+        Deviation(
+            "size of the comparison",
+            "275x400, whatever the truth's is",
+            "the truth's",
+            "none for prints of 275x400, which `build fingerprint` makes by default",
+        ),
+        Deviation(
+            "files",
+            "truths and inputs are JPEG",
+            "truths without loss; inputs went through JPEG of quality 75 under `--behaviour as-published`",
+            "the truth has no JPEG noise that a method would have to hit",
+        ),
+    ),
 )
 """Reproduces the numbers of the released code: grey levels of the whole picture, SSIM with a range of 2, predictions of another
 size brought to the truth's by the nearest pixel, and the worst scores for predictions that are missing or cannot be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 
@@ -19,6 +20,15 @@ LAMA = Protocol(
             "fid_scale": 100.0, "epsilon": 1e-3,
         },
     },
+    follows="the released evaluator of LaMa, WACV 2022",
+    deviations=(
+        Deviation(
+            "known pixels",
+            "those of the method's own result",
+            "those of the truth",
+            "methods that change known pixels score better here",
+        ),
+    ),
 )  # fmt: skip
 """Reproduces the released evaluator: SSIM with a Gaussian window of 11 pixels, sigma 1.5, on frames with zeros around them, LPIPS
 of VGG, FID of frames shrunk bilinearly without a filter before, and the harmonic mean of 1 - LPIPS and 1 - FID / 100. Every

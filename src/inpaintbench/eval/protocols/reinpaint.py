@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, ORIGINAL, SECOND
@@ -31,6 +32,51 @@ AS_PUBLISHED = Protocol(
     regions=("frame",),
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     metrics=_metrics((SECOND, ORIGINAL), composited=False),
+    follows="the paper of re-inpainting self-consistency (2024); no code was published",
+    deviations=(
+        Deviation(
+            "the second method F2",
+            "Stable Diffusion",
+            "chosen by the run, `navier_stokes` unless named; stands in the fingerprint",
+            "D of different F2 does not compare",
+        ),
+        Deviation(
+            "second result outside the second hole",
+            "not stated; SSIM of 0.72 with at most 20 % masked says that F2's own pixels stay",
+            "F2's own",
+            "with a composite D is smaller, by what F2 does to pixels that nobody hid",
+        ),
+        Deviation(
+            "trunk of LPIPS",
+            "not stated",
+            "AlexNet, heads 0.1, the package's default",
+            "values of trunks do not compare",
+        ),
+        Deviation(
+            "SSIM window",
+            "not stated",
+            "uniform, 7 pixels, range 1",
+            "windows differ by 0.05 on one picture with noise of 20 levels",
+        ),
+        Deviation(
+            "exact results in PSNR",
+            "not stated",
+            "infinite values are left out of means and counted",
+            "none unless a result equals what it is compared with",
+        ),
+        Deviation(
+            "noise of Table 4",
+            "its range and the order of its steps are not stated",
+            "added to intensities of 0..1 and cut off there; drawn at 1/16 of the size and enlarged",
+            "made at full size and shrunk it would be a sixteenth as strong",
+        ),
+        Deviation(
+            "ties in selection frequencies",
+            "not stated",
+            "the item is divided",
+            "columns still sum to 100 %",
+        ),
+    ),
 )
 """D of equation 1 and the two other objectives of Table 1 (0-1: ``psnr``, ``ssim``, ``lpips`` of the frame), the second result
 compared as the second method gives it. That the paper does not composite it follows from its numbers alone: an SSIM of 0.72 with

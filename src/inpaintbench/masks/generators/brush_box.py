@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import cv2
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.arguments import Interval, choice, share, share_interval
 from inpaintbench.masks.generators.base import Drawn
@@ -46,6 +47,26 @@ class BrushBox:
     """
 
     name = "brush_box"
+    deviations = (
+        Deviation(
+            "numbers and sizes of strokes and boxes",
+            "not stated in the paper of re-inpainting",
+            "those of LaMa's presets, `medium-512` by default",
+            "holes of the same area are finer or coarser",
+        ),
+        Deviation(
+            "reaching a bin of area",
+            "not stated; LaMa throws away what falls outside",
+            "strokes are added up to an area drawn in the bin; `--reach rejection` throws away",
+            "areas spread over the whole bin",
+        ),
+        Deviation(
+            "width of strokes",
+            "OpenCV paints about a pixel more than asked for",
+            "as wide as asked for",
+            "LaMa's thin-256 has 10 % more area",
+        ),
+    )
     version = "1"
     needs: tuple[str, ...] = ()
 

@@ -11,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Joint
@@ -55,6 +56,14 @@ class JointBlocks:
     """
 
     name = "joint_blocks"
+    deviations = (
+        Deviation(
+            "which joints, and how far from them",
+            "not stated",
+            "joints with replacement; the block's centre uniform within one block size",
+            "not known",
+        ),
+    )
     version = "1"
     needs: tuple[str, ...] = ("joints",)
 

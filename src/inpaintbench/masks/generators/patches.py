@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.arguments import choice, share_interval, whole
 from inpaintbench.masks.generators.base import Drawn
@@ -28,6 +29,15 @@ class Patches:
     """
 
     name = "patches"
+    deviations = (
+        Deviation("side of a patch", "not stated", "32 pixels; `--patch`", "smaller patches are easier to predict again"),
+        Deviation(
+            "exact share or independent patches",
+            "independent, by Algorithm 2",
+            "the same; `--count exact` has the share exactly",
+            "none by default",
+        ),
+    )
     version = "1"
     needs: tuple[str, ...] = ()
 

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.overlays.fonts import find_font, installed_families
@@ -32,6 +33,20 @@ class Subtitles:
     """
 
     name = "subtitles"
+    deviations = (
+        Deviation(
+            "looks of the text",
+            "a grid that was not published; Arial or the like by all appearance",
+            "a grid after the pictures that participants showed; the bundled font or those that are installed",
+            "not known",
+        ),
+        Deviation(
+            "hole",
+            "was not published; participants took thresholds of the difference",
+            "where the overlay is not wholly transparent, exactly",
+            "no score under `as-published` uses it",
+        ),
+    )
     version = "2"
     needs = ("timed_text",)
 

@@ -1,0 +1,36 @@
+"""The recipes in the form that comes nearest to their publications, and where that form still differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from inpaintbench.deviations import Deviation, of_leaf
+from inpaintbench.recipes import settings, stages
+from inpaintbench.recipes.decaption import DecaptionRecipe
+from inpaintbench.recipes.devil import DevilRecipe
+from inpaintbench.recipes.editing import EditingRecipe
+from inpaintbench.recipes.fingerprint import FingerprintRecipe
+from inpaintbench.recipes.humans import HumansRecipe
+from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+
+PUBLISHED: tuple[Any, ...] = (
+    DevilRecipe(behaviour="as-published"),
+    ReinpaintRecipe(),
+    HumansRecipe(),
+    DecaptionRecipe(),
+    FingerprintRecipe(behaviour="as-published"),
+    EditingRecipe(behaviour="as-published"),
+)
+"""Recipes without a choice of behaviours leave open, and state as deviations, what was not published."""
+
+
+def all_deviations(recipe: BaseModel) -> list[tuple[str, Deviation]]:
+    """Where a recipe differs from what it follows, each with the leaf that states it, or "" for the recipe's own."""
+    own: tuple[Deviation, ...] = recipe.deviations  # type: ignore[attr-defined]
+    leaves = [
+        stages.leaf_class(kind, name) for kind, names in settings.stages_of(recipe).leaves_of(recipe).items() for name in names
+    ]
+    stated = [(leaf.name, one) for leaf in leaves for one in of_leaf(leaf, recipe.model_dump())]
+    return [("", one) for one in own] + stated

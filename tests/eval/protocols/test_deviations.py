@@ -1,0 +1,82 @@
+"""Deviations from publications: stated beside what deviates, and only where it holds."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from inpaintbench.deviations import Deviation, of_leaf
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.recipes.published import PUBLISHED, all_deviations
+
+FREE = ("no-reference/koniq", "no-reference/spaq")
+"""Protocols of this program, without a publication to differ from."""
+
+
+def stated(name: str) -> dict[str, list[str]]:
+    """Who says it -> what differs, of one protocol."""
+    found: dict[str, list[str]] = {}
+    for leaf, one in PROTOCOLS.get(name).all_deviations():
+        found.setdefault(leaf, []).append(one.what)
+    return found
+
+
+@pytest.mark.parametrize("name", list(PROTOCOLS))
+def test_protocols_name_what_they_follow_and_corrected_ones_follow_nobody(name: str) -> None:
+    protocol = PROTOCOLS.get(name)
+    assert bool(protocol.follows) == (not name.endswith("/corrected") and name not in FREE)
+    assert bool(protocol.all_deviations()) == bool(protocol.follows)
+
+
+def test_a_deviation_holds_under_its_constants_alone() -> None:
+    assert "optical flow" in stated("devil/as-published")["warp_error"]
+    assert "valid share below the limit" in stated("editboard/as-published")["ff_alpha"]
+    assert "valid share below the limit" not in stated("editboard/paper")["ff_alpha"]
+    assert "optical flow" in stated("editboard/paper")["ff_beta"]
+    assert "ff_beta" not in stated("editboard/as-published")
+    assert "imaging_quality" in stated("editboard/as-published")
+    assert "imaging_quality" not in stated("editboard/as-published-gif")
+
+
+def test_what_published_numbers_would_be_mistaken_for_is_stated() -> None:
+    devil, editboard = stated("devil/as-published"), stated("editboard/as-published")
+    assert "clips of fewer than ten frames" in devil["pvcs"]
+    assert {"frames without a hole", "PCons over `frame` and `band`"} <= set(devil["pcons"])
+    assert {"valid share", "pairs without a valid pixel"} <= set(editboard["ff_alpha"])
+    assert "precision of CLIP" in editboard["clip_similarity"]
+    built = {recipe.kind: [(leaf, one.what) for leaf, one in all_deviations(recipe)] for recipe in PUBLISHED}
+    assert ("", "candidates for a label of camera motion") in built["devil"]
+    assert ("devil_blobs", "rasteriser") in built["devil"]
+
+
+def everything() -> list[tuple[str, Deviation]]:
+    of_protocols = [(name, one) for name in PROTOCOLS for _, one in PROTOCOLS.get(name).all_deviations()]
+    return of_protocols + [(recipe.kind, one) for recipe in PUBLISHED for _, one in all_deviations(recipe)]
+
+
+def test_every_text_fits_a_cell_of_a_table() -> None:
+    for owner, one in everything():
+        for text in (one.what, one.published, one.here, one.effect):
+            assert text.strip() == text != "", owner
+            assert "\n" not in text, owner
+
+
+def test_conditions_name_constants_that_the_metric_has() -> None:
+    for name in METRICS:
+        leaf = METRICS.get(name)
+        for one in getattr(leaf, "deviations", ()):
+            assert set(one.where) <= set(inspect.signature(leaf).parameters), name
+
+
+def test_no_score_depends_on_what_is_stated() -> None:
+    protocol: Protocol = PROTOCOLS.get("devil/as-published")
+    other = Protocol(**protocol.model_dump() | {"follows": "another", "deviations": (Deviation("a", "b", "c", "d"),)})
+    assert other.fingerprint == protocol.fingerprint
+    assert other.model_dump() == protocol.model_dump()
+
+
+def test_a_leaf_that_states_nothing_deviates_in_nothing() -> None:
+    assert of_leaf(METRICS.get("mse"), {}) == []
