@@ -115,10 +115,10 @@ def test_a_file_turned_by_metadata_is_decoded_upright(tmp_path: Path) -> None:
 
 def test_images_round_trip_and_bad_ones_are_refused(tmp_path: Path) -> None:
     image = data.coffee()[:20, :30]
-    video.write_image(tmp_path / "b.png", image)
-    video.write_image(tmp_path / "a.png", image[::-1])
+    video.write_image(tmp_path / "1.png", image)
+    video.write_image(tmp_path / "0.png", image[::-1])
     assert (video.read_image_folder(tmp_path) == np.stack([image[::-1], image])).all()
-    video.write_image(tmp_path / "c.png", image[:5])
+    video.write_image(tmp_path / "2.png", image[:5])
     with pytest.raises(MediaError, match="images of 2 different sizes"):
         video.read_image_folder(tmp_path)
     (tmp_path / "d.png").write_text("no")

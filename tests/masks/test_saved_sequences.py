@@ -29,6 +29,7 @@ def fill(folder: Path, *names: str) -> Path:
         (("cat.jpg", "cat_mask000.png", "cat_mask001.png", "cat_masked.png"), {"cat_mask000": 1, "cat_mask001": 1}),
         (("val_00001629.png", "val_00008015.png"), {"val_00001629": 1, "val_00008015": 1}),
         (("00000.png",), {"00000": 1}),
+        (tuple(f"{number}.png" for number in range(12)), {"masks": 12}),
         (("a/._00000.png", "00.png", "01.png"), {"masks": 2}),
     ],
 )
@@ -46,12 +47,26 @@ def test_a_stated_layout_wins(tmp_path: Path) -> None:
 
 
 def test_frames_are_in_natural_order(tmp_path: Path) -> None:
-    folder = fill(tmp_path / "masks", "frame_10.png", "frame_9.png", "frame_2.png")
+    folder = fill(tmp_path / "masks", "frame_10.png", "frame_9.png", "frame_8.png")
     assert [path.name for path in sequence_files(folder, layout="sequence")["masks"]] == [
-        "frame_2.png",
+        "frame_8.png",
         "frame_9.png",
         "frame_10.png",
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("00000.png", "00001.png", "00003.png"), r"00003\.png follows 00001\.png.*`layout=images` takes each for a mask"),
+        (("0.png", "1.png", "01.png"), r"01\.png and 1\.png have the same number"),
+        (("bear/0.png", "bear/2.png", "bear/3.png"), r"masks 'bear': .* 2\.png follows 0\.png"),
+        (("bear/cat.png", "bear/dog.png"), r"masks 'bear': .* cat\.png has no number"),
+    ],
+)
+def test_sequences_without_a_clear_order_are_refused(tmp_path: Path, names: tuple[str, ...], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        sequence_files(fill(tmp_path / "masks", *names))
 
 
 def test_folders_without_masks_are_errors(tmp_path: Path) -> None:

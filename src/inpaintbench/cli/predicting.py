@@ -45,7 +45,8 @@ Saved = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LABEL=FOLDER",
-        help="Predictions made elsewhere: files ITEM.mp4, .mkv, .png, .jpg, .jpeg or .bmp, or a folder ITEM of PNGs.",
+        help="Predictions made elsewhere: files ITEM.mp4, .mkv, .png, .jpg, .jpeg, .bmp, .webp, .tif or .tiff, "
+        "or a folder ITEM of numbered images.",
     ),
 ]
 Commands = Annotated[

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.errors import InputError, MediaError, UnknownNameError
 
 Layout = Literal["auto", "sequences", "sequence", "images"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
@@ -26,18 +26,18 @@ def list_sequences(folder: Path | str, *, layout: Layout = "auto") -> list[str]:
 
 
 def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[str, tuple[Path, ...]]:
-    """The files of every sequence in ``folder``, frames in natural order (frame 10 after frame 9).
+    """The files of every sequence in ``folder``, frames by their numbers, as ``video.image_folders`` has it.
 
     Args:
         folder: where masks lie.
         layout: ``sequences``: a folder each, named by it (DAVIS, YouTube-VOS). ``sequence``: the images are the frames of one
             sequence, named by the folder (ProPainter). ``images``: each is a mask of its own, named by its file without the
             ending (LaMa). Of files beside each other those with ``_mask`` in their names count, where there are any.
-            ``auto``: ``sequences`` where subfolders hold images; else ``sequence`` where names end in evenly spaced
-            numbers of equal length, such as 00000, 00005; else ``images``.
+            ``auto``: ``sequences`` where subfolders hold images; else ``sequence`` where names end in numbers at most 10
+            apart, such as 00000, 00005, with more there than missing; else ``images``.
 
     Raises:
-        InputError: no such folder, or no images in that layout.
+        InputError: no such folder, no images in that layout, or a sequence without a clear order, such as one with a gap.
         UnknownNameError: no such layout.
     """
     if layout not in LAYOUTS:
@@ -46,13 +46,14 @@ def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[st
     if not root.is_dir():
         raise InputError(f"no folder of masks at {folder}")
     if layout in ("auto", "sequences"):
-        found = {path.name: _images(path) for path in sorted(root.iterdir()) if path.is_dir() and not path.name.startswith(".")}
-        found = {name: files for name, files in found.items() if files}
+        folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+        found = {path.name: _ordered(files, path.name) for path in folders if (files := _images(path))}
         if found or layout == "sequences":
             return _some(found, folder, "subfolders with images")
     files = _images(root)
     if files and (layout == "sequence" or (layout == "auto" and _are_frames(files))):
-        return {root.resolve().name: files}
+        alone = "; `layout=images` takes each for a mask of its own"
+        return {root.resolve().name: _ordered(files, root.resolve().name, way_out=alone)}
     return _some(_single(files), folder, "images")
 
 
@@ -70,7 +71,7 @@ def _some(found: Mapping[str, tuple[Path, ...]], folder: Path | str, what: str) 
     return found
 
 
-def _single(files: tuple[Path, ...]) -> Mapping[str, tuple[Path, ...]]:
+def _single(files: Sequence[Path]) -> Mapping[str, tuple[Path, ...]]:
     by_name: dict[str, tuple[Path, ...]] = {}
     for file in files:
         if file.stem in by_name:
@@ -79,25 +80,30 @@ def _single(files: tuple[Path, ...]) -> Mapping[str, tuple[Path, ...]]:
     return by_name
 
 
-def _images(folder: Path) -> tuple[Path, ...]:
-    found = [path for path in folder.iterdir() if video.is_image(path) and not path.name.startswith(".") and path.is_file()]
-    masks = [path for path in found if _NAMED_MASK.search(path.stem)]
-    return tuple(sorted(masks or found, key=_natural))
+def _images(folder: Path) -> list[Path]:
+    found = video.list_images(folder)
+    return [path for path in found if _NAMED_MASK.search(path.stem)] or found
 
 
-def _natural(path: Path) -> tuple[tuple[str, int], ...]:
-    """Digits compare as numbers; the whole name breaks ties."""
-    parts = re.findall(r"(\D*)(\d*)", path.name)
-    return (*((text, int(digits or 0)) for text, digits in parts), (path.name, 0))
+def _ordered(files: Sequence[Path], name: str, *, way_out: str = "") -> tuple[Path, ...]:
+    try:
+        return video.by_number(files, name=f"masks {name!r}", even_steps=True)  # YouTube-VOS labels every fifth frame
+    except MediaError as error:
+        raise InputError(f"{error}{way_out}") from error
 
 
-def _are_frames(files: tuple[Path, ...]) -> bool:
+def _are_frames(files: Sequence[Path]) -> bool:
+    """Whether masks beside each other are the frames of one film, perhaps with some missing."""
     # `a_mask000` is a mask of the image `a` (LaMa); `frame_000_mask` is a frame.
     stems = [re.sub(r"_mask$", "", path.stem, flags=re.IGNORECASE) for path in files]
-    found = [re.fullmatch(r"(.*?)(\d+)", stem) for stem in stems]
+    found = [re.fullmatch(r"(.*?)([0-9]+)", stem) for stem in stems]
     if len(files) < 2 or any(match is None or "_mask" in match[1].lower() for match in found):
         return False
-    prefixes = {match[1] for match in found if match}
-    digits = [match[2] for match in found if match]
-    steps = {int(after) - int(before) for before, after in pairwise(digits)}
-    return len(prefixes) == 1 and len({len(text) for text in digits}) == 1 and len(steps) == 1 and max(steps) <= _MOST_STEP
+    numbers = sorted(int(match[2]) for match in found if match)
+    steps = {after - before for before, after in pairwise(numbers)}
+    if len({match[1] for match in found if match}) > 1 or min(steps) > _MOST_STEP:
+        return False
+    if len(steps) == 1 and 0 not in steps:
+        return True
+    # More there than missing: frames with a gap, which is told; single pictures have numbers far apart.
+    return 2 * len(set(numbers)) > (numbers[-1] - numbers[0]) // min(steps - {0}, default=1) + 1

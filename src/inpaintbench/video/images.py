@@ -11,7 +11,6 @@ import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from inpaintbench.errors import MediaError
-from inpaintbench.types import Frames
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
 """Lower-case file name endings that are taken for still images."""
@@ -48,21 +47,6 @@ def _eight_bits(image: Image.Image, *, name: str) -> Image.Image:
     if levels is None or (image.mode == "I" and levels.max(initial=0) < 256):
         return image
     return Image.fromarray((levels >> 8).astype(np.uint8))
-
-
-def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
-    """The images of a folder, sorted by name, as ``uint8[T, H, W, 3]``.
-
-    Raises:
-        MediaError: no images, or images of different sizes.
-    """
-    paths = sorted(path for path in Path(folder).glob(pattern) if is_image(path))
-    images = [read_image(path) for path in paths]
-    sizes = {image.shape for image in images}
-    if len(sizes) != 1:
-        found = "no images" if not sizes else f"images of {len(sizes)} different sizes"
-        raise MediaError(f"{Path(folder).name} holds {found}")
-    return np.stack(images)
 
 
 def write_image(path: Path | str, image: npt.NDArray[np.uint8] | npt.NDArray[np.bool_]) -> None:

@@ -111,3 +111,12 @@ def test_an_order_of_text_is_told_once(executor: LocalExecutor, tmp_path: Path) 
     notes = found(executor, tmp_path, *asked)["note"]
     assert len(notes) == 1
     assert "frame_10.png would stand in the place of frame_2.png" in notes[0]
+
+
+def test_an_edit_of_other_frames_than_its_original_has_is_a_fault(executor: LocalExecutor, tmp_path: Path) -> None:
+    frames = original()
+    write_frames(tmp_path / "fox", frames)
+    write_frames(tmp_path / "calm" / "fox", frames, name=lambda place: f"{5 * place:05d}.png")
+    faults = found(executor, tmp_path, line("calm", "fox", semantic_mask_path=""))["fault"]
+    assert len(faults) == 1
+    assert faults[0].endswith("the numbers of the edit go in steps of 5, those of its original in steps of 1")

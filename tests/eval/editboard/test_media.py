@@ -80,3 +80,13 @@ def test_the_digest_tells_pixels_and_shapes_apart() -> None:
     frames = original()
     assert media.digest(frames) == media.digest(frames.copy())
     assert len({media.digest(frames), media.digest(frames.reshape(4, 64, 48, 3)), media.digest(frames + 1)}) == 3
+
+
+def test_frames_without_a_clear_order_are_refused(tmp_path: Path) -> None:
+    folder = write_frames(tmp_path / "wild", original())
+    (folder / "00002.png").unlink()
+    with pytest.raises(MediaError, match=r"^'wild': the order .*: 00003\.png follows 00001\.png"):
+        media.located(folder, name="wild")
+    video.write_image(folder / "preview.png", original()[0])
+    with pytest.raises(MediaError, match=r"preview\.png has no number"):
+        media.located(folder, name="wild")

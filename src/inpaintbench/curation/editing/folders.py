@@ -10,7 +10,6 @@ Nothing is ever written here.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,7 +69,7 @@ def _clips(folder: Path, depth: int) -> Iterator[Path]:
         if path.name.startswith(".") or path.name == _ANNOTATIONS or path.stem.endswith(_MASK):
             continue
         if path.is_dir():
-            if images(path):
+            if video.list_images(path):
                 yield path
             if depth:
                 yield from _clips(path, depth - 1)
@@ -78,25 +77,26 @@ def _clips(folder: Path, depth: int) -> Iterator[Path]:
             yield path
 
 
-def images(folder: Path) -> tuple[Path, ...]:
-    """The images of a folder, ``frame_2`` before ``frame_10``."""
-    found = [path for path in folder.iterdir() if video.is_image(path) and not path.name.startswith(".") and path.is_file()]
-    return tuple(sorted(found, key=_numeric))
-
-
-def _numeric(path: Path) -> tuple[tuple[tuple[str, int], ...], str]:
-    parts = re.findall(r"(\D*)(\d*)", path.stem)
-    return tuple((text, int(digits or -1)) for text, digits in parts), path.name
-
-
 def mask_files(path: Path, *, given: Path | None) -> tuple[Path, ...]:
-    """The masks of the clip at ``path``: below ``given`` under its name, else where DAVIS or EditBoard have them."""
+    """The masks of the clip at ``path``: below ``given`` under its name, else where DAVIS or EditBoard have them.
+
+    Raises:
+        MediaError: masks without a clear order, or in two places.
+    """
     name = path.stem if path.is_file() else path.name
     places = [path.with_name(f"{name}{_MASK}")] if given is None else [given / name, given / f"{name}{_MASK}"]
     if given is None and _FRAMES in path.parts:
         last = len(path.parts) - 1 - path.parts[::-1].index(_FRAMES)
         places.append(Path(*path.parts[:last], _ANNOTATIONS, *path.parts[last + 1 :]))
-    return next((found for place in places if place.is_dir() and (found := images(place))), ())
+    found = {place: files for place in places if place.is_dir() and (files := _ordered(place))}
+    if len(found) > 1:
+        raise MediaError(f"masks lie in {' and in '.join(map(repr, map(str, found)))}: keep one of them")
+    return next(iter(found.values()), ())
+
+
+def _ordered(folder: Path) -> tuple[Path, ...]:
+    # YouTube-VOS keeps, and labels, every fifth frame.
+    return video.numbered_images(folder, even_steps=True)
 
 
 def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[list[Found], list[str]]:
@@ -119,8 +119,11 @@ def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[lis
             faults.append(f"clip {name!r} is the same folder as clip {taken[real]!r}: call it by one name")
             continue
         taken[real] = name
-        frames = images(paths[0]) if paths[0].is_dir() else ()
-        found.append(Found(name, paths[0], frames, mask_files(paths[0], given=masks)))
+        try:
+            frames = _ordered(paths[0]) if paths[0].is_dir() else ()
+            found.append(Found(name, paths[0], frames, mask_files(paths[0], given=masks)))
+        except MediaError as error:
+            faults.append(f"clip {name!r}: {error}")
     return found, faults
 
 
@@ -151,6 +154,8 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
         return [f"{told} has no masks, which its task needs; put them into {clip.path.stem + _MASK!r} beside it"]
     if count != len(clip.masks):
         return [f"{told} has {count} frames but {len(clip.masks)} masks"]
+    if clip.frames and video.step_of(clip.frames) != video.step_of(clip.masks):
+        return [f"{told} has frames {_begin(clip.frames)} but masks {_begin(clip.masks)}: give the masks of these frames"]
     try:
         size = video.read_image(clip.frames[0]).shape[:2] if clip.frames else None
         looked = _looked_at(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in clip.masks))
@@ -162,6 +167,10 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
         return [f"{told} has masks of {wrong[0][1]}x{wrong[0][0]}, its frames are {width}x{height}"]
     counts = sum(np.array(values) for _, values in looked)
     return [fault for one in objects if (fault := _object_fault(told, np.asarray(counts), one))]
+
+
+def _begin(paths: Sequence[Path]) -> str:
+    return ", ".join(path.name for path in paths[:2]) + " ..."
 
 
 def _frames_of_video(path: Path, *, expected: int | None) -> int:
@@ -218,11 +227,9 @@ def order_notes(clips: Sequence[Found]) -> Mapping[str, str]:
     notes = {}
     for clip in clips:
         for paths in (clip.frames, clip.masks):
-            as_text = sorted(paths, key=lambda path: os.fsencode(path.name))
-            if as_text != list(paths):
-                place = next(at for at, pair in enumerate(zip(as_text, paths, strict=True)) if pair[0] != pair[1])
+            if pair := video.misplaced_as_text(paths):
                 notes[clip.name] = (
                     f"frames are taken in numeric order; programs that sort names as text, as EditBoard's does, take "
-                    f"{as_text[place].name} for {paths[place].name}"
+                    f"{pair[0].name} for {pair[1].name}"
                 )
     return notes

@@ -96,6 +96,8 @@ def _faults(edited: Looked, original: Looked | None, mask: Looked | None, *, squ
         if other and _differ(other, original, squashed=squashed):
             found, asked = sizes_in_words(other.shape, original.shape)
             yield f"{what} is {found}, its original {asked}{_way_out(other, original)}"
+        elif other and None not in (steps := (media.step(other.found), media.step(original.found))) and steps[0] != steps[1]:
+            yield f"the numbers of {what} go in steps of {steps[0]}, those of its original in steps of {steps[1]}"
 
 
 def _way_out(one: Looked, original: Looked) -> str:

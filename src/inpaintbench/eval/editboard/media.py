@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -31,10 +29,11 @@ def located(path: Path, *, name: str) -> Plain:
         name: what people call it.
 
     Raises:
-        MediaError: there is nothing, or nothing that could be a video.
+        MediaError: there is nothing, nothing that could be a video, or frames without a clear order.
     """
     if path.is_dir():
-        files = _images(path, name)
+        # EditBoard's released code takes whatever names there are, so that every second or fifth frame is a video, too.
+        files = video.numbered_images(path, name=repr(name), even_steps=True)
         if not files:
             raise MediaError(f"folder {name!r} has no images ({', '.join(video.IMAGE_SUFFIXES)})")
         return {"path": str(path), "name": name, "files": [str(file) for file in files]}
@@ -45,31 +44,20 @@ def located(path: Path, *, name: str) -> Plain:
     return {"path": str(path), "name": name, "files": []}
 
 
-def _images(folder: Path, name: str) -> list[Path]:
-    try:
-        found = [path for path in folder.iterdir() if video.is_image(path) and not path.name.startswith(".") and path.is_file()]
-    except OSError as error:
-        raise MediaError(f"folder {name!r} cannot be listed: {error.strerror}") from error
-    return sorted(found, key=_numeric)
-
-
-def _numeric(path: Path) -> tuple[tuple[tuple[str, int], ...], str]:
-    """``frame_2`` before ``frame_10``."""
-    parts = re.findall(r"(\D*)(\d*)", path.stem)
-    return tuple((text, int(digits or -1)) for text, digits in parts), path.name
-
-
 def order_note(found: Plain) -> str | None:
     """Where sorting the names of frames as text gives another order, as EditBoard's released code does: which one."""
-    files = [Path(name) for name in found["files"]]
-    as_text = sorted(files, key=lambda path: os.fsencode(path.name))
-    place = next((at for at, pair in enumerate(zip(as_text, files, strict=True)) if pair[0] != pair[1]), None)
-    if place is None:
+    pair = video.misplaced_as_text([Path(name) for name in found["files"]])
+    if pair is None:
         return None
     return (
         f"frames of {found['name']!r} are taken in numeric order; sorted as text, as in EditBoard's released code, "
-        f"{as_text[place].name} would stand in the place of {files[place].name}"
+        f"{pair[0].name} would stand in the place of {pair[1].name}"
     )
+
+
+def step(found: Plain) -> int | None:
+    """By how much the numbers of frames grow in a folder; None for a video."""
+    return video.step_of([Path(name) for name in found.get("files", ())])
 
 
 def state(found: Plain) -> list[list[Any]]:

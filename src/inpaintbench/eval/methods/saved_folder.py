@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 from itertools import product
@@ -14,20 +15,19 @@ from inpaintbench.eval.sizes import sizes_in_words
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
-SUFFIXES = (".mp4", ".mkv", ".png", ".jpg", ".jpeg", ".bmp")
-"""How the file of a prediction may end, in letters of any case; of several files the one named first here is read."""
+SUFFIXES = (".mp4", ".mkv", *video.IMAGE_SUFFIXES)
+"""How the file of a prediction may end, in letters of any case."""
 # Asking for each spelling is quicker than listing a folder of many thousand predictions for every item.
 _SPELLINGS = tuple(
     "".join(letters)
     for suffix in SUFFIXES
     for letters in product(*((one, one.upper()) if one.isalpha() else one for one in suffix))
 )
-_IMAGES = "*.[pP][nN][gG]"
 
 
 class SavedFolder:
-    """Reads ``<folder>/<item id>.mp4``, ``.mkv``, ``.png``, ``.jpg``, ``.jpeg``, ``.bmp`` or ``<item id>/*.png`` (sorted by
-    name), the first that exists, endings in letters of any case.
+    """Reads ``<folder>/<item id>.mp4``, ``.mkv``, ``.png``, ``.jpg``, ``.jpeg``, ``.bmp``, ``.webp``, ``.tif``, ``.tiff``, or the
+    images in ``<folder>/<item id>/`` by their numbers, endings in letters of any case. Of each item there may be only one.
 
     Frames of another size than the item's are refused where a hole is given. Where whole frames are judged they are passed on:
     the protocol says what becomes of them.
@@ -40,7 +40,7 @@ class SavedFolder:
     """
 
     name = "saved_folder"
-    version = "2"
+    version = "3"
     needs: tuple[str, ...] = ("input",)
     uses: tuple[str, ...] = ("hole",)
     any_size = True
@@ -55,13 +55,18 @@ class SavedFolder:
         """``uint8[T, H, W, 3]`` as stored.
 
         Raises:
-            NotMeasurable: no prediction of this item, one that cannot be read, or one of another shape beside a hole.
+            NotMeasurable: no prediction of this item or several, one that cannot be read, whose frames have no clear order, or
+                one of another shape beside a hole.
         """
-        path = self._find(view.item_id)
-        if path is None:
+        paths = self._find(view.item_id)
+        if not paths:
             raise NotMeasurable(f"no prediction for item {view.item_id!r} in {str(self.folder)!r}")
+        if len(paths) > 1:
+            names = " and ".join(repr(path.name) for path in paths)
+            raise NotMeasurable(f"item {view.item_id!r} has {len(paths)} predictions in {str(self.folder)!r}, {names}: keep one")
+        path = paths[0]
         try:
-            frames = video.read_image_folder(path, pattern=_IMAGES) if path.is_dir() else video.read_frames(path)
+            frames = video.read_image_folder(path) if path.is_dir() else video.read_frames(path)
         except (MediaError, ValueError) as error:
             raise NotMeasurable(f"prediction {path.name!r} cannot be read: {_why(error, path.name)}") from error
         wanted = (view.frames, view.height, view.width, 3)
@@ -72,18 +77,18 @@ class SavedFolder:
 
     def content(self, item_id: str) -> str:
         """Changes whenever the stored prediction of an item does: names, sizes and times of its files; "" without one."""
-        path = self._find(item_id)
-        if path is None:
-            return ""
-        files = sorted(path.glob(_IMAGES)) if path.is_dir() else [path]
-        facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-        return repr(facts)
+        files = [file for path in self._find(item_id) for file in (video.list_images(path) if path.is_dir() else [path])]
+        # A broken link has no state of its own; it is told when it is read.
+        facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) if file.exists() else file.name for file in files]
+        return repr(facts) if facts else ""
 
-    def _find(self, item_id: str) -> Path | None:
-        candidates = [self.folder / f"{item_id}{suffix}" for suffix in _SPELLINGS]
-        files = [path for path in candidates if path.is_file()]
+    def _find(self, item_id: str) -> list[Path]:
+        """Every file and folder that is a prediction of the item."""
         folder = self.folder / item_id
-        return files[0] if files else folder if folder.is_dir() else None
+        files = [path for suffix in _SPELLINGS if (path := self.folder / f"{item_id}{suffix}").is_file()]
+        # A file system that ignores case has one file under many spellings.
+        distinct = list({os.stat(path).st_ino: path for path in reversed(files)}.values())[::-1]
+        return distinct + [folder] * folder.is_dir()
 
 
 def strangers(folder: Path, item_ids: Collection[str]) -> list[str]:

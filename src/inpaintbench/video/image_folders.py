@@ -1,0 +1,143 @@
+"""Folders of numbered images: which files are frames, and their order. The one place that decides it.
+
+Frames are ordered by the number in their names: the only one that differs from name to name. What stands around it, other
+numbers included (``clip_2_0001_480p.png``), is the same for all. Counting may begin anywhere (DAVIS at 00000, ffmpeg at 1), with
+or without leading zeros. A gap, two files of one number (``1.png`` with ``01.png`` or ``1.jpg``) and a name without a number are
+refused: each is a frame in the wrong place as easily as nothing at all. Hidden files (``.DS_Store``, ``._0001.png``), folders and
+files that are no images by their endings (``Thumbs.db``, ``info.json``) are no frames; an image alone needs no number.
+
+Folders whose names are keys, such as one picture for each item, are not numbered and have no order.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from inpaintbench.errors import MediaError
+from inpaintbench.types import Frames
+from inpaintbench.video.images import is_image, read_image
+
+_DIGITS = re.compile("([0-9]+)")
+_SHOWN_EACH_SIDE = 3
+"""Names on each side of the fault, so that a sentence stays one whatever the folder holds."""
+
+
+def list_images(folder: Path | str, *, pattern: str = "*") -> list[Path]:
+    """The images of a folder whose names match ``pattern``, by name, whatever the file system lists first.
+
+    A broken link counts: leaving it out would move all frames behind it.
+
+    Raises:
+        MediaError: the folder cannot be listed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            names = [
+                entry.name for entry in entries if is_image(entry.name) and not entry.name.startswith(".") and _is_file(entry)
+            ]
+    except OSError as error:
+        raise MediaError(f"{Path(folder).name} cannot be listed: {error.strerror}") from error
+    return [Path(folder, name) for name in sorted(names, key=os.fsencode) if fnmatch.fnmatchcase(name, pattern)]
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file() or (entry.is_symlink() and not os.path.exists(entry.path))
+
+
+def numbered_images(folder: Path | str, *, pattern: str = "*", name: str = "", even_steps: bool = False) -> tuple[Path, ...]:
+    """The images of a folder in the order of their numbers; see the module.
+
+    Args:
+        folder: where they lie.
+        pattern: of the names that count.
+        name: what people call the folder; by default its name.
+        even_steps: every second, fifth ... number is no gap where the published layout has it so.
+
+    Raises:
+        MediaError: the folder cannot be listed, or names that give no clear order; it is shown.
+    """
+    return by_number(list_images(folder, pattern=pattern), name=name or Path(folder).name, even_steps=even_steps)
+
+
+def by_number(paths: Sequence[Path], *, name: str, even_steps: bool = False) -> tuple[Path, ...]:
+    """Images in the order of their numbers; arguments and errors are those of ``numbered_images``."""
+    if len(paths) < 2:
+        return tuple(paths)
+    numbers = _numbers(paths, name)
+    order = sorted(range(len(paths)), key=numbers.__getitem__)
+    ordered, counted = [paths[place] for place in order], [numbers[place] for place in order]
+    steps = [after - before for before, after in pairwise(counted)]
+    usual = min(Counter(steps).most_common(), key=lambda pair: (-pair[1], pair[0]))[0] if even_steps else 1
+    for place, step in enumerate(steps):
+        if step == 0:
+            _refuse(name, f"{ordered[place].name} and {ordered[place + 1].name} have the same number, keep one", ordered, place)
+        if step != usual and 0 not in steps:
+            how = f"numbers go in steps of {usual}" if even_steps else "every number counts"
+            gap = f"{ordered[place + 1].name} follows {ordered[place].name}, but {how}: add what is missing or number them anew"
+            _refuse(name, gap, ordered, place)
+    return tuple(ordered)
+
+
+def step_of(paths: Sequence[Path]) -> int | None:
+    """By how much the numbers of ordered images grow; None for fewer than two."""
+    if len(paths) < 2:
+        return None
+    first, second = _numbers(paths[:2], "")
+    return second - first
+
+
+def misplaced_as_text(paths: Sequence[Path]) -> tuple[Path, Path] | None:
+    """The first image that programs that sort names as text take wrongly, and the one it stands for; None where they are right."""
+    as_text = sorted(paths, key=lambda path: os.fsencode(path.name))
+    return next((pair for pair in zip(as_text, paths, strict=True) if pair[0] != pair[1]), None)
+
+
+def _numbers(paths: Sequence[Path], name: str) -> list[int]:
+    """The number of each image, the only one that differs."""
+    # Names that look alike are alike, whether a letter and its accent are one sign (Linux) or two (macOS).
+    split = [_DIGITS.split(unicodedata.normalize("NFC", path.stem)) for path in paths]
+    around = [tuple(parts[::2]) for parts in split]
+    usual = Counter(around).most_common(1)[0][0]
+    for path, parts, texts in zip(paths, split, around, strict=True):
+        if len(parts) == 1:
+            _refuse(name, f"{path.name} has no number: take it out or name it like the others", paths, paths.index(path))
+        if texts != usual:
+            other = paths[around.index(usual)].name
+            _refuse(name, f"{path.name} is not named like {other}: keep one series", paths, paths.index(path))
+    columns = list(zip(*(parts[1::2] for parts in split), strict=True))
+    varying = [column for column in columns if len(set(column)) > 1]
+    if len(varying) > 1:
+        differ = next(place for place, parts in enumerate(split) if parts != split[0])
+        _refuse(name, f"more than one number differs between {paths[0].name} and {paths[-1].name}: vary one", paths, differ)
+    return list(map(int, varying[0] if varying else columns[-1]))
+
+
+def _refuse(name: str, reason: str, paths: Sequence[Path], place: int) -> NoReturn:
+    first = max(place - _SHOWN_EACH_SIDE, 0)
+    names = [path.name for path in paths[first : place + 1 + _SHOWN_EACH_SIDE]]
+    before, after = "... " * (first > 0), " ..." * (first + len(names) < len(paths))
+    raise MediaError(f"{name}: the order of its images is not clear: {reason} ({before}{', '.join(names)}{after})")
+
+
+def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
+    """The images of a folder in the order of their numbers, as ``uint8[T, H, W, 3]``.
+
+    Raises:
+        MediaError: no images, no clear order, or images of different sizes.
+    """
+    images = [read_image(path) for path in numbered_images(folder, pattern=pattern)]
+    sizes = {image.shape for image in images}
+    if len(sizes) != 1:
+        found = "no images" if not sizes else f"images of {len(sizes)} different sizes"
+        raise MediaError(f"{Path(folder).name} holds {found}")
+    return np.stack(images)
