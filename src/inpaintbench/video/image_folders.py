@@ -97,7 +97,7 @@ def step_of(paths: Sequence[Path]) -> int | None:
 
 
 def misplaced_as_text(paths: Sequence[Path]) -> tuple[Path, Path] | None:
-    """The first image that programs that sort names as text take wrongly, and the one it stands for; None where they are right."""
+    """The first image that programs which sort names as text take wrongly, and the one that it stands for, or None."""
     as_text = sorted(paths, key=lambda path: os.fsencode(path.name))
     return next((pair for pair in zip(as_text, paths, strict=True) if pair[0] != pair[1]), None)
 
