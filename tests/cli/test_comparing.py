@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -117,10 +118,12 @@ def test_differences_intervals_and_corrected_p_are_those_of_a_calculation_by_han
     assert few["reason"] == "2 sources cannot give a p below 0.5; it takes 6"
 
 
-def test_infinite_values_win_but_have_no_difference(tmp_path: Path, root: Path) -> None:
+def test_infinite_values_win_but_have_no_difference_and_the_table_says_so(tmp_path: Path, root: Path) -> None:
     run = write_run(tmp_path / "run", root, VALUES)
-    call(root, run, "mine", "yours")
+    done = call(root, run, "mine", "yours", "--metric", "psnr", "--slice", "all items")
+    assert "1 with an infinite value left out" in " ".join(re.sub(r"[│\n]", " ", done.output).split())
     row = table(run)["psnr", "all items"]
+    assert row["n_infinite"] == "1"
     assert (row["wins"], row["ties"], row["losses"], row["n"]) == ("1", "14", "1", "15")
     assert float(row["difference"]) == pytest.approx((32.0 - 28.0) / 15)
     assert row["better"] == "mine"

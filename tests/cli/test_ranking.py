@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
+from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED as LEAVES_OUT
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
 
@@ -84,6 +86,21 @@ def test_who_leaves_items_out_is_told_apart(root: Path, run: Path) -> None:
     assert cells(done.output)[0][1] == "first"
     assert cells(done.output)[-1] == ["–", "lazy", "–", "0.0010 [n 1] (–)"]
     assert "no place by mse, with values of fewer items than others: lazy (1)" in done.output
+
+
+def test_values_that_are_left_out_for_being_infinite_are_told_beside_the_mean(root: Path, run: Path) -> None:
+    workspace, items = Workspace(run), [row["item_id"] for row in frozen.load(root).items]
+    for method, exact in (("whole", 0), ("exact", 2)):
+        rows = [
+            Score(method, item, metric, "frame", LEAVES_OUT.name, LEAVES_OUT.fingerprint,
+                  math.inf if metric == "psnr" and place < exact else value, None)
+            for place, item in enumerate(items) for metric, value in (("psnr", 40.0), ("ssim", 0.99))
+        ]  # fmt: skip
+        workspace.write_table("scores", score_step(LEAVES_OUT.name, method), rows, Score)
+    done = call(root, "--run", run, "--protocol", LEAVES_OUT.name, "--metric", "psnr")
+    assert [row[1:4:2] for row in cells(done.output)] == [["exact", "40.0000 [n 2, 2 infinite] (1)"], ["whole", "40.0000 (1)"]]
+    found = json.loads(call(root, "--run", run, "--protocol", LEAVES_OUT.name, "--metric", "psnr", "--json").stdout)
+    assert {one["method"]: one["items_infinite"] for one in found["methods"]} == {"whole": {"psnr": 0}, "exact": {"psnr": 2}}
 
 
 def test_the_published_protocol_ranks_as_its_tables_were_printed(root: Path, run: Path) -> None:

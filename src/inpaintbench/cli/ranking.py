@@ -147,9 +147,17 @@ def _answer(results: Results, part: Slice, quantities: Sequence[Quantity], *, jo
         method: {one.metric: len(results.measured(part, method, one)) for one in quantities if not one.of_sets}
         for method in results.methods
     }
+    infinite = {
+        method: {one.metric: results.summary(part, method, one).n_infinite for one in quantities if not one.of_sets}
+        for method in results.methods
+    }
     chosen = results.protocol
     head = {"protocol": chosen.name, "fingerprint": results.fingerprint, "region": quantities[0].region, "slice": part.name}
-    methods = [_stands(one, columns, values[one.method]) | {"items_with_values": counts[one.method]} for one in found]
+    methods = [
+        _stands(one, columns, values[one.method])
+        | {"items_with_values": counts[one.method], "items_infinite": infinite[one.method]}
+        for one in found
+    ]
     of_joints = {"joints": joint_means(results.scores)} if joints else {}
     return {**head, "items": len(part.item_ids), "metrics": [one._asdict() for one in columns], "methods": methods, **of_joints}
 
@@ -211,11 +219,13 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
 
 
 def _text(value: float | None, results: Results, part: Slice, method: str, quantity: Quantity) -> str:
-    """A value; with the number of its items behind it where that is not all of them."""
+    """A value; with the number of its items behind it where that is not all of them, and what the protocol leaves out of them."""
     if value is None:
         return _ABSENT
-    count = len(results.measured(part, method, quantity))
-    return f"{value:.4f}" if quantity.of_sets or count == len(part.item_ids) else f"{value:.4f} [n {count}]"
+    summary = results.summary(part, method, quantity)
+    counts = [] if quantity.of_sets or summary.n == len(part.item_ids) else [f"n {summary.n}"]
+    counts += [f"{summary.n_infinite} infinite"] if summary.n_infinite else []
+    return f"{value:.4f} [{', '.join(counts)}]" if counts else f"{value:.4f}"
 
 
 def _left_out(results: Results, part: Slice, quantity: Quantity) -> str | None:

@@ -47,6 +47,8 @@ class Difference:
     losses: int
     reason: str | None
     """Why there is no difference or no p, one sentence."""
+    n_infinite: int = 0
+    """Items that both have a value for and that the means, the difference and p leave out, since one of them is infinite."""
 
     @property
     def better(self) -> int:
@@ -111,7 +113,7 @@ def _of_items(
         metric=quantity.metric, region=quantity.region, slice=part.name, one=means[0], other=means[1],
         difference=differences.mean, interval_low=differences.interval_low, interval_high=differences.interval_high,
         p=test.p, p_holm=test.p_holm, n=test.n, n_sources=test.n_sources, wins=wins, ties=ties, losses=losses,
-        reason=test.reason,
+        reason=test.reason, n_infinite=test.n_infinite,
     )  # fmt: skip
 
 
@@ -191,7 +193,9 @@ def _texts(row: Difference) -> tuple[str, ...]:
     wins = f"{row.wins}-{row.ties}-{row.losses}" if row.wins + row.ties + row.losses else "–"
     items = f"{row.n} of {row.n_sources} sources"
     names = (row.metric, row.region, row.slice)
-    return (*names, items, one, other, difference, interval, _p(row.p), _p(row.p_holm), wins, row.reason or "")
+    left_out = f"{row.n_infinite} with an infinite value left out" if row.n_infinite else None
+    note = "; ".join(filter(None, (left_out, row.reason)))
+    return (*names, items, one, other, difference, interval, _p(row.p), _p(row.p_holm), wins, note)
 
 
 def _number(value: float | None, decimals: int) -> str:

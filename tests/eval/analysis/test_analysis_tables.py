@@ -104,7 +104,7 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
     assert (psnr.title, pcons.title) == ("PSNR ↑ (dB)", "PCons, hole ↑ (dB)")
     assert means.slices == ("motion-low", "motion-high", "night")
     assert means.cell("motion-low", "good", psnr)[:3] == (30.0, 2.0, 2)
-    assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 0, "n 0 · 2 ∞")
+    assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 2, "n 2 · 2 ∞")
     assert means.cell("motion-high", "odd", psnr) == Cell(None, None, 0, "no item has a value")
     assert means.cell("night", "good", pcons) == Cell(55.0, None, 1, "n 1 · 1 missing")
     assert means.notes == ("No x-low: no clip is labelled.",)

@@ -12,10 +12,12 @@ from tests.eval.metrics.published import metric_of, published_item
 
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.decibel_variants import CEILING_DECIBELS, POOLED, Constants, mean_of_decibels
 from inpaintbench.eval.metrics.pcons import Pcons, smallest_squared_difference
-from inpaintbench.eval.statistics import InfiniteRule
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
+
+PUBLISHED = mean_of_decibels("largest_finite")
 
 
 class TestContract(MetricContract):
@@ -23,9 +25,7 @@ class TestContract(MetricContract):
     reach_pixels = 46
 
 
-def metric(
-    *names: str, infinite: InfiniteRule = "count", patch: int = 50, first: int = -20, last: int = 19, seed: int = 1234
-) -> Pcons:
+def metric(*names: str, patch: int = 50, first: int = -20, last: int = 19, seed: int = 1234, how: Constants = PUBLISHED) -> Pcons:
     return Pcons(
         regions=names or ("hole",),
         band_radius_pixels=8,
@@ -33,8 +33,7 @@ def metric(
         first_offset_pixels=first,
         last_offset_pixels=last,
         random_patch_seed=seed,
-        data_range=1.0,
-        infinite=infinite,
+        **how,  # type: ignore[arg-type]
     )
 
 
@@ -151,20 +150,23 @@ def test_an_exact_repeat_is_infinite_for_its_pair_and_by_the_published_rule_for_
     corners = [corner(hole) for hole in parts["hole"][:-1]]
     pairs = loop(parts["composite"], corners)
     assert [math.isinf(pair) for pair in pairs] == [False, True, False]
-    published, corrected = (metric(infinite=rule).measure(view)["hole"] for rule in ("largest_finite", "count"))
+    published, corrected = (metric(how=how).measure(view)["hole"] for how in (PUBLISHED, POOLED))
     assert published.value == math.inf
-    assert corrected.value == pytest.approx((pairs[0] + pairs[2]) / 2, abs=1e-6)
-    assert published.details == corrected.details == {"pairs": 3, "infinite_pairs": 1}
+    assert published.details == {"pairs": 3, "infinite_pairs": 1}
+    errors = [10 ** (-pairs[0] / 10), 0.0, 10 ** (-pairs[2] / 10)]
+    assert corrected.value == pytest.approx(-10 * math.log10(np.mean(errors)), abs=1e-6)
+    assert corrected.details == {"pairs": 3}
 
 
-def test_a_flat_fill_in_every_pair_is_infinite_under_both_rules() -> None:
+def test_a_flat_fill_in_every_pair_is_infinite_as_published_and_has_the_ceiling_as_corrected() -> None:
     composite = world()
     composite[square_hole()] = 0
-    for rule in ("largest_finite", "count"):
-        found = metric(infinite=rule).measure(ItemView.of_arrays(composite=composite, hole=square_hole()))["hole"]
-        assert found.value == math.inf
-        assert found.details == {"pairs": 3, "infinite_pairs": 3}
-        assert metric(infinite=rule).reduce([math.inf, 40.0]) == 40
+    view = ItemView.of_arrays(composite=composite, hole=square_hole())
+    published, corrected = (metric(how=how).measure(view)["hole"] for how in (PUBLISHED, POOLED))
+    assert (published.value, published.details) == (math.inf, {"pairs": 3, "infinite_pairs": 3})
+    assert (corrected.value, corrected.details) == (CEILING_DECIBELS, {"pairs": 3})
+    assert metric().reduce([math.inf, 40.0]) == 40
+    assert metric(how=POOLED).reduce([CEILING_DECIBELS, 40.0]) == pytest.approx((CEILING_DECIBELS + 40) / 2)
 
 
 def test_pairs_without_a_hole_are_left_out() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from tests.eval.metrics.test_mse import random_item
 
 from inpaintbench import regions
 from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.decibel_variants import CEILING_DECIBELS, POOLED, mean_of_decibels
+from inpaintbench.eval.metrics.mse import Mse
 from inpaintbench.eval.metrics.psnr import Psnr, decibels
 from inpaintbench.eval.statistics import InfiniteRule
 from inpaintbench.view import ItemView
@@ -21,8 +24,14 @@ class TestContract(MetricContract):
     reach_pixels = 0
 
 
-def metric(*names: str, infinite: InfiniteRule = "count", data_range: float = 1.0) -> Psnr:
-    return Psnr(regions=names or regions.REGIONS, band_radius_pixels=4, data_range=data_range, infinite=infinite)
+def metric(*names: str, infinite: InfiniteRule = "count", **changes: Any) -> Psnr:
+    """As published: the mean of the decibels of frames."""
+    return Psnr(regions=names or regions.REGIONS, band_radius_pixels=4, **{**mean_of_decibels(infinite), **changes})
+
+
+def pooled(*names: str, **changes: Any) -> Psnr:
+    """As corrected protocols have it."""
+    return Psnr(regions=names or regions.REGIONS, band_radius_pixels=4, **{**POOLED, **changes})
 
 
 def test_is_the_mean_of_what_scikit_image_gives_for_each_frame() -> None:
@@ -81,6 +90,38 @@ def test_decibels_follow_the_peak() -> None:
 def test_an_unknown_rule_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="'largest_finit', did you mean 'largest_finite'"):
         metric(infinite="largest_finit")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="kind of value to average 'error', did you mean 'errors'"):
+        pooled(averaged="error")
+
+
+def test_the_corrected_value_is_the_psnr_of_the_mean_squared_error() -> None:
+    parts = random_item()
+    parts["composite"][1] = parts["truth"][1]  # a frame without an error is one frame of three, and no more
+    view = ItemView.of_arrays(**parts)
+    errors = Mse(regions=regions.REGIONS, band_radius_pixels=4).measure(view)
+    found = pooled().measure(view)
+    for region in regions.REGIONS:
+        assert found[region].value == decibels(float(errors[region].value or 0), data_range=1.0)
+        assert found[region].details == {"frames": 3}
+    expected = peak_signal_noise_ratio(parts["truth"], parts["composite"], data_range=255)
+    assert found["frame"].value == pytest.approx(expected, abs=1e-10)
+
+
+def test_a_perfect_copy_has_the_ceiling_and_counts_like_any_other() -> None:
+    assert round(10 * math.log10(12 * 255**2), 2) == CEILING_DECIBELS
+    parts = random_item()
+    exact = pooled().measure(ItemView.of_arrays(**{**parts, "composite": parts["truth"]}))
+    assert {one.value for one in exact.values()} == {CEILING_DECIBELS}
+    nearly = {**parts, "composite": parts["truth"].copy()}
+    nearly["composite"][0, 0, 0, 0] ^= np.uint8(1)  # less than rounding leaves everywhere
+    assert pooled("frame").measure(ItemView.of_arrays(**nearly))["frame"].value == CEILING_DECIBELS
+    assert pooled().reduce([CEILING_DECIBELS, 20.0]) == pytest.approx((CEILING_DECIBELS + 20) / 2)
+    assert (
+        pooled("frame", ceiling_decibels=None)
+        .measure(ItemView.of_arrays(**{**parts, "composite": parts["truth"]}))["frame"]
+        .value
+        == math.inf
+    )
 
 
 @pytest.mark.real

@@ -66,7 +66,11 @@ def test_the_two_protocols_differ_in_what_is_corrected_and_nowhere_else() -> Non
         for constant, value in constants.items()
         if corrected.metrics[metric][constant] != value
     }
-    assert differences == {("psnr", "infinite"): ("keep", "count"), ("ssim", "data_range"): (2.0, 1.0)}
+    assert differences == {
+        ("psnr", "averaged"): ("decibels", "errors"),
+        ("psnr", "ceiling_decibels"): (None, 58.92),
+        ("ssim", "data_range"): (2.0, 1.0),
+    }
     same = {"name", "metrics", "missing", "resize", "mean_places"}
     assert published.model_dump(exclude=same) == corrected.model_dump(exclude=same)
     assert dict(published.missing) == {"mse": math.inf, "psnr": 0.0, "ssim": 0.0}

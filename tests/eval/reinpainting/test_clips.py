@@ -23,7 +23,7 @@ from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.workspace import Workspace
 
 
-def test_d_of_a_clip_is_the_mean_over_its_frames_under_patch_tubes(tmp_path: Path) -> None:
+def test_d_of_a_clip_pools_the_errors_of_its_frames_under_patch_tubes(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", count=1)
     recipe = ReinpaintRecipe(size=64, preset="medium-256", clip_frames=6, motion="tube", second_masks=0, area_edges=(0.1, 0.3))
     source = SourceSpec("folder", {"folder": str(tmp_path / "sources")})
@@ -45,12 +45,12 @@ def test_d_of_a_clip_is_the_mean_over_its_frames_under_patch_tubes(tmp_path: Pat
         patch = patch_mask(patches, item_id=row["item_id"], number=number, frames=6, height=64, width=64)
         assert [(patch[frame] == patch[0]).all() for frame in range(6)] == [True] * 3 + [False] * 3
         hidden = second_hole(patch, first)
-        of_frames = []
+        errors = []
         for frame, hole in zip(truth, hidden, strict=True):
             shown = frame.copy()
             shown[hole] = 0
             again = cv2.inpaint(shown, hole.astype(np.uint8), 3.0, cv2.INPAINT_TELEA)
-            of_frames.append(decibels(float(np.mean((again.astype(float) - frame) ** 2)) / 255**2, data_range=1.0))
-        expected.append(float(np.mean(of_frames)))
+            errors.append(float(np.mean((again.astype(float) - frame) ** 2)) / 255**2)
+        expected.append(decibels(float(np.mean(errors)), data_range=1.0))
     assert found[row["item_id"]].details["values"] == pytest.approx(expected)
     assert found[row["item_id"]].value == pytest.approx(np.mean(expected))

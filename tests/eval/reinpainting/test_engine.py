@@ -10,6 +10,7 @@ from skimage import data
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.methods.telea import Telea
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.reinpainting import engine
@@ -19,7 +20,7 @@ from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
 
-METRICS = {"psnr": {"data_range": 1.0, "infinite": "count"}, "ssim": SSIM_VARIANTS["uniform_7"]}
+METRICS = {"psnr": mean_of_decibels("count"), "ssim": SSIM_VARIANTS["uniform_7"]}
 LPIPS = {"lpips": {"net": "alex", "version": "0.1"}}
 SIZE = 96
 

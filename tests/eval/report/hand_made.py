@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.types import Dataset, Frames, Hole, Score, Slice
 
 FINGERPRINT = CORRECTED.fingerprint
+COUNTING = CORRECTED.model_copy(update={"metrics": {**CORRECTED.metrics, "psnr": mean_of_decibels("count")}})
+"""Leaves infinite values out of means, as some published protocols do."""
 FRAMES, HEIGHT, WIDTH, BITS = 20, 96, 160, 5
 
 
@@ -52,6 +56,11 @@ def scores(values: Mapping[str, Mapping[str, float | None]], *, metric: str = "p
         for method, by_item in values.items()
         for item_id, value in by_item.items()
     ]
+
+
+def counting(rows: Sequence[Score]) -> list[Score]:
+    """The same scores under ``COUNTING``."""
+    return [replace(row, fingerprint=COUNTING.fingerprint) for row in rows]
 
 
 # Two attributes of which one is a pair, three methods. Means: good 30 and 20, bad 10 and 15, odd infinite and missing.

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
-from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
+from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, counting, dataset, scores
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
 from inpaintbench.eval.metrics.base import INAPPLICABLE
@@ -68,7 +68,7 @@ def test_lower_is_better_has_its_arrow() -> None:
 
 
 def test_cells_show_intervals_and_count_what_is_not_in_the_mean() -> None:
-    html = score_tables(results_of(), shown_in={"night": "exhibit-2"})
+    html = score_tables(Results(dataset(SLICES), counting(scores(VALUES)), protocol=COUNTING), shown_in={"night": "exhibit-2"})
     assert '<span class="interval">28.00 – 32.00</span>' in row_of(html, "motion-low")
     assert '<span class="counts">n 0 · 2 ∞</span>' in row_of(html, "motion-low")
     assert '<span class="counts">n 0 · 2 missing</span>' in row_of(html, "motion-high")
@@ -212,7 +212,9 @@ def test_the_first_view_is_the_first_metric_in_the_hole() -> None:
 def test_notes_define_metrics_and_name_every_constant() -> None:
     results = results_of()
     assert "10 log10(data_range^2 / MSE)" in notes.metric_notes(results)
-    assert "left out of means and counted beside them" in notes.metric_notes(results)
+    assert "Nothing is infinite: no value is above 58.92 dB." in notes.metric_notes(results)
+    left_out = Results(dataset(SLICES), counting(scores(VALUES)), protocol=COUNTING)
+    assert "left out of means and counted beside them" in notes.metric_notes(left_out)
     assert "2,000 replicates, seed 0, resampling whole sources (3 sources here)" in notes.reading_notes(results)
     assert "metrics.<wbr>" not in notes.constants_table(results)
     assert "band_<wbr>radius_<wbr>pixels</code></th><td>8</td>" in notes.constants_table(results)

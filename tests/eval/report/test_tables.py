@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, score, scores
+from tests.eval.report.hand_made import COUNTING, FINGERPRINT, SLICES, VALUES, counting, dataset, score, scores
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
@@ -28,6 +28,9 @@ def test_means_and_counts_of_a_slice(results: Results) -> None:
     assert results.summary(night, "good", PSNR)[:5] == (25, 2, 0, 0, 2)
     assert results.summary(results.everything, "good", PSNR).mean == 25
     odd = results.summary(results.everything, "odd", PSNR)
+    assert (odd.mean, odd.n, odd.n_infinite, odd.n_missing) == (math.inf, 2, 2, 2)
+    left_out = Results(dataset(SLICES), counting(scores(VALUES)), protocol=COUNTING)
+    odd = left_out.summary(left_out.everything, "odd", PSNR)
     assert (odd.mean, odd.n, odd.n_infinite, odd.n_missing) == (None, 0, 2, 2)
 
 

@@ -80,7 +80,7 @@ def test_summaries_carry_means_intervals_and_counts(report: ReportFiles) -> None
         "2",
     ]
     odd = by_slice["all items", "odd"]
-    assert [odd[name] for name in ("mean", "n", "n_infinite", "n_missing")] == ["", "0", "2", "2"]
+    assert [odd[name] for name in ("mean", "n", "n_infinite", "n_missing")] == ["inf", "2", "2", "2"]
     assert len(by_slice) == 12
 
 

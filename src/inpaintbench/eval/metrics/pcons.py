@@ -12,9 +12,9 @@ import scipy.fft
 from inpaintbench import regions
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
-from inpaintbench.eval.metrics.psnr import decibels
-from inpaintbench.eval.statistics import InfiniteRule, check_infinite_rule, mean_of
+from inpaintbench.eval.metrics.base import Measurement, check_regions, region_pixels
+from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
+from inpaintbench.eval.statistics import InfiniteRule, mean_of
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
 
@@ -23,7 +23,7 @@ Point = tuple[float, float]
 
 
 class Pcons:
-    """PSNR of a patch of frame t with the most similar patch nearby in frame t + 1, averaged over all pairs of frames, in dB.
+    """PSNR of a patch of frame t with the most similar patch nearby in frame t + 1, over all pairs of frames, in dB.
 
     DEVIL, CVPR 2022, section 5.2. Patches come from the composite alone: the value tells how steady a fill is, not how true. The
     whole patch is always compared; the region says where it lies in frame t:
@@ -33,10 +33,12 @@ class Pcons:
     * ``frame``: anywhere, uniformly, drawn for each pair from a generator keyed by the item, so all methods are compared at the
       same places (the published variant without masks draws for all videos from one stream: its values depend on their order).
 
-    Pairs whose frame t has no pixel of the region are left out. A patch that reappears exactly is infinite. The published rule,
-    ``"largest_finite"``, lets one such pair decide the whole item; ``"count"`` leaves those pairs out and counts them in the
-    details. A ceiling would be no cure: exact repeats come as much from a hole filled with one flat colour as from perfect
-    tracking, and a ceiling would reward the first with tens of dB that depend on the ceiling alone.
+    Pairs whose frame t has no pixel of the region are left out. A patch can reappear exactly, as often from a hole filled with
+    one flat colour as from perfect tracking. Published (``averaged="decibels"``, ``infinite="largest_finite"``) is the mean of
+    the pairs' values, which one such pair makes infinite. With ``averaged="errors"`` the squared errors of all pairs are pooled
+    first: an exact pair adds an error of 0 and decides nothing, and no value is above ``ceiling_decibels``. A fill that is flat
+    in every frame then has that ceiling, the best value there is: PCons never tells a frozen or flat fill from a steady one, so
+    reports set a caution and the sharpness of the hole beside it.
 
     Args:
         regions: some of ``inpaintbench.regions.REGIONS``.
@@ -46,7 +48,9 @@ class Pcons:
         last_offset_pixels: largest shift searched, at least 0. Published: -20 to 19, which favours up and left.
         random_patch_seed: of the places for ``frame``.
         data_range: the peak of the PSNR; 1 for intensities in 0..1.
-        infinite: as for ``Psnr``, for pairs of frames instead of frames.
+        averaged: as for ``Psnr``, for pairs of frames instead of frames; so are the next two.
+        ceiling_decibels: the largest value that is given, or None.
+        infinite: what becomes of exact repeats where there is no ceiling.
     """
 
     name = "pcons"
@@ -88,6 +92,8 @@ class Pcons:
         last_offset_pixels: int,
         random_patch_seed: int,
         data_range: float,
+        averaged: Averaged,
+        ceiling_decibels: float | None,
         infinite: InfiniteRule,
     ) -> None:
         # The unmoved patch is always a candidate, so no pair is without a value.
@@ -98,11 +104,10 @@ class Pcons:
         self.patch_pixels = patch_pixels
         self.first_offset_pixels, self.last_offset_pixels = first_offset_pixels, last_offset_pixels
         self.random_patch_seed = random_patch_seed
-        self.data_range = data_range
-        self.infinite = check_infinite_rule(infinite)
+        self.rule = DecibelRule(data_range, averaged, ceiling_decibels, infinite).checked()
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """Values in dB for each region, infinite where patches reappear exactly; None where no pair of frames has one.
+        """Values in dB for each region; None where no pair of frames has one.
 
         Raises:
             NotMeasurable: there is one frame only, or frames are smaller than the patch.
@@ -116,16 +121,16 @@ class Pcons:
 
     def reduce(self, measurements: Sequence[float]) -> float | None:
         """The mean, each item with equal weight, infinite ones by the rule ``infinite``."""
-        return mean_of(measurements, infinite=self.infinite)
+        return mean_of(measurements, infinite=self.rule.infinite)
 
     def _over_clip(self, view: ItemView, region: str) -> Measurement:
         missing = f"no frame before the last has a pixel of the region {region!r}"
-        values = [
-            self._best_match(view.composite[index], view.composite[index + 1], centre)
+        errors = [
+            self._smallest_error(view.composite[index], view.composite[index + 1], centre)
             for index, centre in enumerate(self._centres(view, region))
             if centre is not None
         ]
-        return mean_over_clip(values, parts="pairs", missing=missing, infinite=self.infinite)
+        return self.rule.over_clip(errors, parts="pairs", missing=missing)
 
     def _centres(self, view: ItemView, region: str) -> list[Point | None]:
         """Row and column of the middle of the patch for each pair of frames; None where frame t has no pixel of the region."""
@@ -142,16 +147,16 @@ class Pcons:
             for hole, centre in zip(view.hole[:-1], centroids, strict=True)
         ]
 
-    def _best_match(self, frame: Picture, next_frame: Picture, centre: Point) -> float:
-        """PSNR of the patch around ``centre`` of ``frame`` with the most similar one in reach in ``next_frame``."""
+    def _smallest_error(self, frame: Picture, next_frame: Picture, centre: Point) -> float:
+        """Mean squared error (0..1) of the patch around ``centre`` of ``frame`` with the most similar one in reach in
+        ``next_frame``."""
         size = self.patch_pixels
         top, left = (self._corner(at, length) for at, length in zip(centre, frame.shape[:2], strict=True))
         # Cutting the window at the frame's edge is what skips the candidates that leave the frame.
         rows = slice(max(top + self.first_offset_pixels, 0), top + self.last_offset_pixels + size)
         columns = slice(max(left + self.first_offset_pixels, 0), left + self.last_offset_pixels + size)
         patch = frame[top : top + size, left : left + size]
-        error = smallest_squared_difference(patch, next_frame[rows, columns])
-        return decibels(error / (patch.size * 255**2), data_range=self.data_range)
+        return smallest_squared_difference(patch, next_frame[rows, columns]) / (patch.size * 255**2)
 
     def _corner(self, centre: float, length: int) -> int:
         corner = int(np.floor(centre - self.patch_pixels // 2))

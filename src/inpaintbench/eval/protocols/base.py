@@ -18,9 +18,11 @@ from inpaintbench.eval.statistics import BOOTSTRAP_95, InfiniteRule, Interval, c
 from inpaintbench.models import weights
 from inpaintbench.types import Plain, canonical_json
 
-Constant = bool | int | float | str
+Constant = bool | int | float | str | None
 _LATER = ("missing", "size", "hole_dilations")
 """Fields that came after the first scores were published."""
+_LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_decibels": None}
+"""The same of constants of metrics, with what metrics did before they could be said."""
 _OF_RANKS = ("ranked_against", "mean_places")
 """Fields that change no score."""
 
@@ -102,12 +104,15 @@ class Protocol(BaseModel):
         """12 hex digits that change with any constant, the version of any metric and the weights of any network, but not with
         the protocol's name.
 
-        A protocol that leaves a field of ``_LATER`` unsaid has the digits that it had before protocols could say it.
+        A protocol that leaves a field of ``_LATER`` unsaid, or says one of ``_LATER_CONSTANTS`` as it used to be, has the digits
+        that it had before protocols could say it.
         """
         versions = {name: METRICS.get(name).version for name in self.metrics}
         unsaid = {"name", *_OF_RANKS, *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
         digests = {name: weights.named(name).sha256 for name in self.weights_of()}
-        constants = [self.model_dump(mode="json", exclude=unsaid), versions, *([digests] if digests else [])]
+        said = self.model_dump(mode="json", exclude=unsaid)
+        said["metrics"] = {name: _without_earlier(constants) for name, constants in self.metrics.items()}
+        constants = [said, versions, *([digests] if digests else [])]
         return hashlib.sha256(canonical_json(constants).encode()).hexdigest()[:12]
 
     def weights_of(self, metrics: Sequence[str] | None = None) -> list[str]:
@@ -126,6 +131,11 @@ class Protocol(BaseModel):
         if math.isinf(self.missing.get(metric, 0.0)):
             return "keep"
         return check_infinite_rule(str(self.metrics[metric].get("infinite", "count")))  # type: ignore[arg-type]
+
+    def ceiling_decibels(self, metric: str) -> float | None:
+        """The largest value that ``metric`` gives, so that none is infinite; None where it has none."""
+        ceiling = self.metrics[metric].get("ceiling_decibels")
+        return None if ceiling is None else float(ceiling)
 
     def weight(self, metric: str, details: Plain) -> int:
         """What an item counts for in means over items: 1, or how many of its frames (pairs of frames) are in its value.
@@ -162,3 +172,8 @@ class Protocol(BaseModel):
         shared: dict[str, Any] = {"regions": self.regions, "band_radius_pixels": self.band_radius_pixels}
         metric: Metric = METRICS.get(name)(**shared, **self.metrics[name])
         return metric
+
+
+def _without_earlier(constants: Mapping[str, Constant]) -> dict[str, Constant]:
+    """The constants of a metric less those of ``_LATER_CONSTANTS`` that say what it did before."""
+    return {name: value for name, value in constants.items() if _LATER_CONSTANTS.get(name, ...) != value}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
+from inpaintbench.eval.decibel_variants import POOLED, mean_of_decibels
 from inpaintbench.eval.protocols.base import Constant, Protocol
 
 _WANG: dict[str, Constant] = {"data_range": 1.0, "sigma": 1.5, "window_pixels": 11, "k1": 0.01, "k2": 0.03}
@@ -16,7 +17,7 @@ AS_PUBLISHED = Protocol(
     regions=("frame",),
     band_radius_pixels=8,
     composite=False,
-    metrics={"mse": {}, "psnr": {"data_range": 1.0, "infinite": "keep"}, "dssim": DSSIM_PUBLISHED},
+    metrics={"mse": {}, "psnr": mean_of_decibels("keep"), "dssim": DSSIM_PUBLISHED},
     ranked_against=("dssim",),
     mean_places="truncated",
     follows="the released scorer of ChaLearn LAP 2018, track 2",
@@ -38,7 +39,8 @@ CORRECTED = Protocol(
     regions=("frame", "hole"),
     band_radius_pixels=8,
     composite=False,
-    metrics={"mse": {}, "psnr": {"data_range": 1.0, "infinite": "count"}, "dssim": DSSIM_TODAY},
+    metrics={"mse": {}, "psnr": POOLED, "dssim": DSSIM_TODAY},
 )
-"""Beside whole frames the pixels under the text, DSSIM with the window that its constants are made for, and infinite values
-counted apart. Frames are still judged whole: nobody is told where the text is, so what is spoilt elsewhere counts."""
+"""Beside whole frames the pixels under the text, DSSIM with the window that its constants are made for, and PSNR of the error
+pooled over a clip, at most 58.92 dB, so that an exact clip counts like any other. Frames are still judged whole: nobody is told
+where the text is, so what is spoilt elsewhere counts."""

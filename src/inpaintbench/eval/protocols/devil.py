@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
+from inpaintbench.eval.decibel_variants import POOLED, mean_of_decibels
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 from inpaintbench.regions import REGIONS
@@ -22,7 +23,7 @@ AS_PUBLISHED = Protocol(
     regions=REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     metrics={
-        "psnr": {"data_range": 1.0, "infinite": "largest_finite"},
+        "psnr": mean_of_decibels("largest_finite"),
         # The library's guess for float images, for which it takes -1..1.
         "ssim": SSIM_VARIANTS["devil"],
         "mse": {},
@@ -31,8 +32,7 @@ AS_PUBLISHED = Protocol(
             "first_offset_pixels": -20,
             "last_offset_pixels": 19,
             "random_patch_seed": 1234,
-            "data_range": 1.0,
-            "infinite": "largest_finite",
+            **mean_of_decibels("largest_finite"),
         },
         "hole_sharpness": {},
         "lpips": _ALEX,
@@ -81,7 +81,7 @@ CORRECTED = Protocol(
     regions=REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     metrics={
-        "psnr": {"data_range": 1.0, "infinite": "count"},
+        "psnr": POOLED,
         "ssim": SSIM_VARIANTS["uniform_7"],
         "mse": {},
         "pcons": {
@@ -89,8 +89,7 @@ CORRECTED = Protocol(
             "first_offset_pixels": -20,
             "last_offset_pixels": 20,
             "random_patch_seed": 1234,
-            "data_range": 1.0,
-            "infinite": "count",
+            **POOLED,
         },
         "hole_sharpness": {},
         "flicker": {},
@@ -104,6 +103,6 @@ CORRECTED = Protocol(
         "vfid_clips": {**_WINDOWS, **_CORRECTED_I3D, "ddof": 1},
     },
 )
-"""SSIM with the range that intensities have, a symmetric PCons search, infinite values counted apart, I3D with the range that it
-was trained on, and a warping error whose flow needs no weights and which leaves out what comes from outside the frame. The
-default."""
+"""SSIM with the range that intensities have, a symmetric PCons search, PSNR and PCons of the error pooled over a clip with the
+ceiling of 8-bit pictures (an exact copy has 58.92 dB and counts like any other), I3D with the range that it was trained on, and a
+warping error whose flow needs no weights and which leaves out what comes from outside the frame. The default."""

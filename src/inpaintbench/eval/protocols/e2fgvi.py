@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
+from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 
@@ -14,7 +15,7 @@ LEGACY = Protocol(
     hole_dilations=4,
     averaging="all_frames",
     metrics={
-        "psnr": {"data_range": 1.0, "infinite": "keep"},
+        "psnr": mean_of_decibels("keep"),
         "ssim": SSIM_VARIANTS["e2fgvi"],
         "vfid": {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1},
     },

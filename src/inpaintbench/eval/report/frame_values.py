@@ -18,7 +18,7 @@ from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
 BY_FRAMES = ("psnr", "ssim")
-"""Metrics that are means over frames and quick to measure again."""
+"""Metrics that each frame has a value of by itself, quick to measure again."""
 Values = list[float | None]
 
 
@@ -46,7 +46,7 @@ def recipe_of(protocol: Protocol, quantities: Sequence[Quantity], *, region: str
 
 
 def frame_values(recipe: Recipe, truth: Frames, composite: Frames, hole: Hole) -> dict[Quantity, Values]:
-    """Each quantity of every frame, infinite for a perfect copy, None for a frame without a pixel of the region.
+    """Each quantity of every frame, of a perfect copy the ceiling or infinite, None for a frame without a pixel of the region.
 
     Args:
         recipe: what is measured.

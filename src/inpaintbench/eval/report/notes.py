@@ -27,9 +27,16 @@ def metric_notes(results: Results) -> str:
     metrics = dict.fromkeys(quantity.metric for quantity in results.quantities)
     return "\n".join(
         f"<dt>{escape(metric_title(metric))}</dt><dd>{_document(inspect.getdoc(metric_leaf(metric)) or '')}"
-        f"<p>Infinite values are {_INFINITE[results.infinite_rule(metric)]}.</p></dd>"
+        f"<p>{_of_infinite(results, metric)}</p></dd>"
         for metric in metrics
     )
+
+
+def _of_infinite(results: Results, metric: str) -> str:
+    ceiling = results.protocol.ceiling_decibels(metric)
+    if ceiling is not None:
+        return f"Nothing is infinite: no value is above {ceiling:g} dB."
+    return f"Infinite values are {_INFINITE[results.infinite_rule(metric)]}."
 
 
 def _document(text: str) -> str:
