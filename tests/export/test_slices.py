@@ -81,8 +81,8 @@ def test_a_bin_holds_its_upper_edge_and_not_its_lower_one() -> None:
         "middle edge": 0.2,
         "in second": 0.3,
         "last edge": 0.4,
-        "above": 0.41,
-        "below": -0.1,
+        "over": 0.41,
+        "low": -1,
     }
     made, left_out = by_bin(numbers, "hole area", name="area", edges=(0.0, 0.2, 0.4, 0.6, 0.8), percent=True)
     assert [(one.name, one.rule, one.item_ids) for one in made] == [
