@@ -25,6 +25,7 @@ from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.predict import MethodSpec
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.some_items import not_run
 from inpaintbench.executors.base import Rejection
 from inpaintbench.frozen import MANIFEST, load, manifest_bytes
@@ -153,6 +154,41 @@ def test_one_command_goes_to_the_report(made: Path) -> None:
     assert str(page.resolve()) in done.output
     assert "telea" in page.read_text()
     assert Path("RUN/report/scores.csv").read_text().count("\n") > len(load(made).items)
+
+
+def test_of_a_slice_only_what_was_run_is_counted_and_reasons_are_of_the_metric(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INPAINTBENCH_WEIGHTS", str(tmp_path / "no weights"))
+    done = call(made, "--method", "telea", "--slice", "high", "--report")
+    assert done.exit_code == 0
+    [counted] = [line for line in done.output.splitlines() if " scores under " in line]
+    protocol = PROTOCOLS.get("devil/corrected")
+    metrics = [one for one in protocol.build_metrics() if getattr(one, "fewest_frames", 1) <= 2]
+    assert counted.startswith(f"{sum(len(one.regions) for one in metrics)} scores under devil/corrected")
+    assert "telea was not run on 2 of 3 items" in done.output
+    unmeasured = [line for line in done.output.splitlines() if line.startswith("not measured:")]
+    assert any("lpips" in line and "models fetch" in line for line in unmeasured)
+    assert not any("was not run" in line for line in unmeasured)
+    for one in json.loads(Path("RUN/report/report.json").read_text())["unmeasured"]:
+        assert one["reason"] != "the method was not run on this item"
+
+
+def test_a_method_that_cannot_run_here_keeps_no_other_from_running(made: Path, tmp_path: Path) -> None:
+    dataset = load(made)
+    hiding = Path(shutil.copytree(made, tmp_path / "hiding"))
+    hidden = replace(dataset, items=tuple({**row, "hole_is_given": False} for row in dataset.items))
+    (hiding / MANIFEST).write_bytes(manifest_bytes(hidden))
+    done = call(hiding, "--method", "telea", "--method", "blank")
+    assert done.exit_code == 0
+    assert "left out: method 'telea' needs the hole, which 'probes' does not give; `--oracle-mask` gives it" in done.output
+    assert "blank: 3 predictions, 0 failed" in done.output
+    with pytest.raises(InputError, match="method 'telea' needs the hole"):
+        call(hiding, "--method", "telea")
+    nowhere = {"hole_file_name": None, "hole_sha256": None, "hole_is_given": False}
+    (hiding / MANIFEST).write_bytes(manifest_bytes(replace(hidden, items=tuple({**row, **nowhere} for row in hidden.items))))
+    with pytest.raises(InputError, match=r"does not have: its pictures are degraded everywhere$"):  # and nothing can show it
+        call(hiding, "--method", "telea")
 
 
 def test_another_version_with_the_same_content_is_the_same_dataset(made: Path, tmp_path: Path) -> None:

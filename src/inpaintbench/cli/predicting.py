@@ -21,7 +21,7 @@ from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.saved_folder import strangers
-from inpaintbench.eval.predict import MethodSpec, build, labelled
+from inpaintbench.eval.predict import MethodSpec, labelled, why_not, without_holes
 from inpaintbench.eval.predict import predict as predict_method
 from inpaintbench.eval.some_items import OnlyItems, items_of_slices, not_run, not_run_words
 from inpaintbench.executors.base import Executor, Rejection
@@ -155,12 +155,10 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
         InputError: what cannot run. RunError: not one prediction was made.
     """
     check_labels(specs)
-    for spec in specs:
-        build(spec)  # what cannot run is told before anything runs
     loaded = frozen.load(root)
+    specs = _that_can_run(specs, loaded, oracle_mask=wanted.oracle_mask)
     if wanted.oracle_mask and not any(map(frozen.has_hole, loaded.items)):
-        what = "its clips are to be edited" if any(map(frozen.is_edit, loaded.items)) else "its pictures are degraded everywhere"
-        raise InputError(f"{loaded.name!r} has no holes to show: {what}; leave out --oracle-mask")
+        raise InputError(f"{loaded.name!r} has no holes to show: {without_holes(loaded)}; leave out --oracle-mask")
     chosen = items_of_slices(loaded, wanted.slices) if wanted.slices else None
     workspace = Workspace(run)
     bind(workspace, root)
@@ -176,6 +174,22 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
         console.warn("this benchmark gives methods the hole anyway; --oracle-mask changed nothing")
     if not sum(made):
         raise RunError("not one prediction was made")
+
+
+def _that_can_run(specs: Sequence[MethodSpec], dataset: Dataset, *, oracle_mask: bool) -> list[MethodSpec]:
+    """The methods that this benchmark gives what they need, known before anything runs; says why the others are left out.
+
+    Raises:
+        InputError: there is none, or one that cannot be built.
+    """
+    reasons = {spec.label: why_not(spec, dataset, oracle_mask=oracle_mask) for spec in specs}
+    able = [spec for spec in specs if reasons[spec.label] is None]
+    refused = list(dict.fromkeys(filter(None, reasons.values())))
+    if not able:
+        raise InputError("; ".join(refused))
+    for reason in refused:
+        console.warn(f"left out: {reason}")
+    return able
 
 
 def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, before: set[str]) -> int:

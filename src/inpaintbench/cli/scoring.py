@@ -18,10 +18,12 @@ from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, 
 from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
 from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
 from inpaintbench.eval import poses
-from inpaintbench.eval.freshness import score_step
+from inpaintbench.eval.freshness import NOT_RUN, score_step
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.precision import Difference, from_float32
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.admission import unmeasured_quantities
+from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.score import SCORING_SECONDS, Predicted
 from inpaintbench.eval.score import score as score_methods
 from inpaintbench.eval.sets import compare_sets
@@ -120,7 +122,8 @@ def score(
     bind(workspace, dataset)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
-    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
+    # What was not run stands as rows without a value, so that means tell how many are missing; it was not to be scored.
+    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol and row.reason != NOT_RUN]
     missing = sum(row.value is None and row.features is None for row in rows)
     console.out.print(f"{len(rows)} scores under {protocol}, {missing} without a value", markup=False)
     for method in predicted(workspace):
@@ -153,16 +156,14 @@ def _in_words(one: Difference) -> str:
 
 
 def unmeasured_metrics(rows: Sequence[Score]) -> dict[str, list[str]]:
-    """Metrics that have no number of any item, by the first reason of each."""
-    reasons: dict[str, str] = {}
-    for row in rows:
-        reasons.setdefault(row.metric, row.reason or "")
-    measured = {row.metric for row in rows if row.value is not None or row.features is not None}
-    found: dict[str, list[str]] = {}
-    for metric, reason in reasons.items():
-        if metric not in measured:
-            found.setdefault(reason, []).append(metric)
-    return found
+    """Metrics that have no number in any region, by the reason of each."""
+    unmeasured = unmeasured_quantities(rows)
+    measured = {row.metric for row in rows if Quantity(row.metric, row.region) not in unmeasured}
+    found: dict[str, dict[str, None]] = {}
+    for quantity, reason in unmeasured.items():
+        if quantity.metric not in measured:
+            found.setdefault(reason, {})[quantity.metric] = None
+    return {reason: list(names) for reason, names in found.items()}
 
 
 def _compute(device: str, precision: str, seed: int | None) -> Compute:

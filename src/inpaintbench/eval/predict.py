@@ -63,10 +63,8 @@ def predict(
         raise InputError(f"method label {method.label!r} cannot be a file name; use letters, digits, - and _")
     leaf = build(method)
     label, hidden = labelled(method.label, dataset, oracle_mask=oracle_mask), not dataset.items[0]["hole_is_given"]
-    if hidden and not oracle_mask and "hole" in leaf.needs:
-        raise InputError(
-            f"method {method.leaf!r} needs the hole, which {dataset.name!r} does not give; `--oracle-mask` gives it, and says so"
-        )
+    if reason := why_not(method, dataset, oracle_mask=oracle_mask):
+        raise InputError(reason)
     step = Step(
         name=f"predict.{label}",
         version=f"{VERSION}.{leaf.version}",
@@ -88,6 +86,25 @@ def predict(
         for row in dataset.items
     ]
     return executor.run(step, tasks)
+
+
+def why_not(method: MethodSpec, dataset: Dataset, *, oracle_mask: bool) -> str | None:
+    """Why a method cannot run on a benchmark at all, one sentence; None where it can.
+
+    Raises:
+        UnknownNameError: no such method. InputError: constants that it does not take.
+    """
+    if "hole" not in build(method).needs or (dataset.items[0]["hole_is_given"] or oracle_mask):
+        return None
+    needs = f"method {method.leaf!r} needs the hole, which {dataset.name!r} does not "
+    if not any(map(frozen.has_hole, dataset.items)):
+        return f"{needs}have: {without_holes(dataset)}"
+    return f"{needs}give; `--oracle-mask` gives it, and says so"
+
+
+def without_holes(dataset: Dataset) -> str:
+    """What is done with the items of a benchmark that has no holes."""
+    return "its clips are to be edited" if any(map(frozen.is_edit, dataset.items)) else "its pictures are degraded everywhere"
 
 
 def labelled(label: str, dataset: Dataset, *, oracle_mask: bool) -> str:

@@ -47,6 +47,14 @@ def test_equal_methods_share_their_ranks() -> None:
     assert best.mean(axis=0) == pytest.approx([1 / 3] * 3, abs=0.17)
 
 
+def test_an_order_is_settled_only_where_every_method_has_one_rank() -> None:
+    planted = replace(FIVE, strengths=(1.2, 0.6, 0.0, -0.6, -1.2), votes=900)
+    studies = [rank(drawn(planted, seed), seed=seed, replicates=200) for seed in range(12)]
+    assert any(found.stable for found in studies)
+    for found in studies:
+        assert not found.stable or all(one.rank_low == one.rank_high for one in found.methods)
+
+
 def test_order_of_the_votes_does_not_matter() -> None:
     votes = drawn(FIVE, 3)
     assert rank(votes, seed=1) == rank(votes[::-1], seed=1)

@@ -74,7 +74,8 @@ class Ranking:
     """Without ``both_bad``."""
     clusters: int
     stable: bool
-    """Every neighbour in the order differs by more than chance at the level, looked at once."""
+    """Every neighbour in the order differs by more than chance at the level, looked at once, and so does every method from all
+    others together: each has one rank."""
     reason: str | None
     """Why there are no strengths; None when there are."""
     notes: tuple[str, ...] = ()
@@ -195,7 +196,8 @@ def _ranked(counted: Ranking, found: Estimate, names: Sequence[str], *, replicat
         counted,
         methods=tuple(methods[index] for index in order),
         position_bias=bias,
-        stable=least_lead(found) > quantile,
+        # Leads over neighbours are judged one by one, ranks over all others at once: a settled order passes both.
+        stable=least_lead(found) > quantile and bool((lowest == highest).all()),
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.sharing import RANDOM_WEIGHTS
@@ -15,15 +16,23 @@ REGION_ORDER = ("hole", "band", "frame")
 
 
 def unmeasured_quantities(scores: Sequence[Score]) -> dict[Quantity, str]:
-    """What no method has a number for, each with the reason that most of its scores give."""
+    """What no method has a number for, each with the reason that most of its scores give.
+
+    An item without any number (not run, or failed) says nothing of one metric: it gives the reason only where no other item does,
+    and that it was not run only where nothing else is known.
+    """
+    there = {(one.method, one.item_id) for one in scores if not one.reason and (one.value is not None or one.features)}
     reasons: dict[Quantity, Counter[str]] = {}
+    own: dict[Quantity, Counter[str]] = {}
     measured = set()
     for score in scores:
-        quantity = Quantity(score.metric, score.region)
-        reasons.setdefault(quantity, Counter())[score.reason or "no reason given"] += 1
+        quantity, reason = Quantity(score.metric, score.region), score.reason or "no reason given"
+        reasons.setdefault(quantity, Counter())[reason] += reason != NOT_RUN
+        if (score.method, score.item_id) in there:
+            own.setdefault(quantity, Counter())[reason] += 1
         if score.value is not None or score.features is not None:
             measured.add(quantity)
-    return {quantity: found.most_common(1)[0][0] for quantity, found in reasons.items() if quantity not in measured}
+    return {one: own.get(one, found).most_common(1)[0][0] for one, found in reasons.items() if one not in measured}
 
 
 def one_fingerprint(scores: Sequence[Score], protocol: Protocol) -> str:
