@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,11 @@ from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha
 from inpaintbench.annotate.statistics.planning_labels import plan_labels, plan_selection
 from inpaintbench.annotate.statistics.ratings import Scheme
-from inpaintbench.annotate.study import load
+from inpaintbench.annotate.study import load, save
 from inpaintbench.cli import app
 from inpaintbench.cli.annotate.demo_study import COMPARED, UNFINISHED, is_free, write_demo_study
 from inpaintbench.errors import InputError
-from inpaintbench.types import Clip
+from inpaintbench.types import Answer, Clip
 from inpaintbench.workspace import Workspace
 
 
@@ -161,6 +162,29 @@ def test_labels_go_into_one_workspace(elsewhere: Path) -> None:
     with pytest.raises(InputError, match=r"labels go into one workspace, 2 are named: 'A', 'B'; give --into once"):
         run("resolve", elsewhere, "--into", "A", "--into", "B", "--database", "answers.sqlite")
     assert "written to" in run("resolve", elsewhere, "--into", "A", "--database", "answers.sqlite")
+
+
+def test_resolve_counts_gold_with_a_tolerance_as_what_its_votes_come_to(tmp_path: Path) -> None:
+    made = write_study(tmp_path / "study", [{"leaf": "scene_motion"}], subjects=6, proxies=1)
+    right = [("25", "50"), ("25", "50"), ("0", "5"), ("100",), (), ()]
+    golden = tuple(replace(task, gold=gold) for task, gold in zip(made.tasks, right, strict=True))
+    save(replace(made, tasks=golden), tmp_path / "study")
+    water = {0: ("25", "50", "50"), 1: ("0", "0"), 4: ("10", "10"), 5: ("0", "100")}  # the third and the fourth: nobody
+    rows = [
+        {"rater": f"r{number}", "task_id": made.tasks[place].task_id, "given": {"water": share, "other": "0"}, "seconds": 1}
+        for place, shares in water.items()
+        for number, share in enumerate(shares)
+    ]
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("import", tmp_path / "study", tmp_path / "votes.jsonl")
+    clips = [Clip(task.subject_id, "s", 0, 9, 30.0, 64, 48, 9, "b", "y", "r", 14, 46.0) for task in made.tasks]
+    Workspace(tmp_path / "W").write_table("clips", "cut", clips, Clip)
+    printed = run("resolve", tmp_path / "study", "--into", tmp_path / "W")
+    rows = [cells(line) for line in printed.splitlines()]
+    assert ["question", "decided", "without agreement", "against gold", "no answer"] in [row[:5] for row in rows]
+    assert ["scene_motion", "3", "1", "1", "1"] in [row[:5] for row in rows]
+    answers = {row.subject_id: (row.answer, row.votes) for row in Workspace(tmp_path / "W").table("answers", Answer)}
+    assert list(answers.values()) == [("50", 3), (None, 2), ("100", 0), ("10", 2), (None, 2)]
 
 
 def test_a_plan_for_labels_and_for_selections() -> None:

@@ -58,7 +58,7 @@ def evidence(workspace: Workspace, recipe: BaseModel) -> dict[str, Any]:
 def raters(workspace: Workspace) -> list[dict[str, Any]]:
     """One row a question: clips, votes, clips without an answer, mean agreement; alpha and raters where they were stored.
 
-    Votes of gold tasks, which nobody resolved, do not count.
+    Clips whose answer was known beforehand do not count.
     """
     stored: dict[str, list[Agreement]] = {}
     for row in workspace.table(AGREEMENT, Agreement):

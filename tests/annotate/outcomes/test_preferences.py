@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -82,11 +83,28 @@ def test_what_has_no_value_says_why() -> None:
     ballot.cast("r0", "pairwise", "i1", {"better": "both_bad"}, shown=("a", "b"))
     ballot.cast("r0", "pairwise", "i2", {"better": "place-0"}, shown=("a", "b"), purpose="gold")
     found = by_key(preferences(ballot.study, ballot.votes))
-    assert all(row.value is None for row in found.values())
+    assert {key[2] for key, row in found.items() if row.value is not None} == {"i2"}
     assert found["pairwise", "a", "i1"].reason == "both bad in all 1 votes"
     assert found["pairwise", "a", "i1"].details["both_bad"] == 1
     assert found["pairwise", "c", "i1"].reason == "no votes yet"
-    assert found["pairwise", "a", "i2"].reason == "asked as a gold task alone"
+
+
+def test_gold_counts_where_an_item_has_nothing_else_of_a_method() -> None:
+    ballot = Ballot(pairs(gold={("pairwise", "i2"): ("a", "tie")}))
+    for rater, place in (("r0", "place-0"), ("r1", "tie")):
+        ballot.cast(rater, "pairwise", "i2", {"better": place}, shown=("a", "b"), purpose="gold")
+    found = by_key(preferences(ballot.study, ballot.votes))
+    assert [found["pairwise", method, "i2"].value for method in "ab"] == [0.75, 0.25]
+    study = study_of(
+        [{"leaf": "pairwise"}], [("pairwise", "i1", pair) for pair in combinations(METHODS, 2)], subjects=OF_PREDICTIONS
+    )
+    tasks = tuple(replace(task, gold=("a",) if task.candidates == ("a", "b") else ()) for task in study.tasks)
+    ballot = Ballot(replace(study, tasks=tasks))
+    ballot.cast("r0", "pairwise", "i1", {"better": "place-0"}, shown=("a", "b"), purpose="gold")
+    ballot.cast("r0", "pairwise", "i1", {"better": "place-1"}, shown=("a", "c"))
+    found = by_key(preferences(ballot.study, ballot.votes))
+    assert found["pairwise", "a", "i1"].value == 0.0
+    assert list(found["pairwise", "a", "i1"].details["against"]) == ["c"]
 
 
 def test_best_of_is_how_often_a_method_was_chosen() -> None:

@@ -114,18 +114,56 @@ def test_a_rater_counts_once_by_the_first_answer() -> None:
 
 
 def test_gold_has_its_known_answer_whatever_raters_say() -> None:
-    study = labelling(keep_reject_c1=("keep",), scene_motion_c2=("25", "50"), scene_motion_c3=("50",))
+    study = labelling(keep_reject_c1=("keep",), scene_motion_c3=("50",))
     ballot = Ballot(study)
     verdicts(ballot, "c1", "overlay", "overlay")
-    water(ballot, "c2", "100", "100")
+    water(ballot, "c3", "0", "0", "25", other="75")
     found = labels(study, ballot.votes)
     answers = {(row.question, row.subject_id): row for row in found.answers}
     assert answers["keep_reject", "c1"] == Answer("c1", "keep_reject", "keep", "known beforehand", 0, None)
-    assert answers["scene_motion", "c2"].answer is None
-    assert "25, 50" in str(answers["scene_motion", "c2"].reason)
     assert value(found.attributes, "c3", "bg_scene_motion") == 0.5
-    assert value(found.attributes, "c3", "other_scene_motion") is None
+    assert value(found.attributes, "c3", "other_scene_motion") == 0.75  # nothing is known of this part, so votes tell
     assert found.unanswered["keep_reject"] == 2
+    silent = labels(study, []).attributes
+    assert value(silent, "c3", "bg_scene_motion") == 0.5
+    assert value(silent, "c3", "other_scene_motion") is None
+
+
+@pytest.mark.parametrize("purpose", ["gold", "vote"])
+def test_a_check_with_several_right_answers_is_a_vote_too_so_its_clip_keeps_its_label(purpose: str) -> None:
+    gold = {"scene_motion_c1": ("25", "50"), "camera_motion_c1": ("low", "unclear"), "keep_reject_c1": ("keep", "reject")}
+    ballot = Ballot(labelling(**gold))
+    for number, (share, motion, verdict) in enumerate((("25", "low", "keep"), ("50", "low", "keep"), ("50", "high", "keep"))):
+        ballot.cast(f"r{number}", "scene_motion", "c1", {"water": share, "other": "10"}, purpose=purpose)
+        ballot.cast(f"r{number}", "camera_motion", "c1", {"motion": motion}, purpose=purpose)
+        ballot.cast(f"r{number}", "keep_reject", "c1", {"verdict": verdict}, purpose=purpose)
+    found = labels(ballot.study, ballot.votes)
+    assert [(row.answer, row.reason, row.votes) for row in found.answers] == [
+        ("50", None, 3), ("low", None, 3), ("keep", None, 3)
+    ]  # fmt: skip
+    assert value(found.attributes, "c1", "bg_scene_motion") == 0.5
+    assert value(found.attributes, "c1", "other_scene_motion") == 0.1
+    assert value(found.attributes, "c1", "camera_motion_by_people") == "low"
+    assert found.against_gold == {"scene_motion": 0, "camera_motion": 0, "keep_reject": 0}
+    assert found.unanswered == {"scene_motion": 2, "camera_motion": 2, "keep_reject": 2}
+
+
+def test_between_two_right_steps_lies_a_right_median() -> None:
+    ballot = Ballot(labelling(scene_motion_c1=("25", "50")))
+    water(ballot, "c1", "25", "50")
+    assert value(labels(ballot.study, ballot.votes).attributes, "c1", "bg_scene_motion") == 0.375
+
+
+def test_what_votes_come_to_against_what_is_known_is_no_label_and_is_counted_apart() -> None:
+    ballot = Ballot(labelling(scene_motion_c1=("25", "50"), scene_motion_c2=("0", "10"), camera_motion_c1=("low", "unclear")))
+    water(ballot, "c1", "100", "100")
+    ballot.cast("r0", "camera_motion", "c1", {"motion": "high"})
+    found = labels(ballot.study, ballot.votes)
+    assert [row.answer for row in found.answers] == [None, None]
+    assert found.answers[0].reason == "2 votes come to 100, but right are 25, 50"
+    assert value(found.attributes, "c1", "bg_scene_motion") is None
+    assert found.against_gold == {"scene_motion": 1, "camera_motion": 1, "keep_reject": 0}
+    assert found.unanswered["scene_motion"] == 2  # c2, which nobody answered, and c3
 
 
 def test_the_same_question_under_two_names_gives_two_attributes() -> None:

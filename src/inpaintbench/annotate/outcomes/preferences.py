@@ -10,13 +10,13 @@ from inpaintbench.annotate.outcomes.overlap import PRODUCER, overlapping
 from inpaintbench.annotate.outcomes.resolve import VoteLike, counted
 from inpaintbench.annotate.questions.base import Subject
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
-from inpaintbench.annotate.study import Study
+from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 from inpaintbench.types import Plain, Prediction, Score, content_id
 from inpaintbench.workspace import Workspace
 
 METRIC, REGION = "human_preference", "frame"
-VERSION = "1"
+VERSION = "2"
 """Of the rules in ``preferences``."""
 Key = tuple[str, str, str]
 """(question, method, item)."""
@@ -30,8 +30,9 @@ def preferences(study: Study, votes: Iterable[VoteLike]) -> list[Score]:
     """One score for each question about predictions, method and item, in this order.
 
     Two at a time: ``(wins + ties / 2) / comparisons`` of the method on the item; votes that both are bad are in neither number.
-    One of several: how often it was chosen. One alone: the mean grade. Votes count as in ``resolve.counted``; a method without
-    any has None and the reason. ``details`` holds the counts that votes of the item come to, so that nobody needs the journal:
+    One of several: how often it was chosen. One alone: the mean grade. Votes count as in ``resolve.counted``; those of gold
+    tasks, chosen for being clear, only where a method has no other task on the item. A method without any has None and why.
+    ``details`` holds the counts that votes of the item come to, so that nobody needs the journal:
 
     * pairs: ``votes``, ``wins``, ``losses``, ``ties``, ``both_bad`` of the method, and in ``against`` the last four for each
       other method that it was compared with on the item; both methods of a pair tell of the same votes;
@@ -46,20 +47,22 @@ def preferences(study: Study, votes: Iterable[VoteLike]) -> list[Score]:
         InputError: a vote on a task that the study does not have.
     """
     found: dict[Key, list[Heard]] = {}
-    of_task = counted(study, votes)
-    open_tasks: set[Key] = set()
-    for task in study.tasks:
-        if study.question_of[task.question].subject == "clip":
-            continue
-        for method in task.candidates:
-            key = (task.question, method, task.subject_id)
-            choices = Counter(vote.choice for vote in of_task.get(task.task_id, ()))
+    of_task = counted(study, votes, gold=True)
+    tasks = [task for task in study.tasks if study.question_of[task.question].subject != "clip"]
+    ordinary = {key for task in tasks if not task.gold for key in _keys(task)}
+    for task in tasks:
+        choices = Counter(vote.choice for vote in of_task.get(task.task_id, ()))
+        # For all of its methods or for none: both methods of a pair tell of the same votes.
+        counts = not task.gold or not ordinary.issuperset(_keys(task))
+        for key in _keys(task) if counts else ():
             found.setdefault(key, []).append((task.candidates, choices))
-            if not task.gold:
-                open_tasks.add(key)
     place = {label: number for number, label in enumerate(study.question_of)}
     ordered = sorted(found, key=lambda key: (place[key[0]], key[1]))  # stable: items keep the order of the tasks
-    return [_score(study, key, found[key], only_gold=key not in open_tasks) for key in ordered]
+    return [_score(study, key, found[key]) for key in ordered]
+
+
+def _keys(task: StudyTask) -> list[Key]:
+    return [(task.question, method, task.subject_id) for method in task.candidates]
 
 
 def protocol_of(label: str) -> str:
@@ -111,11 +114,11 @@ def _said_of(row: Score) -> tuple[str, ...]:
     return row.metric, row.protocol, row.method, row.item_id
 
 
-def _score(study: Study, key: Key, heard: Sequence[Heard], *, only_gold: bool) -> Score:
+def _score(study: Study, key: Key, heard: Sequence[Heard]) -> Score:
     label, method, item_id = key
     value, reason, details = _MEASURES[study.question_of[label].subject](method, heard)
     if not any(choices for _, choices in heard):
-        reason = "asked as a gold task alone" if only_gold else "no votes yet"
+        reason = "no votes yet"
     fingerprint = content_id(study.study_id, VERSION)
     return Score(method, item_id, METRIC, REGION, protocol_of(label), fingerprint, value, reason, details)
 

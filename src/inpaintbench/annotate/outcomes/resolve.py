@@ -1,7 +1,8 @@
 """Votes about clips become the rows that other rooms read: attributes and answers.
 
-Of each rater the first answer that stands counts; silent repeats and answers to gold tasks do not. A gold task has the answer
-that is known; where several are right it has none. What several votes come to is in ``verdicts``.
+Of each rater the first answer that stands counts; silent repeats do not. A vote and a check are two things: a gold task with one
+right answer has that one, whatever raters say; where several are right their votes decide like all others, within what is right.
+What several votes come to is in ``verdicts``.
 """
 
 from __future__ import annotations
@@ -61,14 +62,17 @@ class Resolved:
     answers: tuple[Answer, ...]
     unanswered: Mapping[str, int]
     """Question -> clips without a vote, and so without a row."""
+    against_gold: Mapping[str, int]
+    """Question -> clips whose votes come to what is known to be wrong, and so to no answer."""
 
 
-def counted(study: Study, votes: Iterable[V]) -> dict[str, list[V]]:
-    """Task id -> the votes that count: of each rater the first, and none of gold tasks.
+def counted(study: Study, votes: Iterable[V], *, gold: bool) -> dict[str, list[V]]:
+    """Task id -> the votes that count: of each rater the first.
 
     Args:
         study: whose votes they are.
         votes: answers that stand, in order.
+        gold: with those of gold tasks, which are chosen for being clear.
 
     Raises:
         InputError: a vote on a task that the study does not have.
@@ -78,7 +82,7 @@ def counted(study: Study, votes: Iterable[V]) -> dict[str, list[V]]:
         task = study.task_of.get(vote.task_id)
         if task is None:
             raise InputError(f"a vote of rater {vote.rater_id!r} is about task {vote.task_id!r}, which the study does not have")
-        if not task.gold:
+        if gold or not task.gold:
             first.setdefault(vote.task_id, {}).setdefault(vote.rater_id, vote)
     return {task_id: list(of_raters.values()) for task_id, of_raters in first.items()}
 
@@ -96,38 +100,43 @@ def labels(study: Study, votes: Iterable[VoteLike], *, least_agreement: float = 
     """
     if not 0 <= least_agreement <= 1:
         raise InputError(f"the least agreement is {least_agreement}, choose a share of 0 to 1")
-    of_task = counted(study, votes)
+    of_task = counted(study, votes, gold=True)
     unanswered = {label: 0 for label, question in study.question_of.items() if question.subject == "clip"}
+    against_gold = dict.fromkeys(unanswered, 0)
     attributes: list[Attribute] = []
     answers: list[Answer] = []
     for task in study.tasks:
         if task.question not in unanswered:
             continue
         found = of_task.get(task.task_id, [])
-        if found or task.gold:
-            answers.append(_answer(study, task, found, least_agreement))
-            attributes += _attributes(study, task, found, least_agreement)
+        if found or len(task.gold) == 1:
+            verdict = _main_verdict(study, task, found, least_agreement)
+            answers.append(_answer(study, task, found, verdict))
+            attributes += _attributes(study, task, found, verdict, least_agreement)
+            against_gold[task.question] += verdict.against_gold
         else:
             unanswered[task.question] += 1
-    return Resolved(tuple(attributes), tuple(answers), unanswered)
+    return Resolved(tuple(attributes), tuple(answers), unanswered, against_gold)
 
 
-def _answer(study: Study, task: StudyTask, votes: Sequence[VoteLike], least_agreement: float) -> Answer:
+def _answer(study: Study, task: StudyTask, votes: Sequence[VoteLike], verdict: Verdict) -> Answer:
     question = study.question_of[task.question]
-    part = question.form(candidates=0).parts[0].name
-    verdict = _gold(task) if task.gold else _verdict(question, part, [vote.choice for vote in votes], least_agreement)
     reasons = _reasons(votes) if verdict.answer in (None, REJECT) and question.name == "keep_reject" else None
     told = "; ".join(filter(None, (verdict.reason, reasons))) or None
     return Answer(task.subject_id, task.question, verdict.answer, told, verdict.votes, verdict.agreement)
 
 
-def _attributes(study: Study, task: StudyTask, votes: Sequence[VoteLike], least_agreement: float) -> list[Attribute]:
+def _attributes(
+    study: Study, task: StudyTask, votes: Sequence[VoteLike], of_main: Verdict, least_agreement: float
+) -> list[Attribute]:
     question = study.question_of[task.question]
     main = question.form(candidates=0).parts[0].name
     rows = []
     for part, name in ATTRIBUTES.get(question.name, {}).items():
-        if task.gold:
-            verdict = _gold(task) if part == main else Verdict(None, "a gold task; only its main answer is known", 0, None)
+        if part == main:
+            verdict = of_main
+        elif not votes:
+            verdict = Verdict(None, "a gold task without votes; only its main answer is known", 0, None)
         else:
             verdict = _verdict(question, part, [vote.given[part] for vote in votes], least_agreement)
         rows.append(_attribute(task.subject_id, _name(study, task, name), verdict, question))
@@ -154,10 +163,26 @@ def _verdict(question: Question, part: str, choices: Sequence[str], least_agreem
     return median(choices, steps=steps, unsure=unsure, least_agreement=least_agreement)
 
 
-def _gold(task: StudyTask) -> Verdict:
+def _main_verdict(study: Study, task: StudyTask, votes: Sequence[VoteLike], least_agreement: float) -> Verdict:
+    """The answer that is known, or what the votes come to; None where that is known to be wrong."""
     if len(task.gold) == 1:
         return Verdict(task.gold[0], KNOWN, 0, None)
-    return Verdict(None, f"a gold task with several right answers: {', '.join(task.gold)}", 0, None)
+    question = study.question_of[task.question]
+    part = question.form(candidates=0).parts[0].name
+    verdict = _verdict(question, part, [vote.choice for vote in votes], least_agreement)
+    if verdict.answer is None or _may_be_right(verdict.answer, task.gold, question):
+        return verdict
+    come = "1 vote comes" if verdict.votes == 1 else f"{verdict.votes} votes come"
+    reason = f"{come} to {verdict.answer}, but right are {', '.join(task.gold)}"
+    return Verdict(None, reason, verdict.votes, verdict.agreement, against_gold=True)
+
+
+def _may_be_right(answer: str, right: Sequence[str], question: Question) -> bool:
+    """A median lies between steps: it is right from the smallest to the largest number that is."""
+    if not right or answer in right:
+        return True
+    numbers = [float(one) for one in right if one not in _unsure(question)] if question.scale == "interval" else []
+    return bool(numbers) and answer not in _unsure(question) and min(numbers) <= float(answer) <= max(numbers)
 
 
 def _unsure(question: Question) -> tuple[str, ...]:

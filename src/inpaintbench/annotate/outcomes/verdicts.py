@@ -25,6 +25,8 @@ class Verdict:
     votes: int
     agreement: float | None
     """Share of the votes that gave it or, of those with a number, that came near enough, 0..1; None where nobody was asked."""
+    against_gold: bool = False
+    """Whether there is no answer because it is known that theirs is wrong."""
 
 
 def majority(choices: Sequence[str], *, least_agreement: float) -> Verdict:

@@ -27,7 +27,7 @@ from inpaintbench.annotate.study import Study
 def comparisons_of(study: Study, votes: Iterable[Vote], label: str) -> dict[str, list[Comparison]]:
     """Item -> the comparisons of one pairwise question: of each rater the first answer to a task, and none of gold tasks."""
     found: dict[str, list[Comparison]] = defaultdict(list)
-    for of_task in counted(study, votes).values():
+    for of_task in counted(study, votes, gold=False).values():
         for vote in of_task:
             if vote.question == label:
                 found[vote.subject_id].append(_comparison(vote))
@@ -54,7 +54,7 @@ def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estima
     """Question that picks one of several, or grades, -> method -> selection frequency or mean opinion; answered ones alone."""
     found: dict[str, dict[str, Estimated]] = {}
     by_label: dict[str, list[Vote]] = defaultdict(list)
-    for of_task in counted(study, votes).values():
+    for of_task in counted(study, votes, gold=False).values():
         for vote in of_task:
             by_label[vote.question].append(vote)
     level = study.file.stop.level

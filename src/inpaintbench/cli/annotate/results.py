@@ -222,8 +222,9 @@ def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *
     for label, of in decided.items():
         scheme = scheme_of(study.question_of[label])
         alpha = krippendorff_alpha(answers_of(votes, label), scheme).value
-        rows.append((label, sum(of), len(of) - sum(of), found.unanswered.get(label, 0), alpha))
-    columns = ["question", "decided", "without agreement", "no answer", "alpha"]
+        wrong = found.against_gold.get(label, 0)
+        rows.append((label, sum(of), len(of) - sum(of) - wrong, wrong, found.unanswered.get(label, 0), alpha))
+    columns = ["question", "decided", "without agreement", "against gold", "no answer", "alpha"]
     console.print_table(f"written to {console.shown(workspace.path)}", columns, rows)
 
 
