@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import judge
 from inpaintbench.curation.rules import Rule
-from inpaintbench.curation.select import inherited_levels, kept, rank_levels
+from inpaintbench.curation.select import inherited_levels, kept, rank_levels, top_share
 from inpaintbench.types import Answer, Attribute, Clip, Selection
 from inpaintbench.workspace import from_row
 
@@ -84,3 +84,11 @@ def test_one_scored_clip_is_neither() -> None:
 def test_a_clip_takes_its_own_label_before_its_sources(labels: dict[str, str], expected: str | None) -> None:
     rows = [Attribute(name, "water_level", value, None, "labels", "1") for name, value in labels.items()]
     assert [row.value for row in inherited_levels([clip("a")], rows, level="water_level")] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(("share", "names"), [(0.5, "bc"), (0.51, "abc"), (1.0, "abcd"), (0.01, "b")])
+def test_the_highest_share_is_kept_and_ties_go_by_name(share: float, names: str) -> None:
+    judged = top_share({"a": 1.0, "b": 3.0, "c": 2.0, "d": 1.0}, attribute="letters", share=share)
+    assert "".join(row.clip_id for row in judged if row.keep) == names
+    assert all((row.reason is None) == row.keep for row in judged)
+    assert judged[0].rule == f"letters among the highest {share:.0%}"

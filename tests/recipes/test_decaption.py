@@ -13,6 +13,8 @@ from built import built, check_published, check_same_bytes
 from datasets import Video, load_dataset
 
 from inpaintbench import frozen, video
+from inpaintbench.cli.build.decaption import DEMO_FILMS
+from inpaintbench.curation import captions
 from inpaintbench.curation.split import assign
 from inpaintbench.errors import InputError, MissingPartError
 from inpaintbench.eval.predict import MethodSpec, predict
@@ -21,11 +23,12 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks.render import generate
 from inpaintbench.recipes.decaption import RATIO_PLOT, DecaptionRecipe
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.types import Dataset, Prediction, Selection, TextEvent
+from inpaintbench.types import Corruption, Dataset, Prediction, Selection, TextEvent
 from inpaintbench.workspace import Workspace
 
-FILMS = SourceSpec("embedded", {"count": 10, "width": 192, "height": 128, "frames": 156})
-RECIPE = DecaptionRecipe(side=96)
+FILMS = SourceSpec("embedded", DEMO_FILMS)
+RECIPE = DecaptionRecipe()
+"""That of `build decaption --demo`."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +49,7 @@ def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Pa
     check_published(folder)
     assert {part.name.partition("-")[0] for part in dataset.slices} == {"all", "difficulty", "background", "painted"}
     assert {row["split"] for row in dataset.items} == {"train", "validation", "test"}
-    assert {(row["frames"], row["fps"], row["width"], row["height"]) for row in dataset.items} == {(125, 25.0, 96, 96)}
+    assert {(row["frames"], row["fps"], row["width"], row["height"]) for row in dataset.items} == {(125, 25.0, 128, 128)}
     row = load_dataset(str(folder), "all", split="train", cache_dir=str(tmp_path)).cast_column("input", Video(decode=False))[0]
     assert row["input"]["path"].endswith(".mp4")
     facts = json.loads(row["attributes"])
@@ -66,7 +69,7 @@ def test_the_input_is_the_overlay_on_the_truth_and_nothing_else(benchmark: tuple
         constants = {name: value for name, value in row["generator_parameters"].items() if name != "seed"}
         text = tuple(TextEvent(**event) for event in row["attributes"]["timed_text"])
         drawn = generate(
-            "subtitles", constants, seed=row["generator_parameters"]["seed"], frames=125, height=96, width=96, fps=25.0,
+            "subtitles", constants, seed=row["generator_parameters"]["seed"], frames=125, height=128, width=128, fps=25.0,
             draw=row["clip_id"], parts={"timed_text": text},
         )  # fmt: skip
         assert (drawn.alpha == alpha).all()
@@ -79,14 +82,35 @@ def test_the_input_is_the_overlay_on_the_truth_and_nothing_else(benchmark: tuple
         assert hole.any(axis=0)[:, left + width - 1].any()
 
 
-def test_the_least_covered_clips_are_dropped(benchmark: tuple[Workspace, Path, Dataset]) -> None:
-    workspace, _, dataset = benchmark
+def test_no_slice_of_the_demo_is_empty(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, _, dataset = benchmark
+    assert dataset.left_out == {}
+    assert {part.name for part in dataset.slices} == {
+        "all", "difficulty-easy", "difficulty-medium", "difficulty-hard", "background-none", "background-transparent",
+        "background-opaque", "painted-0-5", "painted-5-10", "painted-10-20", "painted-20-50",
+    }  # fmt: skip
+
+
+def kept_and_dropped(workspace: Workspace, *, attribute: str) -> tuple[dict[str, float], dict[str, float]]:
     judged = workspace.table("selection", Selection, step="coverage")
-    kept = [row.value for row in judged if row.keep]
-    dropped = [row.value for row in judged if not row.keep]
+    assert {row.rule for row in judged} == {f"{attribute} among the highest 70%"}
+    values = {row.clip_id: float(row.value) for row in judged if row.value is not None}
+    kept = {row.clip_id for row in judged if row.keep}
+    return {name: values[name] for name in kept}, {name: value for name, value in values.items() if name not in kept}
+
+
+def test_the_clips_with_the_least_text_are_dropped_before_anything_is_painted(
+    benchmark: tuple[Workspace, Path, Dataset],
+) -> None:
+    workspace, _, dataset = benchmark
+    kept, dropped = kept_and_dropped(workspace, attribute=captions.LETTERS)
     assert (len(kept), len(dropped)) == (7, 3)
-    assert min(kept) >= max(dropped)
-    assert len(dataset.items) == 7
+    assert min(kept.values()) >= max(dropped.values())
+    assert {row["clip_id"]: row["attributes"][captions.LETTERS] for row in dataset.items} == kept
+    assert {row.clip_id for row in workspace.table("corruptions", Corruption)} == set(kept)
+    # The difficulty sets how much is painted, so it must not decide who stays: all are left, each as often as the others.
+    counts = Counter(row["attributes"]["mask.difficulty"] for row in dataset.items)
+    assert sorted(counts.values()) == [2, 2, 3]
 
 
 def test_all_clips_of_a_film_are_in_one_split_and_the_ratios_are_plotted(benchmark: tuple[Workspace, Path, Dataset]) -> None:
@@ -122,10 +146,15 @@ def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Pa
     check_same_bytes(one.path, benchmark[0].path)
 
 
-def test_the_challenge_form_is_compressed_twice(tmp_path: Path) -> None:
-    recipe = RECIPE.model_copy(update={"form": "challenge", "side": 128})
-    _, folder, dataset = built(tmp_path / "workspace", recipe, SourceSpec("embedded", {**FILMS.constants, "count": 4}))
+def test_as_published_the_least_painted_clips_are_dropped_and_all_is_compressed_twice(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"behaviour": "as-published", "form": "challenge"})
+    workspace, folder, dataset = built(tmp_path / "workspace", recipe, SourceSpec("embedded", {**FILMS.constants, "count": 4}))
     check_published(folder)
+    kept, dropped = kept_and_dropped(workspace, attribute="mask.overlay_fraction")
+    assert (len(kept), len(dropped)) == (3, 1)
+    assert min(kept.values()) >= max(dropped.values())
+    assert {row["clip_id"]: row["attributes"]["mask.overlay_fraction"] for row in dataset.items} == kept
+    assert len(workspace.table("corruptions", Corruption)) == 4
     for row in dataset.items:
         truth, seen = (folder / row[f"{part}_file_name"] for part in ("truth", "input"))
         assert all(20_000 < path.stat().st_size < 100_000 for path in (truth, seen))

@@ -5,18 +5,29 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from inpaintbench.curation.footage import data_attribute
 from inpaintbench.curation.sources.base import Footage
 from inpaintbench.curation.sources.folder import unquote_bytes
-from inpaintbench.curation.timed_text import clip_events, from_data, invented_timed_text, read_timed_text, to_data
+from inpaintbench.curation.timed_text import (
+    clip_events,
+    from_data,
+    invented_timed_text,
+    letters_on_screen,
+    read_timed_text,
+    to_data,
+)
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.types import Attribute, Clip, Plain, Source, item_rng
 from inpaintbench.workspace import Blobs, Workspace
 
 VERSION = "1"
 NAME = "timed_text"
+LETTERS = f"{NAME}.letters_on_screen"
+"""Attribute: letters on screen, averaged over the clip's time; how much text its source brings, whatever it is drawn like."""
+LETTERS_VERSION = "1"
 
 
 def read(
@@ -84,17 +95,29 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
     return [*rows, *skipped]
 
 
-def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attribute]) -> dict[str, Attribute]:
+@dataclass(frozen=True)
+class Texts:
+    """What clips show."""
+
+    blobs: Mapping[str, str]
+    """Clip id -> name of the blob with its events."""
+    letters: Sequence[Attribute]
+    """A row ``LETTERS`` for each clip."""
+
+
+def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attribute]) -> Texts:
     """The part of its source's text that each clip shows, times counted from its start; written to ``attributes``."""
     blobs = workspace.blobs
     blob_of = {row.subject_id: row.blob for row in texts if row.name == NAME and row.blob}
-    found = {}
+    found, letters = [], []
     for clip in clips:
         events = from_data(_json(blobs.path(blob_of[clip.source_id])))
         shown = clip_events(events, clip.start_frame / clip.fps, clip.end_frame / clip.fps)
-        found[clip.clip_id] = data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME)
-    workspace.write_table("attributes", f"{NAME}.clips", list(found.values()), Attribute)
-    return found
+        found.append(data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME))
+        mean = letters_on_screen(shown, (clip.end_frame - clip.start_frame) / clip.fps)
+        letters.append(Attribute(clip.clip_id, LETTERS, mean, None, NAME, LETTERS_VERSION))
+    workspace.write_table("attributes", f"{NAME}.clips", [*found, *letters], Attribute)
+    return Texts({row.subject_id: str(row.blob) for row in found}, letters)
 
 
 def _json(path: Path) -> list[Plain]:

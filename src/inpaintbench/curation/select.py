@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from inpaintbench.types import Attribute, Clip, Corruption, Selection
+from inpaintbench.types import Attribute, Clip, Selection
 
 VERSION = "1"
 
 
-def top_share(
-    corruptions: Sequence[Corruption], measured: Sequence[Attribute], *, attribute: str, share: float
-) -> list[Selection]:
-    """Keep the clips whose corruption has the highest ``attribute``: ``ceil(share * n)`` of n, ties in order of clip id.
+def top_share(numbers: Mapping[str, float], *, attribute: str, share: float) -> list[Selection]:
+    """Keep the clips with the highest numbers: ``ceil(share * n)`` of n, ties in order of clip id.
 
-    ChaLearn LAP 2018 keeps the 70 % of its clips that subtitles cover most.
+    Args:
+        numbers: clip id -> its number.
+        attribute: what the rule calls it.
+        share: of the clips, above 0 and at most 1.
     """
-    values = {row.subject_id: row.value for row in measured if row.name == attribute}
-    numbers = {row.clip_id: float(values.get(row.corruption_id) or 0) for row in corruptions}
     order = sorted(numbers, key=lambda clip_id: (-numbers[clip_id], clip_id))
     best = set(order[: math.ceil(share * len(order) - 1e-9)])
     rule = f"{attribute} among the highest {share:.0%}"

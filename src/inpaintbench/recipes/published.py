@@ -19,7 +19,7 @@ PUBLISHED: tuple[Any, ...] = (
     DevilRecipe(behaviour="as-published"),
     ReinpaintRecipe(),
     HumansRecipe(),
-    DecaptionRecipe(),
+    DecaptionRecipe(behaviour="as-published", form="challenge"),
     FingerprintRecipe(behaviour="as-published"),
     EditingRecipe(behaviour="as-published"),
 )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.curation.timed_text import clip_events, from_data, invented_timed_text, to_data
+from inpaintbench.curation.timed_text import clip_events, from_data, invented_timed_text, letters_on_screen, to_data
 from inpaintbench.curation.timed_text.invented import bundled_words
 from inpaintbench.errors import InputError
 from inpaintbench.types import TextEvent
@@ -85,3 +85,25 @@ def test_some_invented_events_overlap_and_most_do_not() -> None:
 def test_impossible_wishes_are_clear_errors(duration: float, options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         invented_timed_text(duration, np.random.default_rng(0), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("events", "letters"),
+    [
+        ([(0, 5, "abcd")], 4),
+        ([(0, 2.5, "ab cd\ne")], 2.5),
+        ([(0, 5, "ab"), (1, 2, "cde")], 2.6),
+        ([(0, 5, r"{\an8\c&HFF&}ab{\i1}c{\i0}\Nd\he")], 5),
+        ([(0, 5, r"\{sighs\}")], 7),
+        ([], 0),
+    ],
+)
+def test_letters_on_screen_are_averaged_over_time_without_spaces_and_tags(
+    events: list[tuple[float, float, str]], letters: float
+) -> None:
+    assert letters_on_screen([TextEvent(*event) for event in events], 5) == pytest.approx(letters)
+
+
+def test_a_clip_that_does_not_last_shows_no_letters() -> None:
+    with pytest.raises(InputError, match="0 s shows no letters"):
+        letters_on_screen([], 0)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from inpaintbench.cli.build.running import Demo, Out, Seed, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import Behaviour, Demo, Out, Seed, make_recipe, one_of, run_build
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers
 from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
 from inpaintbench.recipes.decaption import DecaptionRecipe
@@ -24,7 +24,11 @@ def build_decaption(
     ] = None,
     demo: Demo = False,
     side: Annotated[int, typer.Option(min=16, help="Of the square clips: 128 as published, 256 as in the paper.")] = 128,
-    form: Annotated[str, typer.Option(help="lossless, or challenge (100 kbit/s).")] = "lossless",
+    behaviour: Behaviour = "corrected",
+    form: Annotated[
+        str | None,
+        typer.Option(help="lossless, or challenge (100 kbit/s).", show_default="lossless; of as-published challenge"),
+    ] = None,
     family: Annotated[
         list[str] | None,
         typer.Option(help="Font family, or `bundled`. Repeatable.", show_default="the common ones that are installed"),
@@ -42,5 +46,7 @@ def build_decaption(
     source = SourceSpec("embedded", DEMO_FILMS) if demo else SourceSpec("folder", {"folder": str(sources)})
     families = family or ([BUNDLED] if demo else list(installed_families()))
     name = {"name": "Decaptioning demo"} if demo else {}
-    recipe = make_recipe(DecaptionRecipe, {"side": side, "form": form, "seed": seed, "families": families} | name)
+    coding = form or ("challenge" if behaviour == "as-published" else "lossless")
+    chosen = {"side": side, "behaviour": behaviour, "form": coding, "seed": seed, "families": families}
+    recipe = make_recipe(DecaptionRecipe, chosen | name)
     run_build(recipe, [source], out, Running(workers, max_failures, retry_rejected))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import Plain, TextEvent
+
+_TAGS = re.compile(r"\{\\[^{}]*\}|\\[Nnh]|\\(?=[{}])")
+"""Override tags, written line ends and hard spaces, and the backslash before a brace that is meant as one."""
 
 
 def clip_events(events: Iterable[TextEvent], start_seconds: float, end_seconds: float) -> tuple[TextEvent, ...]:
@@ -28,6 +32,18 @@ def clip_events(events: Iterable[TextEvent], start_seconds: float, end_seconds: 
         for event in events
         if event.start_seconds < end_seconds and event.end_seconds > start_seconds
     )
+
+
+def letters_on_screen(events: Iterable[TextEvent], seconds: float) -> float:
+    """How many letters are on screen, averaged over a clip of ``seconds``; spaces and override tags are none.
+
+    Raises:
+        InputError: the clip does not last.
+    """
+    if not seconds > 0:
+        raise InputError(f"a clip of {seconds:g} s shows no letters: it must last longer than 0 s")
+    lasting = (len("".join(_TAGS.sub("", event.text).split())) * (event.end_seconds - event.start_seconds) for event in events)
+    return math.fsum(lasting) / seconds
 
 
 def to_data(events: Iterable[TextEvent]) -> list[dict[str, Any]]:
