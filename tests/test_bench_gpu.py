@@ -26,6 +26,7 @@ def test_without_a_card_it_says_so_in_every_row_and_ends_well() -> None:
         assert {row.count("|") for row in rows} == {header.count("|")}
 
 
+@pytest.mark.long
 def test_on_the_processor_the_whole_path_runs_and_says_that_its_times_mean_nothing() -> None:
     done = subprocess.run(
         [sys.executable, str(BENCH), "--device", "cpu"], capture_output=True, text=True, check=True, timeout=300

@@ -57,6 +57,7 @@ def test_in_the_repository_the_printed_lines_lead_to_a_number_and_are_clean(plac
         _process([sys.executable, "-m", "ruff", *check, *changed], place)
 
 
+@pytest.mark.long
 def test_pip_installs_the_printed_package(place: Path) -> None:
     mine = place / "mine"
     mine.mkdir()

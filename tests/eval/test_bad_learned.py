@@ -183,6 +183,7 @@ def test_sets_are_compared_with_the_items_that_there_are(found: Found) -> None:
         assert row.value == pytest.approx(0, abs=1e-9) if method == "copy" else row.value > 1
 
 
+@pytest.mark.long
 def test_worker_processes_make_the_same_tables(tmp_path: Path) -> None:
     tables = []
     for workers in (0, 2):

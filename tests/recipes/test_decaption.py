@@ -141,6 +141,7 @@ def test_methods_are_not_told_where_the_text_is(benchmark: tuple[Workspace, Path
         ).all()
 
 
+@pytest.mark.long
 def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
     one, _, _ = built(tmp_path / "one", RECIPE, FILMS, workers=1)
     check_same_bytes(one.path, benchmark[0].path)
@@ -182,6 +183,7 @@ def test_text_beside_a_film_is_used_and_broken_events_are_rows(tmp_path: Path) -
 
 
 @pytest.mark.real
+@pytest.mark.long
 def test_real_films(assets: Path, tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     for folder in ("scenery-cc0-hhoppe", "scenery-cc0-mdn"):

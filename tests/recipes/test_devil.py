@@ -25,6 +25,7 @@ from inpaintbench.types import Attribute, Clip, Corruption, Item, Slice, Source
 from inpaintbench.workspace import Workspace
 
 
+@pytest.mark.long
 def test_killed_runs_and_other_worker_counts_give_the_same_bytes(benchmark: Path, tmp_path: Path) -> None:
     write_sources(tmp_path / "sources")
     write_labels(tmp_path / "labels.csv")

@@ -151,6 +151,7 @@ def test_a_degraded_print_is_scored_whole(benchmark: Built, tmp_path: Path) -> N
     assert error["mse"] == pytest.approx(np.mean(((truth - seen) / 255) ** 2), rel=1e-9)
 
 
+@pytest.mark.long
 def test_one_seed_gives_one_benchmark_whatever_the_workers(benchmark: Built, tmp_path: Path) -> None:
     for workers in (0, 3):
         again, _, _ = built(tmp_path / f"{workers}", RECIPE, RECIPE.source, workers=workers)

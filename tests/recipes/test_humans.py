@@ -155,6 +155,7 @@ def test_two_sets_of_one_format_and_what_is_odd_in_a_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.real
+@pytest.mark.long
 def test_real_people_of_two_sets(assets: Path, tmp_path: Path) -> None:
     poses = assets / "poses" / "pose-mmpose" / "tests" / "data"
     specs = [

@@ -189,6 +189,7 @@ def test_the_objects_of_davis_as_holes(assets: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.long
 def test_the_photographs_of_other_methods(assets: Path, tmp_path: Path) -> None:
     source = SourceSpec("folder", {"folder": str(assets / "photos"), "media": "image"})
     recipe = RECIPE.model_copy(update={"pictures": 12, "second_masks": 1})

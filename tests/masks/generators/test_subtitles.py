@@ -228,6 +228,7 @@ def test_participants_rules_find_the_hole_at_100_kbit_per_second(tmp_path: Path,
 
 
 @pytest.mark.real
+@pytest.mark.long
 def test_participants_rules_find_the_hole_in_real_films(assets: Path, tmp_path: Path) -> None:
     films = [square(assets / "videos" / name, side=128, frames=50) for name in REAL_FILMS]
     shares = pooled(counts for difficulty in DIFFICULTIES for counts in recall(films, difficulty, tmp_path))

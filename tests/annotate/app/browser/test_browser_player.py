@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from tests.annotate.app.browser.barcodes import COLOURS
 from tests.annotate.app.browser.conftest import Tab
 from tests.annotate.app.browser.standin import card
@@ -81,6 +82,7 @@ def bars(tab: Tab, *, seconds: float, span: float) -> list[list[int]]:
     return seen
 
 
+@pytest.mark.long
 def test_players_never_show_different_frames_while_all_cores_are_busy(proxies: dict[str, Any], enter: Enter) -> None:
     tab = enter([pair(proxies)])
     tab.wait_for_card(0)
