@@ -115,6 +115,7 @@ def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
         (("build", "reinpaint", "--out", "{tmp}/w", "--sources", "{tmp}/none"), "does not exist or is not a folder"),
         (("build", "reinpaint", "--out", "{tmp}/w", "--sources", "{tmp}"), "no clips"),
         (("build", "reinpaint", "--out", "{tmp}/w", "--demo", "--saved-masks", "{tmp}/none"), "no folder of masks"),
+        (("build", "reinpaint", "--out", "{tmp}/w", "--demo", "--masks-by-turn"), "--saved-masks FOLDER"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(arguments: tuple[str, ...], sentence: str, tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_saved_masks_are_the_first_holes(tmp_path: Path) -> None:
         picture = np.full((90, 120), 255 - colour, np.uint8)
         picture[20:50, 30 + number : 80] = colour
         video.write_image(masks / f"{'abc'[number]}.png", picture)
-    recipe = RECIPE.model_copy(update={"saved_masks": {"resize": True}, "second_masks": 1})
+    recipe = RECIPE.model_copy(update={"saved_masks": {"resize": True}, "masks_by_turn": True, "second_masks": 1})
 
     def build_from(folder: Path) -> Dataset:
         workspace = Workspace(tmp_path / "workspace")
@@ -180,7 +180,7 @@ def test_saved_masks_are_the_first_holes(tmp_path: Path) -> None:
 def test_the_objects_of_davis_as_holes(assets: Path, tmp_path: Path) -> None:
     folder = assets / "masks" / "masks-davis2017-osvos" / "results" / "semi-supervised" / "osvos"
     workspace = Workspace(tmp_path / "workspace")
-    recipe = RECIPE.model_copy(update={"saved_masks": {"resize": True}, "second_masks": 1})
+    recipe = RECIPE.model_copy(update={"saved_masks": {"resize": True}, "masks_by_turn": True, "second_masks": 1})
     with LocalExecutor(workspace, workers=2) as executor:
         made, dataset = build(recipe, [PHOTOGRAPHS], executor, workspace, masks=folder)
     check_published(made)

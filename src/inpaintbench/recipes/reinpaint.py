@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import cycle, islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, RunError
-from inpaintbench.executors.base import Executor
+from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.masks import render
 from inpaintbench.masks.saved_folder import folder_polarity
 from inpaintbench.masks.saved_sequences import content_of, sequence_files
-from inpaintbench.recipes import stages
+from inpaintbench.recipes import saved_pairs, stages
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.types import Clip, Corruption, Dataset, Item, content_id, item_rng
+from inpaintbench.types import Clip, Corruption, Dataset, Item, Source, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
 KINDS = ("brush", "box")
@@ -63,6 +64,8 @@ class ReinpaintRecipe(BaseModel):
     reach: Literal["grow", "rejection"] = "grow"
     saved_masks: Mapping[str, Any] | None = None
     """Constants of the generator ``saved_masks``, less the folder: the first holes are then those, whatever their area."""
+    masks_by_turn: bool = False
+    """Saved masks go to the pictures in turn, not by their names."""
     second_masks: int = Field(10, ge=0)
     """K, for each hole."""
     patch_pixels: int = Field(32, ge=1)
@@ -126,12 +129,16 @@ def label(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace) -> 
 def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *, masks: Path | None = None) -> None:
     """One hole for each picture and bin, then the second masks on top of each.
 
-    ``masks`` is the folder of the saved masks of a recipe that uses those: one sequence a picture, in turn.
+    ``masks`` is the folder of the saved masks of a recipe that uses those: they go by the names of the sources, or in turn.
+
+    Raises:
+        InputError: a source without saved masks of its name.
+        RunError: not one hole or second mask.
     """
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "curation clips")
     chosen = [clips[place] for place in item_rng(recipe.seed, "pictures", "order").permutation(len(clips))][: recipe.pictures]
-    wanted = _saved(recipe, chosen, masks) if recipe.saved_masks is not None else _drawn(recipe, chosen)
+    wanted = _saved(recipe, chosen, masks, workspace) if recipe.saved_masks is not None else _drawn(recipe, chosen)
     names = stages.clip_names(workspace, clips)
     first = render.render(executor, [replace(request, name=names[request.clip.clip_id]) for request in wanted])
     if not first.records:
@@ -155,15 +162,24 @@ def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRe
     ]
 
 
-def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None) -> list[render.MaskRequest]:
+def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None, workspace: Workspace) -> list[render.MaskRequest]:
     constants, sequences = _sequences(recipe, folder)
-    contents = {name: content_of(files) for name, files in islice(sequences.items(), len(clips))}
-    pairs = zip(clips, cycle(contents.items()), strict=False)
-    where = {"folder": str(folder)}
-    return [
-        render.MaskRequest(clip, "saved_masks", {**constants, "sequence": name, "content": content}, recipe.seed, where=where)
-        for clip, (name, content) in pairs
-    ]
+    uris = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    pairs, alone = (
+        (saved_pairs.by_turn(clips, list(sequences)), list[str]())
+        if recipe.masks_by_turn
+        else saved_pairs.by_name(clips, sequences, uris=uris)
+    )
+    refused = [Rejection(name, "saved_masks", quote(name), "no source has the name of these masks") for name in alone]
+    workspace.write_table("rejected", "saved_masks", refused, Rejection)
+    contents = {name: content_of(sequences[name]) for name in dict.fromkeys(name for _, name in pairs)}
+    requests = []
+    for clip, name in pairs:
+        # Masks of a whole film go on where the clip begins.
+        start = {} if recipe.masks_by_turn or not clip.start_frame else {"first_frame": clip.start_frame}
+        own = {**constants, "sequence": name, "content": contents[name], **start}
+        requests.append(render.MaskRequest(clip, "saved_masks", own, recipe.seed, where={"folder": str(folder)}))
+    return requests
 
 
 def _sequences(recipe: ReinpaintRecipe, folder: Path | None) -> tuple[dict[str, Any], Mapping[str, tuple[Path, ...]]]:

@@ -153,6 +153,28 @@ def test_other_sizes_are_rejected_or_resized(tmp_path: Path) -> None:
     assert drawn.facts["resized"] == "yes"
 
 
+def test_masks_of_a_picture_are_scaled_and_cropped_as_it_is(tmp_path: Path) -> None:
+    wide = np.zeros((20, 61), np.uint8)
+    wide[5:9, 20:40] = 255
+    Image.fromarray(wide).save(tmp_path / "a.png")
+    drawn = generate(tmp_path, frames=1, width=40, height=40, resize="cover", polarity="white_is_hole")
+    # Twice as large it is 122x40, of which columns 41..80 stay.
+    assert np.array_equal(drawn.hole[0], np.kron(wide, np.ones((2, 2)))[:, 41:81] > 0)
+    with pytest.raises(InputError, match="resize is 'squash', it must be true, false or cover"):
+        generate(tmp_path, frames=1, resize="squash")
+
+
+@pytest.mark.parametrize(("lengthen", "shown"), [("hold", (1, 2, 2, 2)), ("to_and_fro", (1, 2, 1, 0)), ("reject", (1, 2))])
+def test_masks_begin_where_the_clip_does(tmp_path: Path, lengthen: str, shown: tuple[int, ...]) -> None:
+    folder = write_sequence(tmp_path / "bear")
+    drawn = generate(folder, frames=len(shown), first_frame=1, lengthen=lengthen)
+    assert np.array_equal(drawn.hole, np.stack([disc(frame) for frame in shown]))
+    with pytest.raises(Rejected, match=r"masks 'bear' have 3 frames, the clip is of the frames 2\.\.3"):
+        generate(folder, frames=2, first_frame=2)
+    with pytest.raises(InputError, match="first_frame is -1"):
+        generate(folder, first_frame=-1)
+
+
 def test_dilation_grows_by_squares_or_by_crosses(tmp_path: Path) -> None:
     hole = np.zeros((HEIGHT, WIDTH), np.uint8)
     hole[10, 15] = 255

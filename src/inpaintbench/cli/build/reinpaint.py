@@ -16,7 +16,9 @@ from inpaintbench.masks.generators.brush_presets import PRESETS
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 
-SAVED_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
+SAVED_DEFAULTS = {"resize": "cover", "lengthen": "to_and_fro"}
+"""Masks of a picture's own name are scaled and cropped as it is."""
+TURN_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
 """A folder of masks rarely fits pictures that it was not made for."""
 
 
@@ -37,8 +39,12 @@ def build_reinpaint(
     patch: Annotated[int, typer.Option(min=1, help="Side of a patch in pixels (S).")] = 32,
     ratio: Annotated[str, typer.Option(help="Share of patches (P): 0.4, or 0.2-0.6 for uniform between.")] = "0.4",
     saved_masks: Annotated[
-        Path | None, typer.Option(help="Folder of masks made elsewhere, taken instead of brushes and boxes.")
+        Path | None,
+        typer.Option(help="Folder of masks made elsewhere, by the names of the sources, taken instead of brushes and boxes."),
     ] = None,
+    masks_by_turn: Annotated[
+        bool, typer.Option("--masks-by-turn", help="Take saved masks in turn, whatever they are called, and squash them to fit.")
+    ] = False,
     saved: Annotated[
         list[str] | None,
         typer.Option("--saved", metavar="NAME=VALUE", help="A constant of the generator saved_masks: polarity=white_is_hole."),
@@ -57,16 +63,20 @@ def build_reinpaint(
     one_of(sources, demo, "--sources FOLDER")
     if saved and not saved_masks:
         raise UsageError("--saved says how to read masks; say where they lie, too: --saved-masks FOLDER")
+    if masks_by_turn and not saved_masks:
+        raise UsageError("--masks-by-turn says how masks are shared out; say where they lie, too: --saved-masks FOLDER")
     if motion != "static" and frames == 1:
         raise UsageError(f"--motion {motion} is for videos; give --frames above 1")
     if demo and frames > 1:
         raise UsageError("the demo is of pictures; for videos give --sources FOLDER")
     media = "image" if frames == 1 else "video"
+    fitting = TURN_DEFAULTS if masks_by_turn else SAVED_DEFAULTS
     source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", {"folder": str(sources), "media": media})
     chosen = {
         "size": size, "pictures": pictures, "area_edges": _shares(bins), "preset": preset, "reach": reach, "patch_pixels": patch,
         "second_masks": second_masks, "second_ratio": _ratio(ratio), "clip_frames": frames, "motion": motion, "seed": seed,
-        "saved_masks": None if saved_masks is None else SAVED_DEFAULTS | dict(map(constant, saved or ())),
+        "saved_masks": None if saved_masks is None else fitting | dict(map(constant, saved or ())),
+        "masks_by_turn": masks_by_turn,
     }  # fmt: skip
     small = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "second_masks": 3} if demo else {}
     given = {name: value for name, value in chosen.items() if value is not None}

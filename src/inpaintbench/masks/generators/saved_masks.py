@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
@@ -32,6 +33,7 @@ from inpaintbench.view import ItemView
 
 Lengthen = Literal["reject", "hold", "to_and_fro"]
 Neighbourhood = Literal["square", "cross"]
+_SLACK = 1e-6
 
 
 class SavedMasks:
@@ -57,7 +59,8 @@ class SavedMasks:
         threshold: int | None = None,
         dilation_pixels: int = 0,
         neighbourhood: Neighbourhood = "square",
-        resize: bool = False,
+        resize: bool | Literal["cover"] = False,
+        first_frame: int = 0,
         lengthen: Lengthen = "reject",
         content: str | None = None,
         folder_says: Told | None = None,
@@ -74,7 +77,9 @@ class SavedMasks:
             threshold: values above it are white; by default 127, or 0 for numbers of objects.
             dilation_pixels: how far the hole grows. ProPainter's preparation is 4 with a ``cross``.
             neighbourhood: ``square`` (in all directions alike) or ``cross`` (that many times by a 3x3 cross: a diamond).
-            resize: bring masks of another size to the clip's by taking the nearest pixel, instead of rejecting them.
+            resize: bring masks of another size to the clip's by taking the nearest pixel, instead of rejecting them; ``cover``
+                keeps their proportions and cuts their middle out, as the normalizer ``cover`` does with frames.
+            first_frame: of the sequence, counted from 0, that belongs to the first frame of the clip.
             lengthen: what a clip longer than the masks gets: ``reject``, ``hold`` the last one, or ``to_and_fro``.
             content: ``saved_sequences.content_of`` of the files, so that other files under the same names are another
                 corruption; they are rejected where it differs.
@@ -89,6 +94,10 @@ class SavedMasks:
         _choose("neighbourhood", neighbourhood, get_args(Neighbourhood))
         _choose("way to lengthen masks", lengthen, get_args(Lengthen))
         _choose("polarity of a folder", folder_says or "unclear", TOLD)
+        if resize not in (True, False, "cover"):
+            raise InputError(f"resize is {resize!r}, it must be true, false or cover")
+        if first_frame < 0:
+            raise InputError(f"first_frame is {first_frame}, it must be 0 or more")
         if dilation_pixels < 0:
             raise InputError(f"dilation_pixels is {dilation_pixels}, it must be 0 or more")
         if threshold is not None and not 0 <= threshold <= 254:
@@ -99,7 +108,7 @@ class SavedMasks:
         self.sequence, self.paths = _find(self.sequences, None if sequence is None else str(sequence), folder)
         self.objects, self.polarity, self.threshold = objects, polarity, threshold
         self.dilation_pixels, self.neighbourhood = dilation_pixels, neighbourhood
-        self.resize, self.lengthen, self.content = resize, lengthen, content
+        self.resize, self.first_frame, self.lengthen, self.content = resize, first_frame, lengthen, content
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - leaf signature
         """The hole ``bool[view.frames, view.height, view.width]`` of the sequence.
@@ -110,11 +119,12 @@ class SavedMasks:
         """
         if self.content is not None and self.content != (found := content_of(self.paths)):
             raise Rejected(f"masks {self.sequence!r} have changed: their content is {found}, not {self.content}")
-        values, resized = self._values(view)
+        order = self._order(view.frames)
+        values, resized = self._values(view, sorted(set(order)))
         read = read_hole_from(values, polarity=self.polarity, objects=self.objects, threshold=self.threshold, detect=self._detect)
         if not read.hole.any():
             raise Rejected(f"masks {self.sequence!r} are empty: no pixel of {len(values)} frames is a hole")
-        hole = self._dilated(read.hole)[self._order(view.frames)]
+        hole = self._dilated(read.hole)[np.searchsorted(sorted(set(order)), order)]
         if hole.all():
             raise Rejected(f"masks {self.sequence!r} are full: every pixel of {len(hole)} frames is a hole")
         facts = {
@@ -139,29 +149,41 @@ class SavedMasks:
             raise Rejected(f"masks {self.sequence!r} look like {own}, but those of the folder like {told}: {STATE_IT}")
         return told
 
-    def _values(self, view: ItemView) -> tuple[Values, bool]:
-        """The values of as many masks as the clip can show, ``uint8[T, H, W]``, and whether they were resized."""
-        if len(self.paths) < view.frames and self.lengthen == "reject":
-            raise Rejected(
-                f"masks {self.sequence!r} have {len(self.paths)} frames, the clip {view.frames}: "
-                "lengthen them with `lengthen=hold` or `lengthen=to_and_fro`"
-            )
-        images = [video.read_index_image(path) for path in self.paths[: view.frames]]
+    def _values(self, view: ItemView, places: Sequence[int]) -> tuple[Values, bool]:
+        """The values of the masks at ``places``, ``uint8[T, H, W]``, and whether they were resized."""
+        images = [video.read_index_image(self.paths[place]) for place in places]
         wrong = [image.shape for image in images if image.shape != (view.height, view.width)]
         if wrong and not self.resize:
             raise Rejected(
                 f"masks {self.sequence!r} are {wrong[0][1]}x{wrong[0][0]}, the clip {view.width}x{view.height}: "
                 "resize them with `resize=true`, or take a clip of that size"
             )
-        size = (view.width, view.height)
-        fitted = [cv2.resize(image, size, interpolation=cv2.INTER_NEAREST_EXACT) if wrong else image for image in images]
+        fitted = [self._fitted(image, view.width, view.height) if wrong else image for image in images]
         return np.asarray(np.stack(fitted), np.uint8), bool(wrong)
 
+    def _fitted(self, image: Values, width: int, height: int) -> Values:
+        rows, columns = height, width
+        if self.resize == "cover":
+            # The same whole numbers as in the normalizer `cover`; the slack keeps exact multiples exact.
+            ratio = max(width / image.shape[1], height / image.shape[0])
+            columns, rows = (math.ceil(side * ratio - _SLACK) for side in image.shape[::-1])
+        scaled = cv2.resize(image, (columns, rows), interpolation=cv2.INTER_NEAREST_EXACT)
+        left, top = (columns - width) // 2, (rows - height) // 2
+        return np.asarray(scaled[top : top + height, left : left + width], np.uint8)
+
     def _order(self, frames: int) -> list[int]:
-        known = min(len(self.paths), frames)
+        """Which mask each frame of the clip gets."""
+        end = self.first_frame + frames
+        if len(self.paths) < end and self.lengthen == "reject":
+            wanted = f"the clip {frames}" if not self.first_frame else f"the clip is of the frames {self.first_frame}..{end - 1}"
+            raise Rejected(
+                f"masks {self.sequence!r} have {len(self.paths)} frames, {wanted}: "
+                "lengthen them with `lengthen=hold` or `lengthen=to_and_fro`"
+            )
+        known = min(len(self.paths), end)
         if self.lengthen == "to_and_fro":
-            return playing_order(frames, base_frames=known, reverse=False)
-        return [min(frame, known - 1) for frame in range(frames)]
+            return playing_order(end, base_frames=known, reverse=False)[self.first_frame :]
+        return [min(frame, known - 1) for frame in range(self.first_frame, end)]
 
     def _dilated(self, hole: Hole) -> Hole:
         if not self.dilation_pixels or self.neighbourhood == "square":

@@ -1,0 +1,66 @@
+"""Which saved masks belong to which clip: those that bear the name of its source, or each in turn where that was asked for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+
+from inpaintbench import video
+from inpaintbench.curation.footage import display_name
+from inpaintbench.errors import InputError
+from inpaintbench.types import Clip
+
+_MASK_OF = re.compile(r"_mask[0-9]*$", re.IGNORECASE)
+_MOST_NAMED = 5
+
+
+def by_turn(clips: Sequence[Clip], masks: Sequence[str]) -> list[tuple[Clip, str]]:
+    """One sequence of masks a clip, from the first again where they run out, whatever they are called."""
+    return list(zip(clips, cycle(masks), strict=False))
+
+
+def by_name(clips: Sequence[Clip], masks: Iterable[str], *, uris: Mapping[str, str]) -> tuple[list[tuple[Clip, str]], list[str]]:
+    """Every clip with each sequence of masks of its source, and the masks that have no source.
+
+    ``dogs_jump``, ``dogs_jump_mask`` and ``dogs_jump_mask000`` are masks of ``films/dogs_jump.mp4``.
+
+    Args:
+        clips: that need masks.
+        masks: names of sequences.
+        uris: source id -> percent-encoded name, of all sources.
+
+    Raises:
+        InputError: a source without masks, or two sources of one name; both lists are named.
+    """
+    owners: dict[str, list[str]] = {}
+    for source_id, uri in uris.items():
+        owners.setdefault(_plain(uri), []).append(source_id)
+    masks_of: dict[str, list[str]] = {}
+    alone: list[str] = []
+    for mask in masks:
+        name = unicodedata.normalize("NFC", mask)
+        found = owners.get(name) or owners.get(_MASK_OF.sub("", name), [])
+        if len(found) > 1:
+            both = " and ".join(repr(display_name(uris[source])) for source in found[:2])
+            raise InputError(f"masks {mask!r} may be of {both}: rename one of the sources and its masks")
+        masks_of.setdefault(found[0], []).append(mask) if found else alone.append(mask)
+    bare = list(dict.fromkeys(display_name(uris[clip.source_id]) for clip in clips if clip.source_id not in masks_of))
+    if bare:
+        without = f"{len(bare)} of {len(uris)} sources have no masks of their name ({_some(bare)})"
+        others = f"{len(alone)} masks no source ({_some(alone)})" if alone else "all masks have a source"
+        raise InputError(f"{without}, {others}: name them alike, or take masks in turn with --masks-by-turn")
+    return [(clip, mask) for clip in clips for mask in masks_of[clip.source_id]], alone
+
+
+def _plain(uri: str) -> str:
+    """The name of a source less its folders, the ending of its file and what says where it is from, as in ``embedded:``."""
+    name = Path(unicodedata.normalize("NFC", display_name(uri.rpartition(":")[2]))).name  # a file's own colon is encoded
+    return Path(name).stem if Path(name).suffix.lower() in (*video.VIDEO_SUFFIXES, *video.IMAGE_SUFFIXES) else name
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(repr, names[:_MOST_NAMED])) + more

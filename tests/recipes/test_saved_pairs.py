@@ -1,0 +1,128 @@
+"""Saved masks find the films that they were made for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built import check_published
+
+from inpaintbench import video
+from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes.saved_pairs import by_name, by_turn
+from inpaintbench.recipes.settings import build
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Clip, Dataset
+from inpaintbench.workspace import Workspace
+
+FRAMES, HEIGHT, WIDTH, SIDE = 8, 48, 96, 32
+FILMS = {"dogs_jump": 30, "bear": 52, "cow": 40}
+"""Name -> column in which its white square begins to move, one pixel a frame."""
+
+
+def film(column: int, *, ground: int = 90) -> np.ndarray:
+    frames = np.full((FRAMES, HEIGHT, WIDTH, 3), ground, np.uint8)
+    for place, frame in enumerate(frames):
+        frame[12:28, column + place : column + place + 12] = 255
+    return frames
+
+
+def write_films(folder: Path) -> None:
+    (folder / "films").mkdir(parents=True)
+    for name, column in FILMS.items():
+        video.write_lossless(folder / "films" / f"{name}.mkv", film(column), fps=8.0)
+
+
+def write_masks(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / "masks" / name).mkdir(parents=True)
+        for place, frame in enumerate(film(FILMS[name], ground=0)):
+            video.write_image(folder / "masks" / name / f"{place}.png", frame)
+    return folder / "masks"
+
+
+def built(folder: Path, masks: Path, *, frames: int = FRAMES, by_turn: bool = False) -> tuple[Workspace, Path, Dataset]:
+    workspace = Workspace(folder / f"workspace{frames}{by_turn}")
+    constants = {"resize": True if by_turn else "cover", "lengthen": "to_and_fro", "polarity": "white_is_hole"}
+    recipe = ReinpaintRecipe(
+        size=SIDE, preset="medium-256", patch_pixels=8, second_masks=0, clip_frames=frames, saved_masks=constants,
+        masks_by_turn=by_turn,
+    )  # fmt: skip
+    with LocalExecutor(workspace, workers=0) as executor:
+        made, dataset = build(recipe, [SourceSpec("folder", {"folder": str(folder / "films")})], executor, workspace, masks=masks)
+    return workspace, made, dataset
+
+
+def misses(folder: Path, row: dict[str, object]) -> float:
+    """The larger share of two: pixels of the square that the hole leaves, and others that it hides; soft borders do not count."""
+    truth, hole = video.read_frames(folder / str(row["truth_file_name"])), video.read_hole(folder / str(row["hole_file_name"]))
+    inside, outside = (truth > 240).all(axis=3), (truth < 100).all(axis=3)
+    assert inside.any()
+    return float(max((~hole & inside).sum() / inside.sum(), (hole & outside).sum() / outside.sum()))
+
+
+@pytest.mark.parametrize("frames", [FRAMES, 4])
+def test_masks_land_on_the_film_of_their_name_where_its_object_is(tmp_path: Path, frames: int) -> None:
+    write_films(tmp_path)
+    _, folder, dataset = built(tmp_path, write_masks(tmp_path, *FILMS), frames=frames)
+    check_published(folder)
+    assert len(dataset.items) == 3 * FRAMES // frames
+    for row in dataset.items:
+        assert row["source_uri"] == f"{row['attributes']['mask.sequence']}.mkv"
+        assert misses(folder, row) == 0
+
+
+def test_by_turn_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    write_films(tmp_path)
+    masks = write_masks(tmp_path, "dogs_jump")
+    with pytest.raises(InputError) as refused:
+        built(tmp_path, masks)
+    assert str(refused.value).startswith("2 of 3 sources have no masks of their name ('")
+    assert "all masks have a source: name them alike, or take masks in turn with --masks-by-turn" in str(refused.value)
+    _, _, dataset = built(tmp_path, masks, by_turn=True)
+    assert [row["attributes"]["mask.sequence"] for row in dataset.items] == ["dogs_jump"] * 3
+
+
+def test_masks_without_a_film_are_refused_by_name(tmp_path: Path) -> None:
+    write_films(tmp_path)
+    masks = write_masks(tmp_path, *FILMS)
+    (tmp_path / "films" / "cow.mkv").unlink()
+    workspace, _, dataset = built(tmp_path, masks)
+    assert len(dataset.items) == 2
+    told = workspace.table("rejected", Rejection, step="saved_masks")
+    assert [(row.name, row.reason) for row in told] == [("cow", "no source has the name of these masks")]
+
+
+def clip(source: str) -> Clip:
+    return Clip(
+        clip_id=f"clip {source}", source_id=source, start_frame=0, end_frame=1, fps=1.0, width=8, height=8, frames=1, blob="",
+        yuv_sha256="", rgb_sha256="", encode_crf=0, encode_psnr_db=99.0,
+    )  # fmt: skip
+
+
+def test_names_are_those_of_the_files_in_any_writing() -> None:
+    uris = {"1": "a/caf%C3%A9.jpg", "2": "dog.v2.PNG", "3": "embedded:cow", "4": "horse_mask.png"}
+    clips = [clip(source) for source in uris]
+    masks = ["cafe\u0301_mask000", "cafe\u0301_mask001", "dog.v2_MASK", "cow", "horse_mask", "other"]
+    pairs, alone = by_name(clips, masks, uris=uris)
+    assert [(found.source_id, mask) for found, mask in pairs] == list(zip("11234", masks, strict=False))
+    assert alone == ["other"]
+
+
+def test_two_sources_of_one_name_and_long_lists() -> None:
+    with pytest.raises(InputError, match=r"masks 'dog' may be of 'a/dog.mp4' and 'b/dog.mp4': rename"):
+        by_name([clip("1")], ["dog"], uris={"1": "a/dog.mp4", "2": "b/dog.mp4"})
+    uris = {str(number): f"{number}.mp4" for number in range(40)}
+    with pytest.raises(
+        InputError, match=r"^40 of 40 sources .*'4\.mp4' and 35 more\), 30 masks no source \('m0', .* and 25 more\)"
+    ):
+        by_name([clip(source) for source in uris], [f"m{number}" for number in range(30)], uris=uris)
+
+
+def test_turns_begin_again() -> None:
+    clips = [clip(str(number)) for number in range(5)]
+    assert [mask for _, mask in by_turn(clips, ["a", "b"])] == ["a", "b", "a", "b", "a"]
