@@ -30,7 +30,7 @@ class HoleSharpness:
     """
 
     name = "hole_sharpness"
-    version = "1"
+    version = "2"
     unit = ""
     higher_is_better = True
     ranked = False
@@ -54,10 +54,10 @@ def _ratio(view: ItemView) -> Measurement:
     sums, pixels = np.zeros(2), 0
     for truth, composite, hole in zip(view.truth, view.composite, view.hole, strict=True):
         # Outside the frame counts as hole: the edge of the picture is no seam.
-        inside = cv2.erode(hole.view(np.uint8), _NEIGHBOURS, borderType=cv2.BORDER_CONSTANT, borderValue=1)
-        count = cv2.countNonZero(inside)
+        inside = cv2.erode(hole.view(np.uint8), _NEIGHBOURS, borderType=cv2.BORDER_CONSTANT, borderValue=1).view(np.bool_)
+        count = int(np.count_nonzero(inside))
         if count:
-            sums += [count * cv2.mean(_gradients(frame), inside)[0] for frame in (composite, truth)]
+            sums += [_gradients(frame, inside).sum() for frame in (composite, truth)]
             pixels += count
     if not pixels:
         return Measurement(None, "no frame has a hole pixel whose neighbours are all in the hole")
@@ -66,8 +66,13 @@ def _ratio(view: ItemView) -> Measurement:
     return Measurement(float(sums[0] / sums[1]), details={"pixels": pixels})
 
 
-def _gradients(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """Size of Sobel's gradient of the luma, ``float32[H, W]``."""
+def _gradients(frame: npt.NDArray[np.uint8], inside: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Size of Sobel's gradient of the luma at the pixels ``inside``, ``float64[N]``."""
     luma = cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY)
-    across, down = (cv2.Sobel(luma, cv2.CV_32F, *order, borderType=cv2.BORDER_REPLICATE) for order in ((1, 0), (0, 1)))
-    return cv2.magnitude(across, down).astype(np.float32, copy=False)
+    # Whole numbers up to the root, which NumPy rounds correctly: OpenCV's magnitude, and its mean under a mask, differ in their
+    # last digits by where in memory the frame begins.
+    across, down = (
+        np.asarray(cv2.Sobel(luma, cv2.CV_16S, *order, borderType=cv2.BORDER_REPLICATE), np.int32)[inside]
+        for order in ((1, 0), (0, 1))
+    )
+    return np.sqrt(across * across + down * down)

@@ -1,0 +1,195 @@
+"""The same predictions give the same bytes, wherever in memory they lie, however many workers score them, stopped or not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import every_metric
+import numpy as np
+import numpy.typing as npt
+import pytest
+from every_metric import HEIGHT, RANDOM, WIDTH, built, measured, measured_here, moving_picture, noisy, view_of, wandering_hole
+from tiny_networks import add_tiny_clip
+
+from inpaintbench import video
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.metrics.base import Measurement
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.score import Predicted, score
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.types import Dataset, Prediction
+from inpaintbench.view import ItemView
+from inpaintbench.workspace import Workspace
+
+BYTES_APART = 64
+"""Of a vector register, and of a line of the processor's cache."""
+READ_NO_PIXELS = {"wnjd": "compares joints; pixels are its estimator's", "par": "its network comes from the user"}
+FEW_OFFSETS = (0, 1, 7, 16, 36, 63)
+DEAR = (
+    "lpips", "fid", "kid", "vfid", "vfid_clips", "pvcs", "p_ids", "u_ids", "lama_f1", "imaging_quality", "musiq",
+    "subject_consistency",
+)  # fmt: skip
+"""Run a network of full size."""
+PIXELS = [name for name in METRICS if measured_here(name) and name not in READ_NO_PIXELS]
+
+
+def frames_of(name: str) -> int:
+    return 11 if name in ("pvcs", "vfid", "vfid_clips") else 5
+
+
+def laid_out(array: npt.NDArray[Any], *, offset: int, spread: bool) -> npt.NDArray[Any]:
+    """A copy that begins ``offset`` bytes behind a multiple of 64; ``spread``: with gaps between its rows and frames."""
+    shape = (array.shape[0], array.shape[1] + 3, array.shape[2] + 5, *array.shape[3:]) if spread else array.shape
+    nbytes = int(np.prod(shape)) * array.itemsize
+    raw = np.zeros(nbytes + 2 * BYTES_APART, np.uint8)
+    begin = -raw.ctypes.data % BYTES_APART + offset
+    held = raw[begin : begin + nbytes].view(array.dtype).reshape(shape)[:, : array.shape[1], : array.shape[2]]
+    held[...] = array
+    assert held.ctypes.data % BYTES_APART == offset
+    return held
+
+
+def content(found: dict[str, Measurement]) -> dict[str, Any]:
+    """All that a row of scores holds of a measurement, to the last bit."""
+    return {
+        region: (repr(one.value), one.reason, repr(one.details), one.features and [part.tobytes() for part in one.features])
+        for region, one in found.items()
+    }
+
+
+def item(name: str, *, offset: int, spread: bool = False) -> ItemView:
+    truth, hole = moving_picture(frames_of(name)), wandering_hole(frames_of(name))
+    given = view_of(truth, hole, noisy(truth, levels=20))
+    parts = {
+        part: laid_out(getattr(given, part), offset=offset, spread=spread)
+        for part in ("truth", "hole", "prediction", "composite", "object_mask")
+    }
+    return _with(given, parts)
+
+
+def _with(view: ItemView, parts: dict[str, Any]) -> ItemView:
+    made = {part: partial(lambda held: held, held) for part, held in parts.items()} | {"prompts": lambda: view.prompts}
+    return ItemView(
+        item_id="item", frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=made, shared=view.shared
+    )
+
+
+def check_everywhere_alike(name: str, offsets: Sequence[int]) -> None:
+    metric = built(name)
+    expected = content(measured(metric, item(name, offset=0)))
+    assert any(value != "None" or features for value, _, _, features in expected.values()), expected
+    kept = []
+    for offset in offsets:
+        kept.append(np.empty(16 * (2 * offset + 1), np.uint8))  # so that what is allocated inside begins elsewhere, too
+        for spread in (False, True):
+            assert content(measured(metric, item(name, offset=offset, spread=spread))) == expected, (offset, spread)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name in DEAR else name for name in PIXELS])
+def test_no_metric_depends_on_where_frames_lie_in_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if every_metric.runs_network(name):
+        pytest.importorskip("torch")
+    add_tiny_clip(monkeypatch)
+    check_everywhere_alike(name, FEW_OFFSETS[:3] if name in DEAR else FEW_OFFSETS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in PIXELS if not every_metric.runs_network(name)])
+def test_no_metric_depends_on_any_offset(name: str) -> None:
+    check_everywhere_alike(name, range(BYTES_APART))
+
+
+# Through the whole of `eval score`: decoding, workers, ledgers and tables.
+
+ITEMS = 3
+SCORED = {
+    protocol: [
+        name for name in PROTOCOLS.get(protocol).metrics
+        if name in PIXELS and (name not in DEAR) and not every_metric.runs_network(name)
+    ]
+    for protocol in ("devil/corrected", "decaption/corrected", "editboard/corrected")
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Dataset]:
+    """A frozen dataset of ``moving_picture``, each item from a source of its own."""
+    folder = tmp_path_factory.mktemp("data")
+    rows = []
+    for place in range(ITEMS):
+        truth, hole = moving_picture(11, seed=place), wandering_hole(11)
+        video.write_lossless(folder / f"truth {place}.mp4", truth, fps=25.0)
+        video.write_hole(folder / f"hole {place}.mp4", hole, fps=25.0)
+        yuv, rgb = video.decoded_hashes(folder / f"truth {place}.mp4")
+        rows.append({
+            "item_id": f"item {place}", "truth_file_name": f"truth {place}.mp4", "hole_file_name": f"hole {place}.mp4",
+            "fps": 25.0, "frames": 11, "height": HEIGHT, "width": WIDTH, "truth_yuv_sha256": yuv, "truth_rgb_sha256": rgb,
+            "hole_sha256": "same", "input_sha256": None, "fill": 0, "hole_is_given": True, "split": "test",
+            "source_id": f"source {place}",
+        })  # fmt: skip
+    return folder, Dataset("same bytes", {}, tuple(rows), (), {}, {}, {})
+
+
+def predicted(workspace: Workspace, dataset: Dataset, levels: int) -> Predicted:
+    label = f"noise {levels}"
+    made = []
+    for place, row in enumerate(dataset.items):
+        frames = noisy(moving_picture(11, seed=place), levels=levels)
+        blob, _ = workspace.blobs.put(".mp4", partial(video.write_lossless, frames=frames, fps=25.0))
+        made.append(Prediction(label, "1", row["item_id"], blob, True, 0))
+    return Predicted(label, made)
+
+
+def tables(folder: Path) -> dict[str, str]:
+    files = [path for part in ("tables", "blobs") for path in sorted((folder / part).rglob("*")) if path.is_file()]
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def score_all(folder: Path, dataset: Dataset, *, root: Path, protocol: str, metrics: Sequence[str], workers: int) -> None:
+    workspace = Workspace(folder)
+    methods = [predicted(workspace, dataset, levels) for levels in (3, 30)]
+    with LocalExecutor(workspace, workers=workers) as executor:
+        score(executor, dataset, root=root, methods=methods, protocol=protocol, metrics=metrics, compute=RANDOM)
+
+
+def check_one_answer(tmp_path: Path, data: tuple[Path, Dataset], protocol: str, metrics: Sequence[str]) -> None:
+    """One worker, two, and two that go on with what a killed run left."""
+    root, dataset = data
+    scored = partial(score_all, dataset=dataset, root=root, protocol=protocol, metrics=metrics)
+    for folder, workers in (("one", 1), ("two", 2)):
+        scored(tmp_path / folder, workers=workers)
+    expected = tables(tmp_path / "one")
+    assert len(expected) > 2
+    assert tables(tmp_path / "two") == expected
+    for ledger in (tmp_path / "one" / "ledger").glob("score.*"):
+        lines = ledger.read_bytes().splitlines(keepends=True)
+        ledger.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])  # killed in the middle of writing the second
+    scored(tmp_path / "one", workers=2)
+    assert tables(tmp_path / "one") == expected
+
+
+@pytest.mark.parametrize("protocol", SCORED)
+def test_workers_and_a_kill_change_no_byte(protocol: str, tmp_path: Path, data: tuple[Path, Dataset]) -> None:
+    check_one_answer(tmp_path, data, protocol, SCORED[protocol])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("protocol", "metrics"),
+    [("devil/corrected", ["lpips", "pvcs", "fid", "kid", "vfid", "vfid_clips"]), ("lama", ["lama_f1"]), ("comodgan", None)],
+)
+def test_workers_and_a_kill_change_no_byte_of_networks(
+    protocol: str, metrics: list[str] | None, tmp_path: Path, data: tuple[Path, Dataset]
+) -> None:
+    pytest.importorskip("torch")
+    check_one_answer(tmp_path, data, protocol, metrics or list(PROTOCOLS.get(protocol).metrics))
+
+
+def test_every_metric_is_tried_or_says_why_not() -> None:
+    assert set(PIXELS) | set(READ_NO_PIXELS) == {name for name in METRICS if measured_here(name)}
+    through_score = {name for names in SCORED.values() for name in names}
+    assert {name for name in PIXELS if not every_metric.runs_network(name)} <= through_score
