@@ -20,7 +20,7 @@ from inpaintbench.annotate.study import load, save
 from inpaintbench.cli import app
 from inpaintbench.cli.annotate.demo_study import COMPARED, UNFINISHED, is_free, write_demo_study
 from inpaintbench.errors import InputError
-from inpaintbench.types import Answer, Clip
+from inpaintbench.types import Answer, Attribute, Clip
 from inpaintbench.workspace import Workspace
 
 
@@ -185,6 +185,61 @@ def test_resolve_counts_gold_with_a_tolerance_as_what_its_votes_come_to(tmp_path
     assert ["scene_motion", "3", "1", "1", "1"] in [row[:5] for row in rows]
     answers = {row.subject_id: (row.answer, row.votes) for row in Workspace(tmp_path / "W").table("answers", Answer)}
     assert list(answers.values()) == [("50", 3), (None, 2), ("100", 0), ("10", 2), (None, 2)]
+
+
+KINDS = {
+    "scene_motion": ("25", "0"), "camera_motion": ("high", "low"), "keep_reject": ("reject", "keep"),
+    "pairwise": ("deep", "tie"), "best_of": ("flow", "deep"), "mean_opinion": ("4", "2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("leaf", KINDS)
+@pytest.mark.parametrize(("suffix", "subject"), [(".csv", "subject"), (".csv", "subject_id"), (".jsonl", "subject")])
+def test_votes_made_elsewhere_need_a_rater_a_question_a_subject_and_a_choice(
+    leaf: str, suffix: str, subject: str, tmp_path: Path
+) -> None:
+    methods = ("deep",) if leaf == "mean_opinion" else ("deep", "flow")
+    study = write_study(tmp_path / "study", [{"leaf": leaf}], subjects=3, proxies=1, methods=methods, still=True)
+    rows = [
+        {"rater": f"r{rater}", "question": leaf, subject: task.subject_id, "choice": KINDS[leaf][rater % 2]}
+        for task in study.tasks
+        for rater in range(3)
+    ]
+    path = tmp_path / f"theirs{suffix}"
+    if suffix == ".csv":
+        path.write_text("\n".join([",".join(rows[0]), *(",".join(row.values()) for row in rows)]) + "\n")
+    else:
+        numbers = [{**row, "choice": int(row["choice"]) if row["choice"].isdigit() else row["choice"]} for row in rows]
+        path.write_text("".join(json.dumps(row) + "\n" for row in numbers))
+    assert "9 judgements stored" in run("import", tmp_path / "study", path)
+    assert "0 judgements stored, 9 were here already" in run("import", tmp_path / "study", path)
+    # Everything that reads answers takes those that say neither how long they took nor the rest of their form.
+    for command in ("status", "agreement", "raters", "report"):
+        assert CliRunner().invoke(app, ["annotate", command, str(tmp_path / "study")]).exit_code == 0
+    run("export", tmp_path / "study", "--out", tmp_path / f"again{suffix}")
+    if study.question_of[leaf].subject == "clip":
+        clips = [Clip(task.subject_id, "s", 0, 9, 30.0, 64, 48, 9, "b", "y", "r", 14, 46.0) for task in study.tasks]
+        Workspace(tmp_path / "W").write_table("clips", "cut", clips, Clip)
+        run("resolve", tmp_path / "study", "--into", tmp_path / "W")
+        answers = Workspace(tmp_path / "W").table("answers", Answer)
+        assert [(row.answer, row.votes) for row in answers] == [(KINDS[leaf][0], 3)] * 3
+        if leaf == "scene_motion":
+            values = {row.name: (row.value, row.reason) for row in Workspace(tmp_path / "W").table("attributes", Attribute)}
+            assert values["bg_scene_motion"] == (0.25, None)
+            assert values["other_scene_motion"] == (None, "nobody said; only the main answer is known")
+    printed = run("import", tmp_path / "study", tmp_path / f"again{suffix}", "--database", tmp_path / "copy.sqlite")
+    assert "9 judgements stored" in printed
+
+
+def test_a_choice_that_several_tasks_of_a_subject_offer_asks_for_the_candidates(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", [{"leaf": "pairwise"}], subjects=1, proxies=1, still=True)
+    name = study.tasks[0].subject_id
+    path = tmp_path / "theirs.csv"
+    path.write_text(f"rater,question,subject,choice\nr1,pairwise,{name},deep\n")
+    with pytest.raises(InputError, match=r"line 2: 2 tasks have .*; say in a column candidates which .* such as deep.flow"):
+        run("import", tmp_path / "study", path)
+    path.write_text(f"rater,question,subject,candidates,choice\nr1,pairwise,{name},flow|deep,deep\n")
+    assert "1 judgements stored" in run("import", tmp_path / "study", path)
 
 
 def test_a_plan_for_labels_and_for_selections() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 from inpaintbench.annotate.desk.coverage import Coverage
@@ -79,7 +78,7 @@ def _rater(state: State, rater_id: str, name: str, *, now: float) -> dict[str, A
         "name": name,
         "answered": record.answered,
         "skipped": len(record.done) - record.answered,
-        "median_seconds": median(record.seconds) if record.seconds else None,
+        "median_seconds": record.median_seconds(),
         "stuttered_fraction": sum(vote.stuttered for vote in answers) / len(answers) if answers else None,
         "gold": _share(record.accuracy()),
         "gold_window": _share(record.window(checks)),

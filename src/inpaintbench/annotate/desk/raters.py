@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -55,8 +55,8 @@ class RaterRecord:
     """Gold tasks handed out."""
     done: list[str] = field(default_factory=list)
     """Submission ids of answers and skips that stand."""
-    seconds: list[float] = field(default_factory=list)
-    """Of the answers that stand."""
+    seconds: list[float | None] = field(default_factory=list)
+    """Of the answers that stand; None of those that do not say, which were imported."""
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Task -> (answers and skips before it, choice), for the answers that stand and are no repeats."""
     told: set[str] = field(default_factory=set)
@@ -88,7 +88,11 @@ class RaterRecord:
 
     def pace(self) -> float | None:
         """Median seconds of the last answers, None before the first."""
-        return median(self.seconds[-PACE_ANSWERS:]) if self.seconds else None
+        return _median(self.seconds[-PACE_ANSWERS:])
+
+    def median_seconds(self) -> float | None:
+        """Of all answers that stand and say it."""
+        return _median(self.seconds)
 
     def window(self, checks: Checks) -> Share:
         """The last gold answers that count, at most ``checks.window``."""
@@ -128,3 +132,8 @@ class RaterRecord:
             key = (question, candidate, place)
             self.places[key] = self.places.get(key, 0) + by
             self.everywhere[key[1:]] = self.everywhere.get(key[1:], 0) + by
+
+
+def _median(seconds: Sequence[float | None]) -> float | None:
+    known = [one for one in seconds if one is not None]
+    return median(known) if known else None

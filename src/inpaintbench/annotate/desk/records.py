@@ -31,7 +31,8 @@ class Vote:
     """By what the study and the journal know now; see ``state``."""
     given: Mapping[str, str]
     choice: str
-    seconds: float
+    seconds: float | None
+    """None where an imported answer does not say."""
     at: float
     """Seconds since 1970."""
     stuttered: bool

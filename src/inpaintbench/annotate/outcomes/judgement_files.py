@@ -48,6 +48,11 @@ class Row:
             raise InputError(f"{name} is missing")
         return self.fields[name]
 
+    def text(self, name: str) -> str | None:
+        """The value of a column as a CSV file would spell it (a grade may be a number); None where there is none."""
+        value = self.fields.get(name)
+        return f"{value:g}" if isinstance(value, float) else None if value is None else str(value)
+
     def number(self, name: str) -> float:
         """A number of 0 or more; ``InputError`` otherwise."""
         try:
@@ -159,7 +164,7 @@ def _from_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         delimiter = max(
-            _DELIMITERS, key=lambda one: len({name.strip().strip('"') for name in first.split(one)} & set(SCHEMA.names))
+            _DELIMITERS, key=lambda one: len({name.strip().strip('"') for name in first.split(one)} & {*SCHEMA.names, "subject"})
         )
         columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
         lines = csv.reader(file, delimiter=delimiter)

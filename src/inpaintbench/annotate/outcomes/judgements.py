@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
@@ -116,9 +116,11 @@ def import_judgements(path: Path, study: Study, journal: Writable, *, at: float)
 def read_judgements(path: Path, study: Study, *, at: float) -> list[Judged]:
     """The judgements of a ``.parquet``, ``.csv`` or ``.jsonl`` file, each checked against ``study``.
 
-    Columns: ``rater_id`` or ``rater``; ``task_id``, or ``question`` and ``subject_id`` (and ``candidates`` where a subject has
-    several tasks); ``given``, or ``choice`` for questions with one part; ``seconds``. The others may be left out. A rater's
-    second answer to a task is a repeat. Lists and ``given`` are JSON in CSV files; lists may also be divided by ``|``.
+    Needed are ``rater_id`` or ``rater``; ``task_id``, or ``question`` and ``subject_id`` or ``subject``; and ``given``, or
+    ``choice``, the main answer: other parts of its form then stay unsaid. ``candidates`` are needed too where a subject has
+    several tasks in which the choice could have been made: pairs of three methods or more, grades of several methods. The others
+    may be left out. A rater's second answer to a task is a repeat. Lists and ``given`` are JSON in CSV files; lists may also be
+    divided by ``|``.
 
     Raises:
         InputError: not readable, or a row with an unknown task, candidate or choice, or without what is needed: says which.
@@ -148,17 +150,23 @@ class _Tasks:
         if "task_id" in row.fields:
             found = [self._by_id[row.fields["task_id"]]] if row.fields["task_id"] in self._by_id else []
         else:
-            asked = (str(row.needed("question")), str(row.needed("subject_id")))
-            found = self._by_subject.get(asked, [])
+            found = self._by_subject.get((str(row.needed("question")), _subject(row)), [])
         candidates = row.names("candidates") or row.names("shown")
         found = [task for task in found if not candidates or sorted(candidates) == sorted(task.candidates)]
-        told = {name: row.fields[name] for name in ("task_id", "question", "subject_id") if name in row.fields}
+        told = {name: row.fields[name] for name in ("task_id", "question", "subject_id", "subject") if name in row.fields}
         if not found:
             about = f" about {', '.join(candidates)}" if candidates else ""
             raise InputError(f"the study has no task with {told}{about}")
-        if len(found) > 1:
-            raise InputError(f"{len(found)} tasks have {told}; say the candidates too")
-        return found[0]
+        able = [task for task in found if row.text("choice") in task.candidates] or found
+        if len(able) > 1:
+            shown = " or ".join("|".join(task.candidates) for task in able[:3])
+            raise InputError(f"{len(able)} tasks have {told}; say in a column candidates which was shown, such as {shown}")
+        return able[0]
+
+
+def _subject(row: Row) -> str:
+    """The clip or item, under the name that ``export`` gives it, or that of gold files."""
+    return str(row.fields["subject"] if "subject_id" not in row.fields and "subject" in row.fields else row.needed("subject_id"))
 
 
 def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]], *, at: float) -> Judged:
@@ -183,7 +191,8 @@ def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]
     }  # fmt: skip
     answer = {
         "submission_id": submission_id, "lease_id": lease_id, "task_id": task.task_id, "given": given, "choice": choice,
-        "seconds": row.number("seconds"), "watched_frames": None, "dropped_frames": None, "plays": None,
+        "seconds": row.number("seconds") if "seconds" in fields else None,
+        "watched_frames": None, "dropped_frames": None, "plays": None,
         "stuttered": fields.get("stuttered") in (True, "true", "True", "TRUE", "1"),
         "suggestion_shown": _suggestion_shown(fields.get("suggestion_shown", "hidden")),
     }  # fmt: skip
@@ -204,17 +213,20 @@ def _suggestion_shown(value: Any) -> str:
 
 
 def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> tuple[dict[str, str], str]:
-    """What was given, and the choice that it means."""
+    """What was given, and the choice that it means; a choice alone says the main part and leaves the others unsaid."""
     question, form = study.question_of[task.question], study.form(task)
-    stated = row.fields.get("choice")
+    stated = row.text("choice")
+    main = form.parts[0]
     if "given" in row.fields:
-        given = checked(form, row.mapping("given"))
+        told = row.mapping("given")
+        # What a choice alone became is exported as the main part alone.
+        given = checked(replace(form, parts=(main,)) if set(told) == {main.name} else form, told)
     else:
-        main = form.parts[0]
+        row.needed("choice")
         meant = {question.choice({main.name: one.value}, shown=shown): one.value for one in main.options}
-        if row.needed("choice") not in meant:
+        if stated is None or stated not in meant:
             raise InputError(f"the choice is {stated!r}, choose from {', '.join(meant)}")
-        given = checked(form, {main.name: meant[str(stated)]})
+        given = {main.name: meant[stated]}
     choice = question.choice(given, shown=shown)
     if stated not in (None, choice):
         raise InputError(f"the choice is {stated!r}, but what was given means {choice!r}")

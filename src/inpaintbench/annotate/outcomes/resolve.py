@@ -135,10 +135,10 @@ def _attributes(
     for part, name in ATTRIBUTES.get(question.name, {}).items():
         if part == main:
             verdict = of_main
-        elif not votes:
-            verdict = Verdict(None, "a gold task without votes; only its main answer is known", 0, None)
+        elif given := [vote.given[part] for vote in votes if part in vote.given]:
+            verdict = _verdict(question, part, given, least_agreement)
         else:
-            verdict = _verdict(question, part, [vote.given[part] for vote in votes], least_agreement)
+            verdict = Verdict(None, "nobody said; only the main answer is known", 0, None)
         rows.append(_attribute(task.subject_id, _name(study, task, name), verdict, question))
     return rows
 
@@ -200,7 +200,8 @@ def _name(study: Study, task: StudyTask, attribute: str) -> str:
 def _reasons(votes: Sequence[VoteLike]) -> str:
     """What raters gave for rejecting, the most frequent first, with their words."""
     given = [vote.given for vote in votes if vote.choice == REJECT]
-    told = [f"{OTHER}: {one['reason_text']}" if one["reason"] == OTHER else one["reason"] for one in given]
+    # Imported votes may say that they reject and not why.
+    told = [f"{OTHER}: {one['reason_text']}" if one["reason"] == OTHER else one["reason"] for one in given if "reason" in one]
     return "; ".join(reason for reason, _ in Counter(told).most_common())
 
 

@@ -65,7 +65,8 @@ class RaterRow(NamedTuple):
 
     rater_id: str
     answers: int
-    median_seconds: float
+    median_seconds: float | None
+    """None where no answer says how long it took."""
     gold: Proportion
     repeats: Proportion
     """Answered the same again."""
@@ -160,7 +161,7 @@ def rater_rows(material: Material) -> list[RaterRow]:
         votes[vote.rater_id].append(vote)
     return [
         RaterRow(
-            rater, len(own), float(np.median([vote.seconds for vote in own])), _right(own, gold), repeated(own),
+            rater, len(own), median_seconds(own), _right(own, gold), repeated(own),
             others.get(rater, Share(None, 0)), left_choices(own),
             Proportion(sum(vote.stuttered for vote in own), len(own)), rater in paused,
         )
@@ -215,13 +216,24 @@ def skips(material: Material) -> Counter[str]:
     return Counter(str(event.body.get("reason") or "no reason") for event in stand)
 
 
+def seconds_of(votes: Iterable[ReportVote]) -> list[float]:
+    """Of the answers that say how long they took; imported ones may not."""
+    return [vote.seconds for vote in votes if vote.seconds is not None]
+
+
+def median_seconds(votes: Iterable[ReportVote]) -> float | None:
+    """Their median; None without any."""
+    known = seconds_of(votes)
+    return float(np.median(known)) if known else None
+
+
 def sitting_seconds(material: Material, *, longest_pause: float = 300.0) -> float:
     """Time that raters spent, pauses beyond ``longest_pause`` seconds between two answers of one rater left out."""
     times: dict[str, list[float]] = defaultdict(list)
     for vote in material.votes:
         times[vote.rater_id].append(vote.at)
     gaps = [later - earlier for own in times.values() for earlier, later in pairwise(sorted(own))]
-    first = sum(vote.seconds for vote in {vote.rater_id: vote for vote in reversed(material.votes)}.values())
+    first = sum(vote.seconds or 0.0 for vote in {vote.rater_id: vote for vote in reversed(material.votes)}.values())
     return first + sum(gap for gap in gaps if gap <= longest_pause)
 
 

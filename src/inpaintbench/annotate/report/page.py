@@ -8,10 +8,8 @@ from importlib import resources
 from string import Template
 from urllib.parse import quote
 
-import numpy as np
-
 from inpaintbench.annotate.report.comparisons import comparison_panels, dimensions_panel
-from inpaintbench.annotate.report.facts import coverage
+from inpaintbench.annotate.report.facts import coverage, median_seconds
 from inpaintbench.annotate.report.labelling import labelling_panels, read_by_raters
 from inpaintbench.annotate.report.markup import breakable, count, duration, moment, percent
 from inpaintbench.annotate.report.people import pace_panels, raters_table
@@ -74,9 +72,9 @@ def _question(material: Material, label: str) -> str:
         count(own.votes, "vote"),
         f"{own.tasks_done:,} of {count(own.tasks, 'task')} with {count(spec.raters_per_task, 'rater')}",
     ]
-    seconds = [vote.seconds for vote in material.by_question[label]]
-    if seconds:
-        facts.append(f"median {np.median(seconds):.1f} s")
+    seconds = median_seconds(material.by_question[label])
+    if seconds is not None:
+        facts.append(f"median {seconds:.1f} s")
     head = f'<h2>{breakable(title_of(material, label))}</h2><p class="facts">{" · ".join(facts)}</p>'
     head += read_by_raters(material, label)
     if not own.votes:
@@ -105,7 +103,7 @@ def _cards(material: Material) -> str:
     votes, wanted = sum(one.votes for one in tally), sum(one.wanted for one in tally)
     done, tasks = sum(one.tasks_done for one in tally), sum(one.tasks for one in tally)
     checks = len(material.votes) - votes
-    seconds = float(np.median([vote.seconds for vote in material.votes])) if material.votes else None
+    seconds = median_seconds(material.votes)
     filled = min(1.0, votes / wanted) if wanted else 0.0
     cards = [
         ("Votes", f"{votes:,}", f"and {count(checks, 'check')} (gold, repeats)" if checks else "no gold tasks or repeats"),

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from inpaintbench.annotate.report.facts import Proportion, playback, rater_rows, repeated, sitting_seconds, skips
+from inpaintbench.annotate.report.facts import Proportion, playback, rater_rows, repeated, seconds_of, sitting_seconds, skips
 from inpaintbench.annotate.report.markup import count, decimal, duration, moment, panel, percent, proportion, table
 from inpaintbench.annotate.report.plots import bars, columns
 from inpaintbench.annotate.report.records import Material
@@ -82,7 +82,9 @@ def _dates(start: float, step: int, number: int) -> dict[float, str]:
 
 
 def _seconds(material: Material) -> str:
-    seconds = np.array([vote.seconds for vote in material.votes])
+    seconds = np.array(seconds_of(material.votes))
+    if not len(seconds):
+        return ""
     end = max(float(np.quantile(seconds, _TAIL_QUANTILE)), 1.0)
     places = np.minimum((seconds / end * _BINS).astype(int), _BINS - 1)
     heights = np.bincount(places, minlength=_BINS).tolist()

@@ -24,7 +24,7 @@ class ReportVote(CountedVote, Protocol):
     @property
     def shown(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
-    def seconds(self) -> float: ...  # noqa: D102
+    def seconds(self) -> float | None: ...  # noqa: D102
     @property
     def at(self) -> float: ...  # noqa: D102
     @property
