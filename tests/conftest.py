@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import cv2
 import pytest
-from footage import HEIGHT, WIDTH, write_labels, write_sources
+from footage import build_command, write_labels, write_sources
 from hypothesis import settings
 from lanes import default_signals, hold_to_fast
+from made_once import once
 
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
@@ -40,6 +40,15 @@ def assets() -> Path:
 
 
 @pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all processes of a test run, of what was made once."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def playwright() -> Iterator[Any]:
     """The one Playwright of this process: it cannot be started twice in one thread."""
     module = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -47,16 +56,24 @@ def playwright() -> Iterator[Any]:
         yield engine
 
 
-@pytest.fixture(scope="module")
-def browser(playwright: Any) -> Iterator[Any]:
-    """A Chromium for the tests of one file: pages that they leave open go on playing until it ends."""
+@pytest.fixture(scope="session")
+def chromium(playwright: Any) -> Iterator[Any]:
+    """The one Chromium of this process."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         assert "CI" not in os.environ, "CI has to have a Chromium"
         pytest.skip("no chromium on this machine")
-    chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Any) -> Iterator[Any]:
+    """The browser for the tests of one file: pages that they leave open would go on playing beside those of the next."""
     yield chromium
-    chromium.close()
+    for context in chromium.contexts:
+        context.close()
 
 
 @pytest.fixture
@@ -72,17 +89,16 @@ def executor(workspace: Workspace) -> LocalExecutor:
 
 
 @pytest.fixture(scope="session")
-def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def benchmark(shared: Path) -> Path:
     """The workspace of a small benchmark, built once by the command line; treat it as read-only."""
-    folder = tmp_path_factory.mktemp("benchmark")
-    sources, labels = write_sources(folder / "sources"), write_labels(folder / "labels.csv")
-    command = [
-        sys.executable, "-m", "inpaintbench", "build", "devil", "--sources", str(sources), "--out", str(folder / "workspace"),
-        "--labels", str(labels), "--size", f"{WIDTH}x{HEIGHT}", "--per-slice", "2", "--workers", "2",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder / "workspace"
+
+    def build(folder: Path) -> None:
+        write_sources(folder / "sources")
+        write_labels(folder / "labels.csv")
+        done = subprocess.run(build_command(folder, "workspace", workers=2), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    return once(shared, "benchmark", build) / "workspace"
 
 
 @pytest.fixture

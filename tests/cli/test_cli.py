@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -254,14 +255,17 @@ def test_bad_input_is_one_sentence(case: str, benchmark: Path, tmp_path: Path) -
     Workspace(tmp_path / "other")
     (tmp_path / "other" / "dataset.sha256").write_text("0" * 64)
     arguments, words = BAD[case]
-    places = {"DATASET": str(benchmark / "exports" / "devil"), "WORKSPACE": str(benchmark)}
+    places = {"DATASET": str(benchmark / "exports" / "devil"), "WORKSPACE": str(tmp_path / "workspace")}
+    if "WORKSPACE" in arguments:  # a freeze locks it, and other tests read the shared one at the same time
+        shutil.copytree(benchmark, tmp_path / "workspace")
     done = run_here(*(places.get(argument, argument) for argument in arguments), cwd=tmp_path)
     assert words in one_sentence(done, status=2 if case in WRONG_USE else 1)
     assert (tmp_path / "videos" / "good.mp4").exists()
 
 
 def test_an_export_path_that_datasets_takes_for_a_pattern_is_refused(benchmark: Path, tmp_path: Path) -> None:
-    done = run("export", "freeze", benchmark, "--to", tmp_path / "v[1]")
+    workspace = shutil.copytree(benchmark, tmp_path / "workspace")
+    done = run("export", "freeze", workspace, "--to", tmp_path / "v[1]")
     assert "holds '[', which `datasets` takes for a pattern" in one_sentence(done)
     assert not (tmp_path / "v[1]").exists()
 

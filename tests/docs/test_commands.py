@@ -33,6 +33,10 @@ NOT_RUN = tomllib.loads((ROOT / "tests" / "docs" / "not_run.toml").read_text())[
 LISTED = {(page, entry["command"]) for entry in NOT_RUN for page in entry["pages"]}
 SECOND_DECODER = "docs/tutorials/builder.md"
 """Where ``export verify`` also asks a second decoder, whose start takes longer than all else that it does here."""
+CUTTING = (["build", "devil"], ["curation", "clips"])
+"""Commands that cut clips of 832x480 where they are not told a size, which takes twenty times as long as ``SMALL`` ones."""
+SMALL = ["--size", "128x80"]
+OF_FULL_SIZE = pytest.param("README.md", False, id="README.md at full size", marks=pytest.mark.long)
 WHOLE = "*"
 """In the place of a command: all of the page."""
 
@@ -40,15 +44,6 @@ WHOLE = "*"
 def _has_something_to_run(page: str) -> bool:
     commands = [command for block in blocks_of(page) for command in block.commands() if (page, command) not in LISTED]
     return (page, WHOLE) not in LISTED and bool(commands or any(block.language == "python" for block in blocks_of(page)))
-
-
-@pytest.fixture
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all processes of a test run, of what was made once."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "documented"
-    folder.mkdir(exist_ok=True)
-    return folder
 
 
 @pytest.fixture
@@ -76,8 +71,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _has_something_to_run(page)])
-def test_every_command_of_the_page_runs(page: str, place: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("page", "small"), [*(pytest.param(page, True, id=page) for page in PAGES if _has_something_to_run(page)), OF_FULL_SIZE]
+)
+def test_every_command_of_the_page_runs(
+    page: str, small: bool, place: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = World(place, shared, {**GIVEN, **OF_PAGE.get(page, {})})
     if page != SECOND_DECODER:
         monkeypatch.setattr("inpaintbench.export.verify.available", list)
@@ -90,7 +89,7 @@ def test_every_command_of_the_page_runs(page: str, place: Path, shared: Path, mo
             world.provide(["python", *re.findall(r'"([^"\n]+)"', block.text)])
             told = _printed(block, names)
         elif commands := [command for command in block.commands() if (page, command) not in LISTED]:
-            told = "".join(_run(page, command, world, monkeypatch) for command in commands)
+            told = "".join(_run(page, command, world, monkeypatch, small) for command in commands)
         elif block.language == "text" and told:
             check_shown(block, told)
 
@@ -117,7 +116,7 @@ def test_no_line_of_a_shell_goes_unseen() -> None:
                 assert {line.split(" ")[0] for line in seen} <= set(PROGRAMS), f"{page}: {seen}"
 
 
-def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch) -> str:
+def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch, small: bool) -> str:
     """What a command printed; it has to succeed."""
     words = words_of(command)
     world.provide(words)
@@ -127,7 +126,8 @@ def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch)
     assert words[0] in ("inpaintbench", "python"), f"{page}: {command}: neither run nor listed in not_run.toml"
     if words[0] == "python":
         return _script(words[1:])
-    done = run_here(*words[1:], *_added(words[1:]))
+    smaller = SMALL if small and words[1:3] in CUTTING and not {"--size", "--demo"} & set(words) else []
+    done = run_here(*words[1:], *_added(words[1:]), *smaller)
     assert done.returncode == 0, f"{page}: {command}\n{done.stdout}\n{done.stderr}"
     world.after(words)
     if by_hand := DONE_BY_HAND.get((page, command)):

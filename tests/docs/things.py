@@ -7,7 +7,6 @@ made once for all pages, and copied.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from footage import HEIGHT, WIDTH, write_sources
+from made_once import once
 from PIL import Image
 from pose_files import lsp_file, mpii_file, mpii_person
 from program import run_here
@@ -46,20 +46,6 @@ def program(*words: str | Path, cwd: Path | None = None) -> None:
     """Run inpaintbench in this process; it has to succeed."""
     done = run_here(*words, cwd=cwd)
     assert done.returncode == 0, f"{words}: {done.stderr}"
-
-
-def once(shared: Path, name: str, make: Callable[[Path], None]) -> Path:
-    """``shared/name``, made by the first process that asks for it."""
-    with (shared / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        folder = shared / name
-        if not folder.exists():
-            work = shared / f"{name}.work"
-            shutil.rmtree(work, ignore_errors=True)
-            work.mkdir()
-            make(work / name)
-            (work / name).rename(folder)
-        return folder
 
 
 def copied(name: str, make: Maker, part: str = "") -> Maker:

@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from footage import HEIGHT, WIDTH, write_sources
+from made_once import once
 from tests.docs import things
 from tests.docs.pages import blocks_of, words_of
-from tests.docs.things import RECIPES, Maker, copied, once, program, run_of
+from tests.docs.things import RECIPES, Maker, copied, program, run_of
 from tests.eval.editboard.given import world, write_list
 from tests.eval.leaderboard.made import card
 

@@ -50,14 +50,14 @@ def test_killed_runs_and_other_worker_counts_give_the_same_bytes(benchmark: Path
 
 
 def test_a_second_run_does_nothing_and_changes_nothing(benchmark: Path, tmp_path: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in (benchmark / "blobs").rglob("*")}
-    ledgers = {path: path.read_bytes() for path in (benchmark / "ledger").iterdir()}
-    expected = contents(benchmark)
-    arguments = command(benchmark.parent, benchmark.name, workers=1)
-    subprocess.run(arguments, check=True, capture_output=True)
-    assert contents(benchmark) == expected
-    assert {path: path.stat().st_mtime_ns for path in (benchmark / "blobs").rglob("*")} == before
-    assert {path: path.read_bytes() for path in (benchmark / "ledger").iterdir()} == ledgers
+    built = Path(shutil.copytree(benchmark.parent, tmp_path / "copy")) / benchmark.name
+    before = {path: path.stat().st_mtime_ns for path in (built / "blobs").rglob("*")}
+    ledgers = {path: path.read_bytes() for path in (built / "ledger").iterdir()}
+    expected = contents(built)
+    subprocess.run(command(built.parent, built.name, workers=1), check=True, capture_output=True)
+    assert contents(built) == expected
+    assert {path: path.stat().st_mtime_ns for path in (built / "blobs").rglob("*")} == before
+    assert {path: path.read_bytes() for path in (built / "ledger").iterdir()} == ledgers
 
 
 def test_no_path_of_this_machine_is_published(benchmark: Path) -> None:
