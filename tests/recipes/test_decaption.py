@@ -14,6 +14,7 @@ from datasets import Video, load_dataset
 
 from inpaintbench import frozen, video
 from inpaintbench.cli.build.decaption import DEMO_FILMS
+from inpaintbench.cli.build.running import summarise
 from inpaintbench.curation import captions
 from inpaintbench.curation.split import assign
 from inpaintbench.errors import InputError, MissingPartError
@@ -193,3 +194,16 @@ def test_real_films(assets: Path, tmp_path: Path) -> None:
     assert len(dataset.items) >= 3
     short = [row for row in workspace.table("rejected", Rejection, step="cut") if "frames decode" in row.reason]
     assert short
+
+
+def test_the_build_says_which_rule_left_out_how_many_clips(
+    benchmark: tuple[Workspace, Path, Dataset], capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace, _, dataset = benchmark
+    judged = workspace.table("selection", Selection, step="coverage")
+    dropped = [row for row in judged if not row.keep]
+    assert len(judged) - len(dropped) == len(dataset.items)
+    summarise(workspace, dataset)
+    printed = capsys.readouterr().out
+    assert f"left out by the rule {judged[0].rule!r}: {len(dropped)} of {len(judged)} clips, such as " in printed
+    assert str(dropped[0].reason) in printed

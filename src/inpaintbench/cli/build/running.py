@@ -22,7 +22,7 @@ from inpaintbench.export.freeze import check_target
 from inpaintbench.export.layout import by_split, splits
 from inpaintbench.recipes.settings import build, check
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.types import Attribute, Dataset
+from inpaintbench.types import Attribute, Dataset, Selection
 from inpaintbench.workspace import Workspace
 
 BEHAVIOURS = ("corrected", "as-published")
@@ -122,11 +122,26 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     if guessed:
         text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
         console.warn(f"{text}; state it with --saved polarity=white_is_hole")
+    for words in _dropped(workspace.table("selection", Selection)):
+        console.out.print(words, markup=False)
     refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
     for row in refused[:10]:
         console.out.print(f"refused by {row.step}: {display_name(row.name)}: {row.reason}", markup=False)
     if len(refused) > 10:
         console.out.print(f"and {len(refused) - 10} more: inpaintbench curation rejected {workspace.path}", markup=False)
+
+
+def _dropped(selections: Sequence[Selection]) -> list[str]:
+    """A sentence for each rule that left clips out of the dataset: how many of those it judged, and the first one's reason."""
+    judged: dict[str, list[Selection]] = {}
+    for row in selections:
+        judged.setdefault(row.rule, []).append(row)
+    lost = {rule: [row for row in rows if not row.keep] for rule, rows in judged.items()}
+    return [
+        f"left out by the rule {rule!r}: {len(rows)} of {len(judged[rule])} clips, such as {rows[0].clip_id}: {rows[0].reason}"
+        for rule, rows in lost.items()
+        if rows
+    ]
 
 
 def _short(found: int, wanted: int | None) -> str:
