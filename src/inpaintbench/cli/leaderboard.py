@@ -18,6 +18,7 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.reinpainting.setting import usual_fingerprint
 from inpaintbench.workspace import write_atomically
 
 if TYPE_CHECKING:
@@ -117,11 +118,13 @@ def leaderboard(
     from inpaintbench.eval.leaderboard.write import write_site
 
     root = frozen_or_hub(dataset)
-    chosen = PROTOCOLS.get(protocol or usual(frozen.load(root)))
+    loaded = frozen.load(root)
+    chosen = PROTOCOLS.get(protocol or usual(loaded))
     drawn = secrets.randbits(32) if seed is None else seed
     with console.progress() as told:
         sample = Sample(verify, drawn, workers) if verify else None
-        board = gather(folder, root=root, protocol=chosen, fingerprint=fingerprint, sample=sample, progress=told)
+        taken = fingerprint or usual_fingerprint(chosen, loaded)
+        board = gather(folder, root=root, protocol=chosen, fingerprint=taken, sample=sample, progress=told)
     page = write_site(out, board, title=title, introduction=introduction)
     everything, region = board.slices[0], board.regions[0]
     rows = [

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from inpaintbench import frozen
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import ProtocolName, Run
@@ -22,11 +23,15 @@ from inpaintbench.cli.predicting import (
     Wanted,
     predict_and_tell,
 )
+from inpaintbench.cli.reinpaint.options import second_spec
+from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.reinpainting.setting import USUAL_SECOND, inpaints_again
 
 AnyMethod = Annotated[
     list[str],
@@ -58,6 +63,23 @@ def run(
         bool, typer.Option("--report", help="Then score all predictions of the run folder, and write its report.")
     ] = False,
     protocol: ProtocolName = None,
+    second: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD[,NAME=VALUE]",
+            autocompletion=completing.names(METHODS),
+            help="With --report, for benchmarks of re-inpainting: what inpaints results again (F2).",
+            show_default=USUAL_SECOND,
+        ),
+    ] = None,
+    second_masks: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K).",
+            show_default="10, or as many as the dataset publishes",
+        ),
+    ] = None,
     command_layout: Annotated[str, typer.Option(autocompletion=completing.names(layouts()), help=LAYOUT_HELP)] = "plain",
     command_folder: Annotated[
         Path | None, typer.Option(help="Where programs run.", show_default="a temporary folder", exists=True, file_okay=False)
@@ -72,7 +94,8 @@ def run(
 ) -> None:
     """Run any methods, on all items or those of some slices; predictions of other items stay.
 
-    With --report one command goes from a dataset to a page: the same as `eval score` and `eval report` afterwards.
+    With --report one command goes from a dataset to a page: the same as `eval score` and `eval report` afterwards. Results on a
+    benchmark of re-inpainting are inpainted again by --second for their self-consistency, D(F1).
 
     Example: inpaintbench eval run --dataset DATASET --run RUN --method telea --method 'mine=python inpaint.py {input} {output}'
     """
@@ -84,12 +107,24 @@ def run(
     wanted = Wanted(keep_full_frames, time_limit, oracle_mask, tuple(only or ()))
     running = console.Running(workers, max_failures, retry_rejected)
     root = frozen_or_hub(dataset)
+    chosen = protocol or usual(frozen.load(root))
+    again = report and inpaints_again(PROTOCOLS.get(chosen))
+    if (second or second_masks) and not again:
+        raise UsageError("--second and --second-masks are for --report of a benchmark of re-inpainting")
+    if second:
+        second_spec(second)
     if report:
         check_reportable(root, wanted.slices)  # before anything is predicted
     predict_and_tell(root, run, specs, wanted, running)
+    if again:
+        score_again(
+            root, run, protocol=chosen, second=second or USUAL_SECOND, masks=second_masks, workers=workers,
+            max_failures=max_failures, retry_rejected=retry_rejected,
+        )  # fmt: skip
+    elif report:
+        score(root, run, protocol=chosen, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected)
     if report:
-        score(root, run, protocol=protocol, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected)
-        write_report(root, run, protocol=protocol)
+        write_report(root, run, protocol=chosen)
 
 
 def list_layouts() -> None:

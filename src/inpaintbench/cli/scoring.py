@@ -15,6 +15,8 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, ProtocolName, Run
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
 from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
 from inpaintbench.eval import poses
@@ -22,6 +24,9 @@ from inpaintbench.eval.freshness import NOT_RUN, score_step
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.precision import Difference, from_float32
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.reinpainting.leaves import submetric_of
+from inpaintbench.eval.reinpainting.setting import inpaints_again
+from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.report.admission import unmeasured_quantities
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.score import SCORING_SECONDS, Predicted
@@ -110,11 +115,22 @@ def score(
 ) -> None:
     """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone.
 
+    Under a protocol of re-inpainting this is `eval reinpaint` with its usual F2 and K.
+
     Example: inpaintbench eval score DATASET --run RUN --metric psnr --metric ssim
     """
     loaded = scorable(dataset)
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
+    if inpaints_again(PROTOCOLS.get(protocol)):
+        if (device, precision, pose) != ("auto", "fp32", None):
+            raise UsageError(f"{protocol} has no --pose, and re-inpainting runs its networks in fp32 on the device that is there")
+        score_again(
+            dataset, run, protocol=protocol, metric=[submetric_of(name) for name in metric or ()] or None,
+            random_weights=random_weights, time_limit=SECONDS if time_limit == SCORING_SECONDS else time_limit, workers=workers,
+            max_failures=max_failures, retry_rejected=retry_rejected,
+        )  # fmt: skip
+        return
     compute = _compute(device, precision, random_weights)
     if pose is not None:
         compute = replace(compute, pose=pose, pose_identity=poses.identity(pose))

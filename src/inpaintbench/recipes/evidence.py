@@ -120,16 +120,24 @@ def protocols(workspace: Workspace, recipe: BaseModel) -> list[dict[str, Any]]:
 
     kind = str(getattr(recipe, "kind", ""))
     holes = any(row.hole for row in workspace.table("corruptions", Corruption))
-    first = usual(_described(kind, holes=holes))
+    first = usual(_described(recipe, kind, holes=holes))
     own = f"{kind}/corrected"
     names = list(dict.fromkeys([first, *([own] if own in PROTOCOLS else [])]))
     return [{"name": name, "fingerprint": PROTOCOLS.get(name).fingerprint, "usual": name == first} for name in names]
 
 
-def _described(kind: str, *, holes: bool) -> Dataset:
+def _described(recipe: BaseModel, kind: str, *, holes: bool) -> Dataset:
     """As much of a dataset as the choice of a protocol looks at."""
     row: Plain = {"hole_file_name": "hole" if holes else None}
-    return Dataset(name="", recipe={"recipe": kind}, items=(row,), slices=(), left_out={}, files={}, versions={})
+    return Dataset(
+        name="",
+        recipe={"recipe": kind, **recipe.model_dump(mode="json")},
+        items=(row,),
+        slices=(),
+        left_out={},
+        files={},
+        versions={},
+    )
 
 
 def titles(workspace: Workspace) -> Mapping[str, str]:

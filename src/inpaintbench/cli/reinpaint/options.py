@@ -19,12 +19,13 @@ from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.reinpainting.fills import FILLS
 from inpaintbench.eval.reinpainting.grid import Ratio, missing_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
+from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, seconds_of, usual_masks
 from inpaintbench.eval.reinpainting.step import First
 from inpaintbench.executors.base import Rejection
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
-PROTOCOL, PAPER_MASKS = "reinpaint/corrected", 10
+PROTOCOL = "reinpaint/corrected"
 OF_DATASET = "published"
 """In the place of a ratio: the second masks of the dataset."""
 
@@ -151,4 +152,16 @@ def masks_of(masks: int | None, dataset: Dataset, patches: Patches | None) -> in
     """K: what was asked for, else that of the paper or, where the dataset's own masks are taken, as many as there are."""
     if masks is not None or patches is not None:
         return masks or PAPER_MASKS
-    return min(PAPER_MASKS, *(len(row.get("second_hole_file_names") or ()) or PAPER_MASKS for row in dataset.items))
+    return usual_masks(dataset)
+
+
+def tell_work(setting: Setting, dataset: Dataset, labels: Sequence[str], *, workers: int) -> None:
+    """Say what is going to be inpainted again for self-consistency, D(F1), and about how long that takes."""
+    results = len(labels) * setting.masks * len(dataset.items)
+    text = (
+        f"self-consistency, D(F1): {', '.join(labels[:-1])}{' and ' if len(labels) > 1 else ''}{labels[-1]} are inpainted again "
+        f"by {setting.second.label}: {results} second results"
+    )
+    seconds = seconds_of(setting, dataset, firsts=len(labels))
+    about = "" if seconds is None else f", about {max(1, round(seconds / max(workers, 1)))} s where networks take none"
+    console.err.print(f"{text}{about}; K and F2 are options", markup=False)

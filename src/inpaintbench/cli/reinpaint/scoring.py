@@ -36,6 +36,7 @@ from inpaintbench.cli.reinpaint.options import (
     parse_ratio,
     second_spec,
     tell_missing,
+    tell_work,
 )  # fmt: skip
 from inpaintbench.cli.run_folder import bind, opened, scorable
 from inpaintbench.eval.methods import METHODS
@@ -45,7 +46,7 @@ from inpaintbench.eval.reinpainting.fills import NATURAL, NOISE_SIGMA
 from inpaintbench.eval.reinpainting.grid import grid_of, settings_of
 from inpaintbench.eval.reinpainting.rows import store, with_variants
 from inpaintbench.eval.reinpainting.second_masks import Patches
-from inpaintbench.eval.reinpainting.setting import setting_of
+from inpaintbench.eval.reinpainting.setting import USUAL_SECOND, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all, natural
 from inpaintbench.sharing import Compute
 
@@ -53,7 +54,7 @@ from inpaintbench.sharing import Compute
 def score(
     dataset: InDataset,
     run: Run,
-    second: Second = "navier_stokes",
+    second: Second = USUAL_SECOND,
     method: Methods = None,
     fill: Fills = None,
     metric: Metrics = None,
@@ -87,6 +88,7 @@ def score(
     firsts = [*firsts_of(workspace, method, needed=not fills), *fills]
     measured = firsts if NATURAL in (fill or ()) else [*firsts, natural()]
     compute = Compute(random_weights=random_weights)
+    tell_work(setting, loaded, ["the truth" if one.fill == NATURAL else one.label for one in measured], workers=workers)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
         found = inpaint_again_all(
             executor, loaded, root=dataset, firsts=measured, settings=[setting], protocol=protocol,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from inpaintbench.eval.report.again_note import again_sentences
 from inpaintbench.eval.report.labels import metric_label, name_label, region_label
 from inpaintbench.eval.report.markup import count, counts
 from inpaintbench.eval.report.pcons_caution import caution_sentences
@@ -186,6 +187,7 @@ def means_of(results: Results) -> Means:
         notes=(
             *_missing_slices(results),
             *_unmeasured(results, quantities),
+            *again_sentences(results),
             *(sentence for quantity in quantities for sentence in caution_sentences(results, quantity)),
             *(f"‡ {measure.label}: {measure.caution}." for measure in measures if measure.caution),
         ),

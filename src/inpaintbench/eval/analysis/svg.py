@@ -12,6 +12,8 @@ _LETTER_SHARE = 0.56
 """Width of a mean letter, of the size of its font."""
 _LINE_PIXELS = 17
 _MOST_LETTERS = 34
+_ALIKE = 1e-9
+"""Ends of an axis that are apart by a smaller share are one value, computed in two ways: there is no step between them."""
 _TICKS = 3.2
 """Roughly how many an axis has."""
 
@@ -83,7 +85,7 @@ def scale(values: Sequence[float], *, from_zero: bool) -> list[float]:
     low, high = min(values, default=0.0), max(values, default=1.0)
     if from_zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    if high <= low:
+    if high - low <= _ALIKE * max(abs(low), abs(high)):
         low, high = low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
     rough = (high - low) / _TICKS
     power = 10.0 ** math.floor(math.log10(rough))

@@ -42,4 +42,7 @@ def usual(dataset: Dataset) -> str:
     Of a recipe that has none of its own, the one that measures holes, or whole frames where no item has a hole.
     """
     holes = any(map(frozen.has_hole, dataset.items))
-    return _USUAL.get(str(dataset.recipe.get("recipe")), "devil/corrected" if holes else "fingerprint/corrected")
+    recipe = str(dataset.recipe.get("recipe"))
+    if recipe == "reinpaint" and dataset.recipe.get("second_masks", 1):  # without second masks nothing is inpainted again
+        return "reinpaint/corrected"
+    return _USUAL.get(recipe, "devil/corrected" if holes else "fingerprint/corrected")

@@ -16,6 +16,10 @@ from inpaintbench.types import Dataset, Plain, content_id
 
 NOT_FOR_SECOND = ("saved_folder", "blank")
 """Methods that cannot inpaint again: one gives what was made before, one nothing."""
+USUAL_SECOND, PAPER_MASKS = "navier_stokes", 10
+"""F2 and K where none is asked for; a fill that needs no weights and is as quick as any, and the paper's K."""
+_SECONDS_OF_512 = {"telea": 0.1, "navier_stokes": 0.1, "exemplar": 0.35, "biharmonic": 0.6}
+"""Of one core for a second result of 512x512 with its PSNR and SSIM, as ``bench/README.md`` measures them."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def setting_of(
         UnknownNameError: no such method.
     """
     chosen = tuple(name for name in SUBMETRICS if name in (submetrics or SUBMETRICS))
-    if f"{SECOND}_{SUBMETRICS[0]}" not in protocol.metrics:
+    if not inpaints_again(protocol):
         raise InputError(f"protocol {protocol.name!r} does not inpaint again; use reinpaint/as-published or reinpaint/corrected")
     if not chosen or set(submetrics or ()) - set(SUBMETRICS):
         raise InputError(f"sub-metrics {list(submetrics or ())} are not among {', '.join(SUBMETRICS)}")
@@ -124,6 +128,31 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
                 f"use --masks {fewest}, or draw others with --ratio"
             )
     return setting
+
+
+def inpaints_again(protocol: Protocol) -> bool:
+    """Whether a protocol is one of re-inpainting."""
+    return f"{SECOND}_{SUBMETRICS[0]}" in protocol.metrics
+
+
+def usual_masks(dataset: Dataset) -> int:
+    """K where none is asked for: that of the paper, or as many second masks as the dataset publishes."""
+    return min(PAPER_MASKS, *(len(row.get("second_hole_file_names") or ()) or PAPER_MASKS for row in dataset.items))
+
+
+def usual_fingerprint(protocol: Protocol, dataset: Dataset) -> str:
+    """The fingerprint of scores for which nothing was chosen: with the mark of the usual setting where a protocol has any."""
+    if not inpaints_again(protocol):
+        return protocol.fingerprint
+    second = MethodSpec(USUAL_SECOND, USUAL_SECOND)
+    return protocol.fingerprint + setting_of(protocol, second=second, masks=usual_masks(dataset), patches=None).mark
+
+
+def seconds_of(setting: Setting, dataset: Dataset, *, firsts: int) -> float | None:
+    """About how long one core takes to inpaint ``firsts`` first results again, by the measured time of F2; None where unknown."""
+    each = _SECONDS_OF_512.get(setting.second.leaf)
+    pixels = sum(int(row["frames"]) * int(row["width"]) * int(row["height"]) for row in dataset.items)
+    return None if each is None else each * firsts * setting.masks * pixels / 512**2
 
 
 def with_patches(setting: Setting, **changes: Any) -> Setting:

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from inpaintbench.eval.report import exhibits as gallery_html
 from inpaintbench.eval.report import notes, overview
+from inpaintbench.eval.report.again_note import again_note
 from inpaintbench.eval.report.findings import finding_cards
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.item_records import item_data
@@ -61,7 +62,7 @@ def render(
         "subtitle": overview.subtitle(results),
         "legend": overview.legend(results),
         "warnings": overview.warnings(results),
-        "precision_note": overview.precision_note(results),
+        "precision_note": overview.precision_note(results) + again_note(results),
         "unmeasured_note": overview.unmeasured_note(results),
         "cards": finding_cards(results, default=default),
         "metric_choices": _metric_choices(results, chosen=default.metric),

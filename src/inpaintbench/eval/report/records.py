@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inpaintbench.eval.report.again_note import again_sentences
 from inpaintbench.eval.report.differences import difference
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.pcons_caution import suspects
@@ -97,6 +98,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "relative_improvement": _improvements(results),
         "significance": _significance(results),
         "pcons_caution": [asdict(one) for quantity in results.quantities for one in suspects(results, quantity)],
+        "self_consistency": again_sentences(results),
         "gallery": [
             {"item_id": one.choice.item_id, "slices": one.choice.reasons, "labels": one.choice.labels} for one in exhibits
         ],
