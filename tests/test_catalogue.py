@@ -78,3 +78,9 @@ def test_other_packages_add_leaves_but_cannot_replace_one(monkeypatch: pytest.Mo
     assert Catalogue("metric", {}).get("mine").__name__ == "OrderedDict"
     with pytest.raises(InpaintBenchError, match="'mine' of collections:OrderedDict is already taken"):
         Catalogue("metric", {"mine": "a:B"}).get("mine")
+
+
+def test_a_catalogue_tells_what_it_holds() -> None:
+    leaves = Catalogue("metric", {"psnr": "a:B"})
+    assert "psnr" in leaves
+    assert "pnsr" not in leaves

@@ -51,3 +51,10 @@ def test_an_unknown_region_and_a_wrong_shape_are_told() -> None:
         regions.select(hole, "edge", band_radius=1)
     with pytest.raises(MaskShapeError, match=r"hole bool\(2, 4, 4\) != clip 'a1f3' bool\(2, 4, 5\)"):
         regions.check_shape(hole, frames=2, height=4, width=5, subject="a1f3")
+
+
+def test_a_hole_of_the_right_shape_passes_and_one_of_numbers_does_not() -> None:
+    hole = np.zeros((2, 4, 5), bool)
+    regions.check_shape(hole, frames=2, height=4, width=5, subject="a1f3")
+    with pytest.raises(MaskShapeError, match=r"hole uint8\(2, 4, 5\) != clip 'a1f3' bool\(2, 4, 5\)"):
+        regions.check_shape(hole.astype(np.uint8), frames=2, height=4, width=5, subject="a1f3")

@@ -288,3 +288,10 @@ def test_a_ledger_under_another_steps_name_is_not_taken_for_its_own(workspace: W
     ledger = workspace.path / "ledger"
     (ledger / "other.jsonl").write_bytes((ledger / "chore.jsonl").read_bytes())
     assert values(workspace, replace(step, name="other"), replace(task, payload={"name": "t", "says": 2.0})) == [2.0]
+
+
+def test_what_is_refused_bears_its_name_or_else_its_id(workspace: Workspace) -> None:
+    nameless, named = tasks("reject", "reject")
+    with LocalExecutor(workspace, workers=0) as executor:
+        outcome = executor.run(STEP, [nameless, replace(named, name="film.mp4")])
+    assert [(row.subject_id, row.name) for row in outcome.rejected] == [("t0", "t0"), ("t1", "film.mp4")]
