@@ -23,6 +23,11 @@ WAYS_OUT = [
     ("answers", "import", "inpaintbench curation answers"), ("downloads", "fetch.urls", "inpaintbench curation fetch"),
     ("rejected", "measure.noise", "inpaintbench curation measure"), ("rejected", "cut", "inpaintbench curation clips"),
     ("corruptions", "render", "inpaintbench masks render"), ("items", "pair", "inpaintbench masks pair"),
+    ("attributes", "measure.masks", "inpaintbench masks render"), ("attributes", "mask_levels", "inpaintbench masks pair"),
+    ("attributes", "levels", "inpaintbench curation select"), ("attributes", "duplicates", "inpaintbench curation duplicates"),
+    ("attributes", "annotate.camera", "inpaintbench annotate resolve"), ("predictions", "predict.a", "inpaintbench eval predict"),
+    ("licence_checks", "recheck.urls", "inpaintbench curation recheck"), ("scores", "score.x.telea", "inpaintbench eval score"),
+    ("rejected", "fetch.urls", "inpaintbench curation fetch"), ("rejected", "pair", "inpaintbench masks pair"),
 ]  # fmt: skip
 
 
