@@ -150,3 +150,11 @@ def test_a_crash_while_the_workspace_is_made_does_no_harm(tmp_path: Path) -> Non
     (tmp_path / ".workspace.json.0123abcd.tmp").write_text("{")
     Workspace(tmp_path)
     assert (tmp_path / "workspace.json").is_file()
+
+
+def test_equal_ledger_entries_have_equal_bytes(tmp_path: Path) -> None:
+    for name, entry in (("a", {"key": "k", "rows": []}), ("b", {"rows": [], "key": "k"})):
+        ledger = Ledger(tmp_path, name, own=name)
+        ledger.append(entry)
+        ledger.close()
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()

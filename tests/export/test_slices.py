@@ -113,3 +113,20 @@ def test_an_item_is_in_the_slice_of_each_of_its_values() -> None:
     made, left_out = by_value(values, "moisture", name="m", wanted=("wet", "frozen"))
     assert [one.name for one in made] == ["m-wet"]
     assert left_out == {"m-frozen": "no item has moisture 'frozen'"}
+
+
+def test_corrected_slices_use_no_mask_twice_while_there_are_enough_and_reverse_about_half() -> None:
+    made = make("corrected")
+    for name in ("size-low", "camera_motion-high"):
+        assert len({pair.index for pair in of(made, name)}) == 150
+    assert 0.4 < sum(pair.reverse for pair in made.pairs) / len(made.pairs) < 0.6
+    few = plan(
+        {}, all_clips=CLIPS, presets=LABELS, per_slice=150, behaviour="corrected", seed=0, masks_per_preset=7
+    )  # fmt: skip
+    assert {pair.index for pair in of(few, "size-low")} == set(range(7))
+
+
+def test_presets_take_turns() -> None:
+    for name in ("size-low", "size-high"):
+        counts = Counter(pair.preset for pair in of(make("corrected"), name))
+        assert max(counts.values()) - min(counts.values()) <= 1
