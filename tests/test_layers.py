@@ -23,6 +23,7 @@ LAYERS = (
         "download",
         "addresses",
         "asking",
+        "claims",
     },
     {"executors", "models"},
     {"curation", "masks", "annotate", "export", "eval"},

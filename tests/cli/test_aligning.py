@@ -22,7 +22,7 @@ from inpaintbench.workspace import Workspace, file_sha256
 
 app = typer.Typer()
 app.command()(align_command)
-ITEMS, METHODS = [f"film{n}" for n in range(8)], ("a", "b", "c")
+ITEMS, METHODS = [f"film{n}" for n in range(12)], ("a", "b", "c")
 
 
 def call(*arguments: object) -> Result:
@@ -46,15 +46,15 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
 def test_two_tables(tables: tuple[Path, Path], tmp_path: Path) -> None:
     answers, scored = tables
     slices = tmp_path / "slices.csv"
-    slices.write_text("item,slice\n" + "".join(f"{item},late\n" for item in ITEMS[4:]))
+    slices.write_text("item,slice\n" + "".join(f"{item},late\n" for item in ITEMS[6:]))
     direction = ("--better", "mine=lower")
     done = call(answers, "--scores", scored, "--tie", "mine=0.5", *direction, "--slices", slices, "--out", tmp_path / "out")
     assert "100.0 %" in done.output
     assert "late: No verdict: mine alone was measured." in done.output
     assert done.output.endswith(f"Alignment: {(tmp_path / 'out' / 'alignment.html').resolve()}\n")
     found = json.loads((tmp_path / "out" / "alignment.json").read_text())["dimensions"][0]
-    assert (found["answers"], found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps_from"]) == (48, 1.0, "given")
-    assert [one["rates"]["mine"]["n"] for one in found["slices"]] == [48, 24]
+    assert (found["answers"], found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps_from"]) == (72, 1.0, "given")
+    assert [one["rates"]["mine"]["n"] for one in found["slices"]] == [72, 36]
     call(answers, "--scores", scored, "--tie-quantile", 0.5, "--better", "mine=higher", "--out", tmp_path / "out")
     found = json.loads((tmp_path / "out" / "alignment.json").read_text())["dimensions"][0]
     assert (found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps"]) == (0.0, 1.0)
@@ -76,7 +76,7 @@ def test_metrics_are_tested_against_one_baseline_or_in_the_pairs_asked_for(table
 
     output, pairs = compared()
     assert pairs == [("dssim", "psnr"), ("mse", "psnr")]
-    assert "2 comparisons with psnr over 8 sources" in output.replace("\n", " ")
+    assert "2 comparisons with psnr over 12 sources" in output.replace("\n", " ")
     assert compared("--baseline", "mse")[1] == [("dssim", "mse"), ("mse", "psnr")]
     assert compared("--pair", "mse,dssim")[1] == [("dssim", "mse")]
     rows = (tmp_path / "out" / "comparisons.csv").read_text().splitlines()

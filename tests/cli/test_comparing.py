@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 import typer
 from click.testing import Result
 from tests.eval.report.hand_made import dataset
@@ -102,9 +103,11 @@ def test_differences_intervals_and_corrected_p_are_those_of_a_calculation_by_han
         of_source = {source: sum(differences[item] for item in items if item[0] == source) for source in SOURCES}
         expected_p[name] = enumerated_p(of_source)
         assert float(row["p"]) == pytest.approx(expected_p[name], abs=1e-12)
-        drawn = np.random.default_rng(1).choice(list(of_source.values()), (20_000, 8)).sum(axis=1) / len(items)
-        low, high = np.quantile(drawn, [0.025, 0.975])
-        assert (float(row["interval_low"]), float(row["interval_high"])) == pytest.approx((low, high), abs=0.1 * (high - low))
+        means = np.array(list(of_source.values())) / (len(items) / 8)
+        reach = (float(row["interval_high"]) - float(row["interval_low"])) / 2
+        t = scipy.stats.t.ppf(0.975, 7) * scipy.stats.sem(means)  # all sources have as many items
+        assert float(row["interval_low"]) + reach == pytest.approx(float(row["difference"]))
+        assert 1 - 1e-9 <= reach / t <= 1.5 + 1e-9
         better = sum(value < 0 for value in differences.values())
         assert (row["wins"], row["ties"], row["losses"]) == (str(better), "0", str(len(items) - better))
         assert row["better"] == ("mine" if float(row["difference"]) < 0 else "yours")
@@ -115,7 +118,8 @@ def test_differences_intervals_and_corrected_p_are_those_of_a_calculation_by_han
         assert float(rows["lpips", name]["p_holm"]) == pytest.approx(running, rel=1e-12)
     few = rows["lpips", "few"]
     assert (few["p"], few["p_holm"]) == ("", "")
-    assert few["reason"] == "2 sources cannot give a p below 0.5; it takes 6"
+    assert (few["interval_low"], few["interval_high"], few["better"]) == ("", "", "")
+    assert few["reason"] == "2 sources, and an interval, rank or lead takes 6"
 
 
 def test_infinite_values_win_but_have_no_difference_and_the_table_says_so(tmp_path: Path, root: Path) -> None:

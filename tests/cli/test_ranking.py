@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 from click.testing import Result
-from tests.eval.report.hand_made import SLICES, dataset
+from tests.eval.report.hand_made import SLICES, copied_slices, dataset
 from typer.testing import CliRunner
 
 from inpaintbench import frozen
@@ -45,7 +45,7 @@ def cells(output: str) -> list[list[str]]:
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "dataset"
     folder.mkdir()
-    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
+    manifest = {**dataclasses.asdict(dataset(copied_slices(SLICES))), "format_version": frozen.FORMAT_VERSION}
     (folder / frozen.MANIFEST).write_text(json.dumps(manifest))
     return folder
 
@@ -75,6 +75,26 @@ def test_own_scores_are_ranked_by_the_mean_of_their_places(root: Path, run: Path
     assert [row[2] for row in cells(truncated.output)] == ["1.3", "1.6", "–"]
 
 
+def test_five_sources_show_means_without_ranks(root: Path, run: Path) -> None:
+    for name, sources in (("five", "a2345"), ("six", "a23456")):
+        whole = json.loads((root / frozen.MANIFEST).read_text())
+        ids = [row["item_id"] for row in whole["items"] if row["source_id"] in sources]
+        whole["slices"] = [{"name": name, "rule": "by hand", "item_ids": ids}]
+        (root / frozen.MANIFEST).write_text(json.dumps(whole))
+        (run / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
+        options = (root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse", "--slice", name)
+        done, told = call(*options), json.loads(call(*options, "--json").stdout)["methods"]
+        if name == "six":
+            assert [row[0] for row in cells(done.output)] == ["1", "2", "2"]
+            continue
+        unranked = [["–", method, "–", f"{values['mse']:.4f} (–)"] for method, values in VALUES.items()]
+        assert cells(done.output) == unranked
+        assert "means without ranks: the items come from 5 sources, and an interval, rank or lead takes 6" in done.output
+        assert {(one["place"], one["mean_place"], one["reason"]) for one in told} == {
+            (None, None, "5 sources, and an interval, rank or lead takes 6")
+        }
+
+
 def test_who_leaves_items_out_is_told_apart(root: Path, run: Path) -> None:
     workspace, items = Workspace(run), [row["item_id"] for row in frozen.load(root).items]
     rows = [
@@ -98,7 +118,7 @@ def test_values_that_are_left_out_for_being_infinite_are_told_beside_the_mean(ro
         ]  # fmt: skip
         workspace.write_table("scores", score_step(LEAVES_OUT.name, method), rows, Score)
     done = call(root, "--run", run, "--protocol", LEAVES_OUT.name, "--metric", "psnr")
-    assert [row[1:4:2] for row in cells(done.output)] == [["exact", "40.0000 [n 2, 2 infinite] (1)"], ["whole", "40.0000 (1)"]]
+    assert [row[1:4:2] for row in cells(done.output)] == [["exact", "40.0000 [n 22, 2 infinite] (1)"], ["whole", "40.0000 (1)"]]
     found = json.loads(call(root, "--run", run, "--protocol", LEAVES_OUT.name, "--metric", "psnr", "--json").stdout)
     assert {one["method"]: one["items_infinite"] for one in found["methods"]} == {"whole": {"psnr": 0}, "exact": {"psnr": 2}}
 
@@ -154,7 +174,7 @@ def test_what_cannot_be_ranked_says_why(root: Path, run: Path, options: tuple[st
 
 def test_scripts_get_the_numbers_in_full(root: Path, run: Path) -> None:
     found = json.loads(call(root, "--run", run, "--protocol", CORRECTED.name, "--json").stdout)
-    assert (found["protocol"], found["slice"], found["items"]) == (CORRECTED.name, "all items", 4)
+    assert (found["protocol"], found["slice"], found["items"]) == (CORRECTED.name, "all items", 24)
     first, second, third = found["methods"]
     assert [one["method"] for one in found["methods"]] == ["first", "second", "third"]
     assert {name: first["values"][name] for name in VALUES["first"]} == VALUES["first"]

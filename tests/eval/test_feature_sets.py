@@ -71,7 +71,7 @@ def test_the_jackknife_of_a_mean_is_its_t_interval() -> None:
     assert spread.standard_error == pytest.approx(scipy.stats.sem(values))
     interval = scipy.stats.t.interval(0.95, 11, loc=values.mean(), scale=scipy.stats.sem(values))
     assert spread[1:] == pytest.approx(interval)
-    assert feature_sets.jackknife(1.0, [1.0, 2.0]) == (None, None, None)
+    assert feature_sets.jackknife(1.0, [1.0, 2.0, 3.0, 4.0, 5.0]) == (None, None, None)
 
 
 def test_few_vectors_carry_a_warning() -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, get_args
 import typer
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.claims import too_few
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.exits import UsageError
@@ -135,9 +136,15 @@ def _ranked(
     values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
     fair = [results.comparable(part, one) for one in quantities]
     ranked = {
-        method: [value if ones[method] else None for value, ones in zip(row, fair, strict=True)] for method, row in values.items()
+        method: [
+            value if ones[method] and not too_few(results.n_sources(part, method, one)) else None
+            for value, ones, one in zip(row, fair, quantities, strict=True)
+        ]
+        for method, row in values.items()
     }
-    return columns, values, standings(columns, ranked)
+    few = too_few(results.n_sources(part))
+    found = standings(columns, ranked)
+    return columns, values, [one._replace(reason=few) for one in found] if few else found
 
 
 def _answer(results: Results, part: Slice, quantities: Sequence[Quantity], *, joints: bool) -> dict[str, object]:
@@ -205,8 +212,11 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
     }
     title = f"{results.protocol.name}, {quantities[0].region}, {part.name}: {len(part.item_ids)} items"
     console.print_table(title, _head(columns), _rows(found, texts, mean_places))
+    few = too_few(results.n_sources(part))
+    if few:
+        console.out.print(f"means without ranks: the items come from {few}", markup=False)
     for one in found:
-        if one.reason:
+        if one.reason and not few:
             console.out.print(f"{one.method} has no mean place: {one.reason}", markup=False)
     for name in (one.metric for one in quantities if one.metric in against):
         console.out.print(f"{name} is ranked the wrong way round, as this protocol's tables were printed", markup=False)

@@ -16,11 +16,10 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.statistics import InfiniteRule
 from inpaintbench.types import item_rng
 
-FEWEST_SOURCES = 6
-"""With fewer even the clearest difference has p above 0.05."""
 MOST_ENUMERATED_SOURCES = 14
 RANDOM_FLIPS = 19_999
 _FLIPS_AT_ONCE = 1000
@@ -139,11 +138,7 @@ def _untested(one: str, other: str, differences: Differences, higher_is_better: 
     difference = math.fsum(product for product, _ in rows) / math.fsum(weight for _, weight in rows)
     if difference and (difference < 0) == higher_is_better:
         one, other, difference = other, one, -difference
-    reason = None
-    if n_sources < FEWEST_SOURCES:
-        sources = "1 source" if n_sources == 1 else f"{n_sources} sources"
-        reason = f"{sources} cannot give a p below {2.0 ** (1 - n_sources):g}; it takes {FEWEST_SOURCES}"
-    return PairTest(one, other, difference, None, None, n, n_sources, least_p, reason)
+    return PairTest(one, other, difference, None, None, n, n_sources, least_p, too_few(n_sources))
 
 
 def _least_p(sums: Mapping[str, float], random_flips: int) -> float:

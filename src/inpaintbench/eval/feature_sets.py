@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.special
 
+from inpaintbench.claims import jackknife_error, students_t, too_few
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.types import Plain
@@ -18,8 +17,6 @@ Matrix = npt.NDArray[np.float64]
 Vectors = npt.NDArray[Any]
 
 BLOCK_ROWS = 1024
-FEWEST_SOURCES = 3
-"""With fewer there is no jackknife."""
 _FEW = 5
 """Below this many vectors a dimension a Frechet distance still moves by percents of the variance with their number."""
 
@@ -113,16 +110,14 @@ def row_labels(arrays: Sequence[Vectors], labels: Sequence[int]) -> npt.NDArray[
 
 
 def jackknife(value: float, without_each: Sequence[float]) -> Spread:
-    """Standard error and 95 % interval from the values without one source each; nothing for fewer than three sources.
+    """Standard error and 95 % interval from the values without one source each; nothing where these are ``too_few``.
 
-    ``se^2 = (k - 1) / k sum (v_i - mean)^2``, the interval ``value +- t se`` with k - 1 degrees of freedom.
+    The interval is ``value +- t se`` with one degree of freedom less than there are sources.
     """
-    count = len(without_each)
-    if count < FEWEST_SOURCES:
+    if too_few(len(without_each)):
         return Spread()
-    mean = math.fsum(without_each) / count
-    error = math.sqrt((count - 1) / count * math.fsum((one - mean) ** 2 for one in without_each))
-    reach = float(scipy.special.stdtrit(count - 1, 0.975)) * error
+    error = jackknife_error(without_each)
+    reach = students_t(0.95, len(without_each) - 1) * error
     return Spread(error, value - reach, value + reach)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from inpaintbench.claims import too_few
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval import feature_sets
@@ -112,7 +113,7 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, ddof: int) -> 
 
     Args:
         sets: one for each item; arrays may be mapped from disk, each is read up to three times.
-        clusters: the source of each item. With three sources or more, leaving out each source in turn, or each of 20 or 10 groups
+        clusters: the source of each item. With six sources or more, leaving out each source in turn, or each of 20 or 10 groups
             of sources, gives a standard error and a 95 % interval where that takes no more than some twenty seconds: with as many
             vectors as dimensions or more, d is then at most 2060.
         ddof: of the covariance, 0 or 1.
@@ -129,7 +130,7 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, ddof: int) -> 
 def _affordable(clusters: Sequence[str], *, products: float) -> int:
     """How many sources or groups of them can be left out in turn when one distance takes ``products``; 0 for none."""
     sources = len(set(clusters))
-    if sources < feature_sets.FEWEST_SOURCES:
+    if too_few(sources):
         return 0
     if sources * products <= _SOURCE_PRODUCTS:
         return sources

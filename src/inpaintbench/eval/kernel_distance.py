@@ -34,7 +34,7 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, subsets: int, 
 
     Args:
         sets: one for each item; arrays may be mapped from disk, of which two blocks at a time are held.
-        clusters: the source of each item. With three or more, leaving out each in turn gives a standard error and a 95 % interval
+        clusters: the source of each item. With six or more, leaving out each in turn gives a standard error and a 95 % interval
             of the exact form.
         subsets: 0 for the exact form, over all pairs of vectors, which sets of more than ``MOST_EXACT`` replace by
             ``PUBLISHED_SUBSETS`` subsets and say so in the details (``note``); else the mean over so many random subsets, as

@@ -17,7 +17,7 @@ from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.types import Dataset, Plain, Score, Slice, SliceScore, content_id
 from inpaintbench.workspace import Blobs, Workspace
 
-VERSION = "2"
+VERSION = "3"
 
 
 def set_step(protocol: str, method: str) -> str:

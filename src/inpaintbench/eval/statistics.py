@@ -1,8 +1,8 @@
 """What many values say together: means with intervals, ranks, improvements.
 
 Values are those of items, ``None`` where an item could not be measured and infinite where frames are identical. A mean gives
-every item the same weight and is the same for any order of the items. Intervals resample sources, not items: clips cut from one
-video resemble each other, and treating them as independent would make intervals too narrow.
+every item the same weight and is the same for any order of the items. Standard errors and intervals are by source, not by item:
+clips cut from one video resemble each other, and treating them as independent would make intervals too narrow.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.claims import jackknife_error, students_t, too_few
 from inpaintbench.errors import UnknownNameError
 
 InfiniteRule = Literal["largest_finite", "count", "keep"]
@@ -26,15 +27,18 @@ makes the mean infinite."""
 Values = npt.NDArray[np.float64]
 
 
-class Interval(NamedTuple):
-    """How an interval around a mean is made."""
-
-    level: float = 0.95
-    replicates: int = 2000
-    seed: int = 0
-
-
-BOOTSTRAP_95 = Interval()
+LEVEL = 0.95
+"""Of intervals."""
+_REPLICATES = 2000
+_WIDEST = 1.5
+"""How much wider than Student's t the resamples may make an interval: unbounded they would make it endless where most sources
+have the same value, and more than this hardly holds more truths (`bench/intervals.py`)."""
+INTERVAL = (
+    "mean ± the wider of two multiples of a standard error that leaves out one source at a time: Student's t with one degree of "
+    "freedom less than there are sources, counted as fewer where some hold more items than others (Kish), and the bootstrap-t "
+    f"over sources ({_REPLICATES:,} resamples, both sides alike, at most {_WIDEST} times the first)"
+)
+"""How the interval of a mean is made, in words."""
 
 
 class Summary(NamedTuple):
@@ -51,13 +55,29 @@ class Summary(NamedTuple):
     n_clusters: int
     """Sources of the items in the mean."""
     standard_error: float | None
-    """Of the mean over items, ddof 1; None for fewer than two and for an infinite mean."""
+    """Of the mean, by leaving out one source at a time; None for an infinite mean and where ``claims.too_few`` says so."""
     interval_low: float | None
-    """Percentile bootstrap over sources; None where there are fewer than two and for an infinite mean. With a handful of sources
-    it is too narrow."""
+    """See ``INTERVAL``; None where there is no standard error."""
     interval_high: float | None
     reason: str | None
     """Why there is no mean or no interval; None when there are both."""
+
+
+class Spread(NamedTuple):
+    """The mean of several means, and how far these lie apart."""
+
+    mean: float | None
+    standard_error: float | None
+    """Sample deviation (n - 1) over the root of n; None for fewer than two."""
+    n: int
+    """Finite means in it."""
+
+
+def spread_of(means: Sequence[float | None]) -> Spread:
+    """Mean and standard error of means, such as those of several methods, each taken for independent of the others."""
+    known = sorted(mean for mean in means if mean is not None and math.isfinite(mean))
+    error = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else None
+    return Spread(mean_of(known), error, len(known))
 
 
 def check_infinite_rule(rule: InfiniteRule) -> InfiniteRule:
@@ -98,16 +118,14 @@ def summarise(
     *,
     clusters: Sequence[str],
     infinite: InfiniteRule = "count",
-    interval: Interval = BOOTSTRAP_95,
     weights: Sequence[float] | None = None,
 ) -> Summary:
-    """Mean, standard error and bootstrap interval of the values of items.
+    """Mean, standard error and 95 % interval of the values of items.
 
     Args:
         values: one for each item; None is counted as missing.
-        clusters: the source of each item, what is resampled.
+        clusters: the source of each item, what is left out and resampled.
         infinite: see ``settle_infinite``.
-        interval: level, replicates and seed of the bootstrap.
         weights: what each item counts for, above 0; the same for all by default.
     """
     given = weights or [1.0] * len(values)
@@ -119,30 +137,20 @@ def summarise(
     sources, shares = ([source for _, source, _ in kept], [share for *_, share in kept]) if settled else ([], [])
     mean = math.fsum(map(mul, shares, settled)) / math.fsum(shares) if settled else None
     endless = mean is not None and math.isinf(mean)
-    low, high = (None, None) if endless else _bootstrap(settled, sources, shares, interval=interval)
+    n_clusters = len(set(sources))
+    sure = mean is not None and not endless and too_few(n_clusters) is None
+    error, reach = _error_and_reach(settled, sources, shares) if sure else (None, None)
     return Summary(
         mean=mean,
         n=len(settled),
         n_infinite=infinite_count,
         n_missing=len(values) - len(measured),
-        n_clusters=len(set(sources)),
-        standard_error=None if endless else _standard_error(settled, shares),
-        interval_low=low,
-        interval_high=high,
-        reason=_reason(len(settled), n_clusters=len(set(sources)), n_infinite=infinite_count, endless=endless),
+        n_clusters=n_clusters,
+        standard_error=error,
+        interval_low=None if mean is None or reach is None else mean - reach,
+        interval_high=None if mean is None or reach is None else mean + reach,
+        reason=_reason(len(settled), n_clusters=n_clusters, n_infinite=infinite_count, endless=endless),
     )
-
-
-def _standard_error(values: Sequence[float], weights: Sequence[float]) -> float | None:
-    n = len(values)
-    if n < 2:
-        return None
-    if len(set(weights)) == 1:
-        return float(np.std(sorted(values), ddof=1)) / math.sqrt(n)
-    # Of a ratio of two sums, to first order (Cochran, Sampling Techniques, 1977, section 6.3).
-    mean = math.fsum(map(mul, weights, values)) / math.fsum(weights)
-    residuals = math.fsum((weight * (value - mean)) ** 2 for weight, value in zip(weights, values, strict=True))
-    return math.sqrt(residuals * n / (n - 1)) / math.fsum(weights)
 
 
 def _reason(n: int, *, n_clusters: int, n_infinite: int, endless: bool) -> str | None:
@@ -150,32 +158,46 @@ def _reason(n: int, *, n_clusters: int, n_infinite: int, endless: bool) -> str |
         return "no interval: the mean is infinite"
     if n == 0:
         return f"all {n_infinite} values are infinite" if n_infinite else "no item has a value"
-    return "no interval: all items come from one source" if n_clusters == 1 else None
+    return too_few(n_clusters)
+
+
+def _error_and_reach(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> tuple[float, float]:
+    """The standard error of the mean, and how far its interval reaches to either side."""
+    parts: dict[str, list[tuple[float, float]]] = {name: [] for name in sorted(set(clusters))}
+    for value, name, weight in zip(values, clusters, weights, strict=True):
+        parts[name].append((weight * value, weight))
+    # fsum rounds once, so that the order of the items changes nothing.
+    sums = np.array([math.fsum(value for value, _ in part) for part in parts.values()])
+    counts = np.array([math.fsum(weight for _, weight in part) for part in parts.values()])
+    whole, count = math.fsum(sums), math.fsum(counts)
+    error = jackknife_error(((whole - sums) / (count - counts)).tolist())
+    # Kish's effective number of sources: a source with most of the items leaves little freedom, however many others there are.
+    t = students_t(LEVEL, max(1.0, count**2 / math.fsum(counts**2) - 1))
+    if error <= 1e-12 * float(np.abs(sums / counts).max()):  # rounding, of which resamples would make anything
+        return error, t * error
+    return error, min(max(_studentised(sums, counts), t), _WIDEST * t) * error
 
 
 @lru_cache(maxsize=16)
-def _draws(count: int, replicates: int, seed: int) -> npt.NDArray[np.int64]:
-    """How often each of ``count`` clusters is drawn in each replicate; the same for every mean of a report."""
-    return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=replicates)
+def _draws(count: int) -> npt.NDArray[np.int64]:
+    """How often each of ``count`` sources is drawn in each resample; the same for every mean of a report."""
+    return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=_REPLICATES)
 
 
-def _bootstrap(
-    values: Sequence[float], clusters: Sequence[str], weights: Sequence[float], *, interval: Interval
-) -> tuple[float | None, float | None]:
-    """Percentile interval of the mean when clusters are drawn with replacement; None, None for fewer than two."""
-    names = sorted(set(clusters))
-    if len(names) < 2:
-        return None, None
-    by_name: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    for value, name, weight in zip(values, clusters, weights, strict=True):
-        by_name[name].append((weight * value, weight))
-    sums = np.array([math.fsum(value for value, _ in by_name[name]) for name in names])
-    counts = np.array([math.fsum(weight for _, weight in by_name[name]) for name in names])
-    draws = _draws(len(names), interval.replicates, interval.seed)
-    means: Values = (draws @ sums) / (draws @ counts)
-    tail = (1 - interval.level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return float(low), float(high)
+def _studentised(sums: Values, counts: Values) -> float:
+    """The 95th percentile of how many of its own standard errors the mean of a resample is off, to either side.
+
+    Symmetric bootstrap-t over sources (Hall, The Bootstrap and Edgeworth Expansion, 1992, section 3.6): where few sources lie far
+    off on one side, resamples without them are too sure of themselves, and this says how much.
+    """
+    mean, drawn = sums.sum() / counts.sum(), _draws(len(sums))
+    residuals, weights = sums - mean * counts, drawn @ counts
+    means = drawn @ residuals / weights
+    squares = drawn @ residuals**2 - 2 * means * (drawn @ (residuals * counts)) + means**2 * (drawn @ counts**2)
+    errors = np.sqrt(np.maximum(squares, 0) * len(sums) / (len(sums) - 1)) / weights
+    vague = errors <= 1e-9 * float(np.abs(residuals / counts).max())  # one source alone, or sources that are all the same
+    ratios = np.where(vague, np.where(np.abs(means) > 0, np.inf, 0.0), np.abs(means) / np.where(vague, 1.0, errors))
+    return float(np.quantile(ratios, LEVEL, method="higher"))
 
 
 def rank(values: Mapping[str, float | None], *, higher_is_better: bool) -> dict[str, int | None]:

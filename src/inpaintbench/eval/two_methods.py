@@ -8,10 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.comparing import holm, paired
 from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.report.tables import SEED, Results
 from inpaintbench.eval.slices import ALL_ITEMS
 from inpaintbench.eval.statistics import InfiniteRule, summarise
 from inpaintbench.types import Slice
@@ -32,7 +33,7 @@ class Difference:
     difference: float | None
     """``one`` less ``other``; None without a finite one."""
     interval_low: float | None
-    """95 % bootstrap over sources, or the protocol's own; None where there are fewer than two."""
+    """Of 95 %, over sources; None where there are too few."""
     interval_high: float | None
     p: float | None
     """Two-sided, paired permutation over sources."""
@@ -52,7 +53,9 @@ class Difference:
 
     @property
     def better(self) -> int:
-        """1 when the first is better by the difference, -1 when the other is, 0 when neither."""
+        """1 when the first is better by the difference, -1 when the other is, 0 when neither and with too few sources."""
+        if too_few(self.n_sources):
+            return 0
         sign = (self.difference or 0) * (1 if metric_leaf(self.metric).higher_is_better else -1)
         return (sign > 0) - (sign < 0)
 
@@ -96,18 +99,14 @@ def _of_items(
     sources = [results.sources[item_id] for item_id in part.item_ids]
     rule = results.infinite_rule(quantity.metric)
     weights = _weights(results, quantity, part)
-    interval = results.protocol.interval
     [test] = paired(
-        {"one": left, "other": right}, sources, higher_is_better=quantity.higher_is_better, seed=interval.seed, infinite=rule,
+        {"one": left, "other": right}, sources, higher_is_better=quantity.higher_is_better, seed=SEED, infinite=rule,
         weights={"one": weights, "other": weights},
     )  # fmt: skip
     settled = _settled(left, rule), _settled(right, rule)
     both = [_finite(pair) for pair in zip(*settled, strict=True)]
-    differences = summarise([pair and pair[0] - pair[1] for pair in both], clusters=sources, interval=interval, weights=weights)
-    means = [
-        summarise([pair and pair[place] for pair in both], clusters=sources, interval=interval, weights=weights).mean
-        for place in (0, 1)
-    ]
+    differences = summarise([pair and pair[0] - pair[1] for pair in both], clusters=sources, weights=weights)
+    means = [summarise([pair and pair[place] for pair in both], clusters=sources, weights=weights).mean for place in (0, 1)]
     wins, ties, losses = _wins(left, right, higher_is_better=quantity.higher_is_better)
     return Difference(
         metric=quantity.metric, region=quantity.region, slice=part.name, one=means[0], other=means[1],
@@ -227,8 +226,9 @@ def markdown(rows: Sequence[Difference], *, one: str, other: str, results: Resul
         f"A is {_plain(one)}, B is {_plain(other)}. Benchmark {_plain(results.dataset.name)}, protocol {results.protocol.name} "
         f"({results.fingerprint}).",
         "",
-        "Means are over the items that both have a finite value for. Intervals draw whole sources. p is of a paired permutation "
+        "Means are over the items that both have a finite value for. Intervals are over sources. p is of a paired permutation "
         "test over sources; p (Holm) is corrected for the slices of one metric and region. A star marks the better mean. "
+        f"With fewer than {ENOUGH_SOURCES} sources there is no interval, test or star. "
         f"The slice “{ALL_ITEMS}” takes every item once.",
         "",
         f"| {' | '.join(HEADS)} |",

@@ -103,11 +103,15 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
     psnr, pcons = means.measures
     assert (psnr.title, pcons.title) == ("PSNR ↑ (dB)", "PCons, hole ↑ (dB)")
     assert means.slices == ("motion-low", "motion-high", "night")
-    assert means.cell("motion-low", "good", psnr)[:3] == (30.0, 2.0, 2)
-    assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 2, "n 2 · 2 ∞")
-    assert means.cell("motion-high", "odd", psnr) == Cell(None, None, 0, "no item has a value")
-    assert means.cell("night", "good", pcons) == Cell(55.0, None, 1, "n 1 · 1 missing")
-    assert means.notes == ("No x-low: no clip is labelled.",)
+    assert means.cell("motion-low", "good", psnr)[:3] == (30.0, None, 2)
+    assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 2, "n 2 · 2 ∞", n_sources=2)
+    assert means.cell("motion-high", "odd", psnr) == Cell(None, None, 0, "no item has a value", n_sources=0)
+    assert means.cell("night", "good", pcons) == Cell(55.0, None, 1, "n 1 · 1 missing", n_sources=1)
+    assert means.notes == (
+        "Means alone, unranked, of the slices of few sources (an interval, rank or lead takes 6): motion-low (2), "
+        "motion-high (2), night (2).",
+        "No x-low: no clip is labelled.",
+    )
     assert FINGERPRINT in means.origin
 
 
@@ -134,9 +138,7 @@ def test_own_scores_give_every_file_and_gaps_have_reasons(tmp_path: Path) -> Non
     assert ">17.50 *<" in made.figures[1].read_text()
     rows = list(csv.DictReader((tmp_path / "analysis" / "table_1.csv").read_text().splitlines()))
     assert len(rows) == 9
-    assert (
-        rows[0] | {"metric": "psnr", "mean": "30.0", "n": "2", "place": "2", "attribute": "motion", "setting": "low"} == rows[0]
-    )
+    assert rows[0] | {"metric": "psnr", "mean": "30.0", "n": "2", "place": "", "attribute": "motion", "setting": "low"} == rows[0]
     assert {row["mean"] for row in rows if row["method"] == "odd"} == {"inf", "", }  # fmt: skip
     for path in made.figures:
         assert ElementTree.fromstring(path.read_text()).tag == "{http://www.w3.org/2000/svg}svg"

@@ -60,9 +60,7 @@ def test_the_transcript_of_one_edit_a_task_is_the_published_table() -> None:
     for model, tasks in PUBLISHED.items():
         for task, values in tasks.items():
             assert tuple(found.cell(model, task, metric).mean for metric in METRICS) == values
-    assert found.best("SOSA", "ff_alpha") == 7.27  # lower is better
-    assert found.best("SOSA", "success_rate") == 0.647
-    assert found.best("SE", "semantic_score") is None
+    assert found.best("SOSA", "ff_alpha") is None  # of one original
     assert found.missing == ()  # semantic score is for SOSA alone, so nothing is missing elsewhere
 
 
@@ -72,9 +70,24 @@ def test_a_mean_tells_of_how_many_edits_it_is() -> None:
     told = {("m", f"{number}"): Told("SE", f"source-{number}") for number in range(3)}
     cell = transcript_of(rows, told, title="t").cell("m", "SE", "clip_similarity")
     assert (cell.mean, cell.n, cell.total, cell.applies) == (2.5, 2, 3, None)
-    assert (cell.low, cell.high) == (1.0, 4.0)  # of two originals, drawn with replacement
+    assert (cell.low, cell.high, cell.n_sources) == (None, None, 2)
     assert cell.reason == "1 of 3 edits have no CLIP similarity here, mostly: there is none"
     assert files.words(cell, "clip_similarity") == "2.5000 (2 of 3)"
+
+
+@pytest.mark.parametrize("originals", [5, 6])
+def test_the_best_model_and_intervals_take_six_originals(originals: int) -> None:
+    means = {"one": {"ff_alpha": 8.0, "success_rate": 0.6}, "two": {"ff_alpha": 7.0, "success_rate": 0.5}}
+    rows = [
+        row(model, f"{number}", metric, value + 0.01 * number)
+        for model, values in means.items() for metric, value in values.items() for number in range(12)
+    ]  # fmt: skip
+    told = {(model, f"{number}"): Told("SOSA", f"{number % originals}") for model in means for number in range(12)}
+    found = transcript_of(rows, told, title="t")
+    assert (found.cell("one", "SOSA", "ff_alpha").low is None) == (originals == 5)
+    assert found.best("SOSA", "ff_alpha") == (None if originals == 5 else pytest.approx(7.055))  # lower is better
+    assert found.best("SOSA", "success_rate") == (None if originals == 5 else pytest.approx(0.655))
+    assert ('class="best"' in render(found, {}, [])) == (originals == 6)
 
 
 @pytest.mark.parametrize(("protocol", "beta", "n"), [(NAME, 0.4, 3), ("editboard/paper", 0.7, 1)])

@@ -11,7 +11,6 @@ from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.mse import Mse
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.statistics import Interval
 from inpaintbench.types import canonical_json
 
 
@@ -48,7 +47,6 @@ def test_a_metric_it_does_not_hold_is_an_error_with_a_suggestion() -> None:
         {"metrics": {"psnr": {**mean_of_decibels("count")}}},
         {"regions": ("frame",)},
         {"band_radius_pixels": 9},
-        {"interval": Interval(seed=1)},
         {"composite": False},
         {"colours": "grey"},
         {"resize": "nearest"},

@@ -122,19 +122,21 @@ def test_scores_are_those_of_the_small_frames(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_all_frames_mean_is_the_mean_over_all_frames() -> None:
-    """Of three clips, two of them from one source."""
-    clips = [[30.0, 32.0, 31.5], [20.0], [25.0, 26.0]]
+    """Of eight clips from seven sources."""
+    clips = [[30.0, 32.0, 31.5], [20.0], [25.0, 26.0], [21.0], [22.0, 29.0], [24.0], [23.5], [28.0, 27.0, 26.5, 20.0]]
+    sources = list("abbcdefg")
     protocol = probe(averaging="all_frames")
     weights = [protocol.weight("psnr", {"frames": len(clip)}) for clip in clips]
     means = [float(np.mean(clip)) for clip in clips]
-    found = summarise(means, clusters=["a", "b", "b"], weights=weights)
+    found = summarise(means, clusters=sources, weights=weights)
     assert found.mean == pytest.approx(np.mean(np.concatenate(clips)))
     assert found.mean != pytest.approx(np.mean(means))
-    assert summarise(means, clusters=["a", "b", "b"], weights=[2, 2, 2]) == summarise(means, clusters=["a", "b", "b"])
+    assert summarise(means, clusters=sources, weights=[2] * 8) == summarise(means, clusters=sources)
     assert found.interval_low is not None
     assert found.interval_low <= found.mean <= found.interval_high
-    residuals = [weight * (mean - found.mean) for weight, mean in zip(weights, means, strict=True)]
-    assert found.standard_error == pytest.approx(np.sqrt(np.sum(np.square(residuals)) * 3 / 2) / sum(weights))
+    frames = [(source, value) for source, clip in zip(sources, clips, strict=True) for value in clip]
+    without = [np.mean([value for source, value in frames if source != name]) for name in "abcdefg"]
+    assert found.standard_error == pytest.approx(np.sqrt(6 / 7 * np.sum((without - np.mean(without)) ** 2)))
 
 
 def test_weights_follow_values_through_missing_and_infinite_ones() -> None:

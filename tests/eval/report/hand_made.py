@@ -72,6 +72,24 @@ VALUES = {
 }
 
 
+def copied(item_ids: Sequence[str]) -> list[str]:
+    """The items and a copy of each from five further sources: enough for claims about whatever they say together."""
+    return [f"{copy}{item_id}" for copy in ("", *"23456") for item_id in item_ids]
+
+
+def copied_slices(slices: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """``slices`` with the ``copied`` items."""
+    return {name: copied(item_ids) for name, item_ids in slices.items()}
+
+
+def copied_values(values: Mapping[str, Mapping[str, float | None]]) -> dict[str, dict[str, float | None]]:
+    """``values`` with those of the ``copied`` items, so that every mean stays what it is."""
+    return {
+        method: {name: value for item_id, value in by_item.items() for name in copied([item_id])}
+        for method, by_item in values.items()
+    }
+
+
 class FlatMedia:
     """Frames that tell their number: five bars, black or white, in the upper half of the truth and the lower of a result.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
-from tests.eval.report.hand_made import dataset
+from tests.eval.report.hand_made import copied, copied_slices, dataset
 
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
@@ -86,8 +86,8 @@ def set_score(
 
 
 WARNING = "2 vectors for 1024 dimensions: far from the distance of large sets"
-SLICES = {"x-low": ["a1", "b1"], "x-high": ["c1", "d1"]}
-ITEMS = ("a1", "b1", "c1", "d1")
+SLICES = copied_slices({"x-low": ["a1", "b1"], "x-high": ["c1", "d1"]})
+ITEMS = tuple(copied(["a1", "b1", "c1", "d1"]))
 
 
 def results_with_sets(**changes: Any) -> Results:
@@ -95,14 +95,14 @@ def results_with_sets(**changes: Any) -> Results:
     of = protocol(["fid", "psnr"])
     values = {"good": dict.fromkeys(ITEMS, 30.0), "bad": dict.fromkeys(ITEMS, 20.0)}
     scores = [*features(of, ("good", "bad"), ITEMS, "fid"), *rows(of, values, "psnr")]
-    small = {"n": 2, "d": 1024, "items": 2, "missing": 0, "warning": WARNING}
-    large = {"n": 4000, "d": 1024, "items": 4, "missing": 0}
+    small = {"n": 2, "d": 1024, "items": 12, "missing": 0, "warning": WARNING}
+    large = {"n": 4000, "d": 1024, "items": 24, "missing": 0}
     found = [
         set_score(of, "good", "x-low", 10.0, **small),
         set_score(of, "good", "x-high", 5.0, **small),
         set_score(of, "good", "all items", 6.0, **large),
-        set_score(of, "bad", "x-low", 20.0, **{**small, "items": 1, "missing": 1}),
-        set_score(of, "bad", "x-high", None, items=0, missing=2),
+        set_score(of, "bad", "x-low", 20.0, **{**small, "items": 11, "missing": 1}),
+        set_score(of, "bad", "x-high", None, items=0, missing=12),
         set_score(of, "bad", "all items", 30.0, interval=False, **large),
     ]
     return Results(dataset(SLICES), scores, protocol=of, slice_scores=found, **changes)

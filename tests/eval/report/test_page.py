@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
-from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, counting, dataset, scores
+from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, copied, copied_slices, copied_values, counting, dataset, scores
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
 from inpaintbench.eval.metrics.base import INAPPLICABLE
@@ -37,42 +37,49 @@ def results_of(values: object = VALUES, slices: object = SLICES, **changes: obje
     return Results(dataset(slices, **changes), scores(values), protocol=CORRECTED)  # type: ignore[arg-type]
 
 
+def claiming(values: object = VALUES, slices: object = SLICES) -> Results:
+    """The same with six sources at least in every slice."""
+    return results_of(copied_values(values), copied_slices(slices))  # type: ignore[arg-type]
+
+
 def row_of(html: str, name: str) -> str:
     return next(row for row in html.split("<tr") if f'data-slice="{name}"' in row)
 
 
 def test_the_best_mean_is_bold_and_only_it() -> None:
-    html = score_tables(results_of(), shown_in={})
+    html = score_tables(claiming(), shown_in={})
     assert re.findall(r"<b>(.*?)</b>", row_of(html, "motion-high")) == ["20.00"]
     assert re.findall(r"<b>(.*?)</b>", row_of(html, "motion-low")) == ["∞"]
     assert "<strong>PSNR ↑ (dB)</strong> in the hole, higher is better" in html
 
 
 def test_ties_are_all_bold() -> None:
-    html = score_tables(results_of({"one": {"a1": 5.0}, "two": {"a1": 5.0}, "three": {"a1": 4.0}}, {"s": ["a1"]}), shown_in={})
+    html = score_tables(claiming({"one": {"a1": 5.0}, "two": {"a1": 5.0}, "three": {"a1": 4.0}}, {"s": ["a1"]}), shown_in={})
     assert row_of(html, "s").count("<b>5.00</b>") == 2
     assert "<b>4.00</b>" not in html
 
 
 def test_a_method_alone_is_not_best() -> None:
-    results = results_of({"one": {"a1": 5.0}}, {"s": ["a1"]})
+    results = claiming({"one": {"a1": 5.0}}, {"s": ["a1"]})
     assert "<b>" not in score_tables(results, shown_in={}) + rank_tables(results)
 
 
 def test_lower_is_better_has_its_arrow() -> None:
-    rows = scores({"one": {"a1": 0.5}, "two": {"a1": 0.25}}, metric="mse")
-    html = score_tables(Results(dataset({"s": ["a1"]}), rows, protocol=CORRECTED), shown_in={})
+    rows = scores(copied_values({"one": {"a1": 0.5}, "two": {"a1": 0.25}}), metric="mse")
+    html = score_tables(Results(dataset(copied_slices({"s": ["a1"]})), rows, protocol=CORRECTED), shown_in={})
     assert metric_title("mse").startswith("MSE ↓")
     assert "lower is better" in html
     assert "<b>0.25" in row_of(html, "s")
 
 
 def test_cells_show_intervals_and_count_what_is_not_in_the_mean() -> None:
-    html = score_tables(Results(dataset(SLICES), counting(scores(VALUES)), protocol=COUNTING), shown_in={"night": "exhibit-2"})
-    assert '<span class="interval">28.00 – 32.00</span>' in row_of(html, "motion-low")
-    assert '<span class="counts">n 0 · 2 ∞</span>' in row_of(html, "motion-low")
-    assert '<span class="counts">n 0 · 2 missing</span>' in row_of(html, "motion-high")
-    assert '<span class="counts">n 0 · 1 ∞ · 1 missing</span>' in row_of(html, "night")
+    claimed = Results(dataset(copied_slices(SLICES)), counting(scores(copied_values(VALUES))), protocol=COUNTING)
+    html = score_tables(claimed, shown_in={"night": "exhibit-2"})
+    found = claimed.summary(claimed.slices[0], "good", PSNR)
+    assert f'<span class="interval">{found.interval_low:.2f} – {found.interval_high:.2f}</span>' in row_of(html, "motion-low")
+    assert '<span class="counts">n 0 · 12 ∞</span>' in row_of(html, "motion-low")
+    assert '<span class="counts">n 0 · 12 missing</span>' in row_of(html, "motion-high")
+    assert '<span class="counts">n 0 · 6 ∞ · 6 missing</span>' in row_of(html, "night")
     assert 'href="#exhibit-2"' in row_of(html, "night")
 
 
@@ -82,7 +89,7 @@ def test_rows_sort_by_values_a_script_can_read() -> None:
 
 
 def test_ranks_are_listed_best_first_with_lines_between_settings() -> None:
-    html = rank_tables(results_of())
+    html = rank_tables(claiming())
     names = re.findall(r"<li [^>]*>(.*?)</li>", html)
     assert names[:3] == ["<b>odd</b>", "<span>good</span>", "<span>bad</span>"]
     assert names[3:6] == ["<b>good</b>", "<span>bad</span>", "– <span>odd</span>"]
@@ -129,12 +136,12 @@ def test_labels_that_do_not_fit_are_slanted_whole_and_inside_the_figure() -> Non
 
 
 def test_tied_ranks_are_marked() -> None:
-    html = rank_tables(results_of({"one": {"a1": 5.0}, "two": {"a1": 5.0}}, {"s": ["a1"]}))
+    html = rank_tables(claiming({"one": {"a1": 5.0}, "two": {"a1": 5.0}}, {"s": ["a1"]}))
     assert html.count("= <b>") == 2
 
 
 def test_a_method_has_one_colour_everywhere() -> None:
-    results = results_of()
+    results = claiming()
     colour = method_colours(results.methods)["bad"]
     assert colour == PALETTE[1]
     difficulty = difficulty_figure(results, PSNR)
@@ -146,7 +153,7 @@ def test_a_method_has_one_colour_everywhere() -> None:
 
 
 def test_difficulty_bars_are_means_with_standard_errors() -> None:
-    figure = difficulty_figure(results_of(), PSNR)
+    figure = difficulty_figure(claiming(), PSNR)
     bars, good = figure["data"][:2]
     assert bars["y"] == [20, 17.5, 20]
     assert bars["error_y"]["array"][0] == math.sqrt(200) / math.sqrt(2)
@@ -165,7 +172,7 @@ def test_plotly_knows_every_property_of_the_figures() -> None:
 
 
 def test_sensitivity_is_a_panel_for_each_attribute_with_both_settings() -> None:
-    figure = sensitivity_figure(results_of(), results_of().quantities)
+    figure = sensitivity_figure(claiming(), claiming().quantities)
     assert figure is not None
     assert [one["text"] for one in figure["layout"]["annotations"]] == ["Motion"]
     assert figure["data"][0]["y"] == [-1 / 3, 0.5, None]
@@ -215,7 +222,8 @@ def test_notes_define_metrics_and_name_every_constant() -> None:
     assert "Nothing is infinite: no value is above 58.92 dB." in notes.metric_notes(results)
     left_out = Results(dataset(SLICES), counting(scores(VALUES)), protocol=COUNTING)
     assert "left out of means and counted beside them" in notes.metric_notes(left_out)
-    assert "2,000 replicates, seed 0, resampling whole sources (3 sources here)" in notes.reading_notes(results)
+    assert "leaves out one source at a time: Student's t" in notes.reading_notes(results)
+    assert "Whole sources (3 sources here)" in notes.reading_notes(results)
     assert "metrics.<wbr>" not in notes.constants_table(results)
     assert "band_<wbr>radius_<wbr>pixels</code></th><td>8</td>" in notes.constants_table(results)
 
@@ -243,7 +251,7 @@ def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_i
     made = [
         Score(method, item, metric, "frame", FINGERPRINT.name, FINGERPRINT.fingerprint, value, None)
         for method, bad in (("whole", 0.5), ("gaps", 0.1))
-        for item in ("a1", "b1")
+        for item in copied(["a1", "b1"])
         for metric, value in (("mse", bad), ("psnr", 10.0), ("ssim", 0.5))
     ]
     lost = {"mse": math.inf, "psnr": 0.0, "ssim": 0.0}
@@ -251,13 +259,13 @@ def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_i
         replace(one, value=lost[one.metric], reason="no prediction") if (one.method, one.item_id) == ("gaps", "b1") else one
         for one in made
     ]
-    results = Results(dataset({"s": ["a1", "b1"], "t": ["a1"]}), made, protocol=FINGERPRINT)
+    results = Results(dataset(copied_slices({"s": ["a1", "b1"], "t": ["a1"]})), made, protocol=FINGERPRINT)
     html = score_tables(results, shown_in={})
     assert "∞" in row_of(html, "s")
     assert re.findall(r"<b>(.*?)</b>", row_of(html, "s"))[0] == "0.500000"
     assert "no prediction" in failure_table(results)
     cards = finding_cards(results, default=Quantity("mse", "frame"))
-    assert "3 of 4" in cards
+    assert "23 of 24" in cards
     assert "1 score missing" in cards
     assert "infinite" not in cards  # it is missing, and not counted twice
     json.dumps(difficulty_figure(results, Quantity("mse", "frame")), allow_nan=False)

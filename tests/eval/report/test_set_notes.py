@@ -53,8 +53,8 @@ def test_each_number_has_its_sizes_beside_it_and_its_warning_in_its_note() -> No
     assert WARNING in good
     assert "<b>10.000</b>" in good
     assert '<span class="interval">9.000 – 11.000</span>' in good
-    assert "n 1 · 1 missing" in bad
-    assert "n 1" not in good
+    assert "n 11 · 1 missing" in bad
+    assert "n 11" not in good
     lost = cells(html, "x-high")[1]
     assert "–" in lost
     assert "only one item has features" in lost
@@ -90,7 +90,7 @@ def test_ranks_difficulty_improvement_and_findings_know_numbers_of_slices() -> N
 
 def test_a_standard_error_stands_where_there_is_no_interval() -> None:
     of = protocol(["fid"])
-    one = set_score(of, "m", "x-low", 10.0, interval=False, n=9, d=4, items=2, missing=0)
+    one = set_score(of, "m", "x-low", 10.0, interval=False, n=9, d=4, items=12, missing=0)
     results = Results(
         dataset(SLICES),
         features(of, ["m"], ITEMS, "fid"),
@@ -133,7 +133,7 @@ def test_files_carry_sizes() -> None:
     found = list(csv.DictReader(io.StringIO(summary_csv(results).decode())))
     by_key = {(row["slice"], row["method"], row["metric"]): row for row in found}
     row = by_key["x-low", "good", "fid"]
-    assert [row[name] for name in ("mean", "standard_error", "n", "n_vectors", "dimension")] == ["10.0", "0.5", "2", "2", "1024"]
+    assert [row[name] for name in ("mean", "standard_error", "n", "n_vectors", "dimension")] == ["10.0", "0.5", "12", "2", "1024"]
     assert row["reason"] == WARNING
     assert [by_key["x-low", "good", "psnr"][name] for name in ("n_vectors", "dimension")] == ["", ""]
     data = json.loads(report_json(results, [], title="Sets"))

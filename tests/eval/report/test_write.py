@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
+from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, copied_slices, copied_values, dataset, scores
 
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.protocols.devil import CORRECTED
@@ -68,20 +68,25 @@ def test_every_score_is_a_row(report: ReportFiles) -> None:
     assert (by_item["odd", "a2"]["value"], by_item["odd", "a2"]["reason"]) == ("", "the program ended with status 3")
 
 
-def test_summaries_carry_means_intervals_and_counts(report: ReportFiles) -> None:
+def test_summaries_carry_means_and_counts(report: ReportFiles) -> None:
     by_slice = {(row["slice"], row["method"]): row for row in rows(report.summary)}
     good = by_slice["motion-low", "good"]
-    assert [good[name] for name in ("mean", "standard_error", "interval_low", "interval_high", "n", "place")] == [
-        "30.0",
-        "2.0",
-        "28.0",
-        "32.0",
-        "2",
-        "2",
-    ]
+    columns = ("mean", "standard_error", "interval_low", "interval", "n", "place")
+    assert [good[name] for name in columns] == ["30.0", "", "", "", "2", ""]
+    assert good["reason"] == "2 sources, and an interval, rank or lead takes 6"
     odd = by_slice["all items", "odd"]
     assert [odd[name] for name in ("mean", "n", "n_infinite", "n_missing")] == ["inf", "2", "2", "2"]
     assert len(by_slice) == 12
+
+
+def test_summaries_of_six_sources_carry_intervals_and_how_they_were_made(tmp_path: Path) -> None:
+    made = write(tmp_path / "out", values=copied_values(VALUES), slices=copied_slices(SLICES), further_items=0)
+    good = next(row for row in rows(made.summary) if (row["slice"], row["method"]) == ("motion-low", "good"))
+    low, high, error = (float(good[name]) for name in ("interval_low", "interval_high", "standard_error"))
+    assert low < 30 < high
+    assert error > 0
+    assert (good["place"], good["interval"], good["reason"]) == ("2", "sources: jackknife, t or bootstrap-t", "")
+    assert "leaves out one source at a time" in json.loads(made.data.read_text())["interval"]
 
 
 def test_the_json_says_what_the_page_says(report: ReportFiles) -> None:

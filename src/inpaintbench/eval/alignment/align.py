@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate
 from inpaintbench.eval.alignment.by_slice import Verdict, verdicts
@@ -33,7 +34,7 @@ DEFINITION = (
     "among them, one counts 1 / k.",
     "Intervals: the bootstrap resamples sources whole and gives the standard error of a rate's logit or a correlation's Fisher "
     "z, times sqrt(G / (G - 1)) for G sources; the variance over raters is added for rates; Student's t with G - 1 degrees of "
-    "freedom. Correlations take the raters as they are.",
+    f"freedom. Correlations take the raters as they are. With fewer than {ENOUGH_SOURCES} sources there is no interval.",
     "Comparisons: metrics against one baseline, which is named before any rate is known, or the pairs asked for. Two metrics are "
     "told apart where a paired sign-flip test over sources has p < 0.05 after Holm's correction for the slice's comparisons. "
     "The smallest p is what such flips could give at best; where it is not below 0.05 after the correction nothing could be "

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.claims import students_t, too_few
 from inpaintbench.types import item_rng
 
 Floats = npt.NDArray[np.float64]
@@ -50,6 +51,11 @@ class Estimate(NamedTuple):
     """None where raters are unknown or play no part."""
     reason: str | None
     """Why there is no value or no interval; None when there are both."""
+
+    @property
+    def few(self) -> str | None:
+        """Why it rests on too few sources to lead or be told from another; None with enough."""
+        return too_few(self.n_sources)
 
 
 class Sample(NamedTuple):
@@ -86,8 +92,8 @@ def rate(sample: Sample, bootstrap: Bootstrap = BOOTSTRAP_95) -> Estimate:
         return Estimate(None, None, None, 0, 0, n_raters, "no answer can be compared")
     matches, answers = sample.matches[kept], sample.answers[kept]
     value = min(1.0, float(matches.sum()) / total)
-    if n_sources < 2:
-        return Estimate(value, None, None, n, n_sources, n_raters, "no interval: all answers are about one source")
+    if few := too_few(n_sources):
+        return Estimate(value, None, None, n, n_sources, n_raters, few)
     if value in (0.0, 1.0):
         end = ((1 - bootstrap.level) / 2) ** (1 / n_sources)
         low, high = (end, 1.0) if value else (0.0, 1 - end)
@@ -124,8 +130,8 @@ def correlation(
     if math.isnan(value):
         return Estimate(None, None, None, n, n_sources, None, "on one side all points are equal")
     value = min(1.0, max(-1.0, value))
-    if n_sources < 3:
-        return Estimate(value, None, None, n, n_sources, None, f"no interval: it takes 3 sources or more, there are {n_sources}")
+    if few := too_few(n_sources):
+        return Estimate(value, None, None, n, n_sources, None, few)
     weights = draws(n_sources, bootstrap.replicates, bootstrap.seed)
     at_once = max(1, _VALUES_AT_ONCE // n)
     parts = [of_weights(weights[start : start + at_once]) for start in range(0, len(weights), at_once)]
@@ -142,14 +148,6 @@ def correlation(
     reach = students_t(bootstrap.level, n_sources - 1) * error
     low, high = math.tanh(middle - reach), math.tanh(middle + reach)
     return Estimate(value, min(low, value), max(high, value), n, n_sources, None, None)
-
-
-@lru_cache(maxsize=256)
-def students_t(level: float, degrees: int) -> float:
-    """Half the width of a two-sided interval, in standard errors."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + level) / 2))
 
 
 def _numbered(places: Places) -> Places:

@@ -7,10 +7,11 @@ from html import escape
 from importlib import resources
 from string import Template
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.alignment.align import DEFINITION, Alignment, Dimension, Line
 from inpaintbench.eval.alignment.bootstrap import Estimate
 from inpaintbench.eval.alignment.plots import label_of
-from inpaintbench.eval.alignment.selection import Selection
+from inpaintbench.eval.alignment.selection import Column, Selection
 from inpaintbench.eval.alignment.win_ratios import KINDS
 from inpaintbench.eval.alignment.words import asked, correlation_interval, rate_interval, rate_words, share
 from inpaintbench.eval.report.markup import count, number
@@ -139,7 +140,7 @@ def _selection(of: Selection) -> str:
     columns = [of.people, *of.metrics.values()]
     rows = []
     for method in of.methods:
-        rows.append(_row(method, [_share(column.shares, method) for column in columns]))
+        rows.append(_row(method, [_share(column, method) for column in columns]))
     rates = [_rate(column.rate) for column in of.metrics.values()]
     rows.append(_row("Answers that choose the metric's best", ["<td>–</td>", *rates]))
     told = [f"<td>{column.rows}<small>{_lost(column.left_out, column.tied)}</small></td>" for column in columns]
@@ -147,9 +148,9 @@ def _selection(of: Selection) -> str:
     return _table("Selection frequencies: the best of a row", ["Method", "People", *map(label_of, of.metrics)], rows)
 
 
-def _share(shares: Mapping[str, float], method: str) -> str:
-    value = shares.get(method)
-    best = value is not None and value == max(shares.values())
+def _share(column: Column, method: str) -> str:
+    value = column.shares.get(method)
+    best = value is not None and value == max(column.shares.values()) and not too_few(column.n_sources)
     return f'<td class="best"><b>{share(value)}</b></td>' if best else f"<td>{share(value)}</td>"
 
 

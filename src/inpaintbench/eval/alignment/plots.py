@@ -78,7 +78,8 @@ def _whisker(estimate: Estimate, colour: str, left: float, y: float) -> Iterator
     if estimate.low is not None and estimate.high is not None:
         yield line(left + estimate.low * _PLOT, y, left + estimate.high * _PLOT, y, colour=colour, width=2.2)
     if estimate.value is not None:
-        yield f'<circle cx="{left + estimate.value * _PLOT:.6g}" cy="{y:.6g}" r="4.6" fill="{colour}"/>'
+        look = f'fill="none" stroke="{colour}" stroke-width="2"' if estimate.few else f'fill="{colour}"'
+        yield f'<circle cx="{left + estimate.value * _PLOT:.6g}" cy="{y:.6g}" r="4.6" {look}/>'
 
 
 def _told(one: Line) -> str:

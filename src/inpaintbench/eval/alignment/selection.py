@@ -30,6 +30,8 @@ class Column:
     """Rows with several best methods; each then has an equal part of the row."""
     rate: Estimate | None
     """Share of answers that choose the metric's best, parts of a tied row in proportion; None for people."""
+    n_sources: int
+    """Of the rows that count."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def selection(
     for one in own:
         answers[one.item, tuple(sorted(one.candidates))][one.choice] += one.count
     by_people = {row: {method: n / sum(chosen.values()) for method, n in chosen.items()} for row, chosen in answers.items()}
-    people = Column(_shares(by_people, methods), len(by_people), 0, 0, None)
+    source_of = {one.item: one.source for one in own}
+    people = Column(_shares(by_people, methods), len(by_people), 0, 0, None, len({source_of[item] for item, _ in by_people}))
     metrics = {}
     for metric, values in measured.values.items():
         best = {row: _best(row, values, higher_is_better=measured.higher_is_better[metric]) for row in answers}
@@ -69,6 +72,7 @@ def selection(
             len(best) - len(known),
             sum(len(found) > 1 for found in known.values()),
             _rate(own, known, bootstrap),
+            len({source_of[item] for item, _ in known}),
         )
     return Selection(dimension, methods, people, metrics)
 

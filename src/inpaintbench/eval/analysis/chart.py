@@ -35,6 +35,8 @@ class Mark(NamedTuple):
     """What a reader sees who points at it."""
     doubtful: bool = False
     """Drawn with a dashed outline."""
+    few: bool = False
+    """Rests on too few sources for a claim: drawn as a hollow point, where a filled bar would read as one."""
 
 
 class Panel(NamedTuple):
@@ -177,7 +179,9 @@ def _mark(mark: Mark, value: float, across: Callable[[float], float], y: float, 
     if mark.doubtful:
         fill += f' fill-opacity="0.3" stroke="{mark.colour}" stroke-dasharray="3 2"'
     middle = y - 6 if mark.dots else y
-    if bars:
+    if mark.few:
+        yield f'<circle cx="{across(value):.6g}" cy="{middle:.6g}" r="5" fill="none" stroke="{mark.colour}" stroke-width="2"/>'
+    elif bars:
         left, right = sorted((across(value), across(0.0)))
         half = 7 if mark.dots else 8
         yield f'<rect x="{left:.6g}" y="{middle - half:.6g}" width="{max(right - left, 0.5):.6g}" height="{2 * half}" {fill}/>'
@@ -185,7 +189,7 @@ def _mark(mark: Mark, value: float, across: Callable[[float], float], y: float, 
         low, high = across(value - mark.error), across(value + mark.error)
         yield line(low, middle, high, middle, colour=svg.INK, width=1.4)
         yield from (line(end, middle - 4, end, middle + 4, colour=svg.INK, width=1.4) for end in (low, high))
-    if not bars:
+    if not bars and not mark.few:
         yield f'<circle cx="{across(value):.6g}" cy="{middle:.6g}" r="5" {fill}/>'
     for single, colour in mark.dots:
         yield f'<circle cx="{across(single):.6g}" cy="{y + 8:.6g}" r="3.6" fill="{colour}" stroke="#ffffff" stroke-width="0.8"/>'

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.again_note import again_sentences
 from inpaintbench.eval.report.labels import metric_label, name_label, region_label
 from inpaintbench.eval.report.markup import count, counts
@@ -59,6 +60,8 @@ class Cell(NamedTuple):
     """Length of these vectors."""
     warning: str | None = None
     """What such small sets do to the number; None where they are large enough."""
+    n_sources: int | None = None
+    """Of these items; None for published numbers, which stand as they were printed."""
 
 
 ABSENT = Cell(None, reason="there is no such number")
@@ -93,6 +96,12 @@ class Means:
     def cell(self, name: str, method: str, measure: Measure) -> Cell:
         """The number of ``method`` in slice ``name``."""
         return self.cells.get((name, method, measure.key), ABSENT)
+
+    def few(self, names: Sequence[str], measure: Measure) -> str | None:
+        """Why the numbers of some slices bear no claim: the slice of fewest sources has too few; None where all have enough."""
+        counts = [self.cell(name, method, measure).n_sources for name in names for method in self.methods]
+        known = [count for count in counts if count is not None]
+        return too_few(min(known)) if known else None
 
     def measure(self, key: str) -> Measure:
         """The measure with a metric's name; ``KeyError`` where there is none."""
@@ -185,6 +194,7 @@ def means_of(results: Results) -> Means:
         measures=measures,
         cells=cells,
         notes=(
+            *_few_sources(results),
             *_missing_slices(results),
             *_unmeasured(results, quantities),
             *again_sentences(results),
@@ -201,7 +211,17 @@ def _cell(results: Results, one: Slice, method: str, quantity: Quantity) -> Cell
     score = results.slice_score(one, method, quantity) if level is not None else None
     warning = None if score is None else score.details.get("warning")
     sizes = set_sizes(score)
-    return Cell(level, summary.standard_error, summary.n, reason, n_vectors=sizes[0], dimension=sizes[1], warning=warning)
+    return Cell(level, summary.standard_error, summary.n, reason, n_vectors=sizes[0], dimension=sizes[1], warning=warning,
+                n_sources=results.n_sources(one, method, quantity))  # fmt: skip
+
+
+def _few_sources(results: Results) -> list[str]:
+    counts = {one.name: results.n_sources(one) for one in results.slices}
+    few = [f"{name} ({count})" for name, count in counts.items() if too_few(count)]
+    if not few:
+        return []
+    takes = f"an interval, rank or lead takes {ENOUGH_SOURCES}"
+    return [f"Means alone, unranked, of the slices of few sources ({takes}): {', '.join(few)}."]
 
 
 def _missing_slices(results: Results) -> list[str]:

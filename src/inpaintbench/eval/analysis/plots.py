@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.analysis.chart import Mark, Panel, chart
 from inpaintbench.eval.analysis.means import Means, Measure, Pair
 from inpaintbench.eval.analysis.tables import Improvement, Spread, difficulty, improvement, over_slices
@@ -30,6 +31,7 @@ def methods_figure(means: Means) -> str:
                 colours[method],
                 spread.standard_error,
                 told=_told(method, measure, spread),
+                few=means.few(means.slices, measure) is not None,
             )
             for method, spread in spreads.items()
         )
@@ -38,7 +40,8 @@ def methods_figure(means: Means) -> str:
     doubtful = any(means.doubtful(name, measure) for name in means.slices for measure in means.measures)
     return chart(
         title="Methods over all slices (Figure 3)",
-        subtitle=f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0.",
+        subtitle=f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
+        + _hollow(panels),
         rows=means.methods,
         panels=panels,
         notes=[*_cautions(means.measures), *([_DOUBTFUL] if doubtful else []), *_left_out(panels)],
@@ -56,12 +59,17 @@ def difficulty_figure(means: Means) -> str:
             dots = tuple((value, colour) for value, colour in values if value is not None and math.isfinite(value))
             words = _words(measure, spread) + (" †" if spread.doubtful else "")
             colour, told = _LEVELS[split_level(name)[1]], _told(means.slice_label(name), measure, spread)
-            marks.append(Mark(_drawable(spread.mean), words, colour, spread.standard_error, dots, told, spread.doubtful))
+            few = means.few([name], measure)
+            told += f"; {few}" if few else ""
+            marks.append(
+                Mark(_drawable(spread.mean), words, colour, spread.standard_error, dots, told, spread.doubtful, few is not None)
+            )
         panels.append(Panel(measure.label, _axis(measure), tuple(marks)))
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
     return chart(
         title="Difficulty of the slices (Figure 4)",
-        subtitle=f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods.",
+        subtitle=f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods."
+        + _hollow(panels),
         rows=[means.slice_label(name) for name in means.slices],
         panels=panels,
         legend=[(method, colours[method]) for method in _measured(means)],
@@ -97,7 +105,8 @@ def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], cautio
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
     return chart(
         title=title,
-        subtitle="Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction.",
+        subtitle="Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction."
+        + _hollow(panels),
         rows=means.methods,
         panels=panels,
         notes=[*cautions, *([_HOLLOW] if doubtful else [])],
@@ -107,10 +116,12 @@ def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], cautio
 def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str) -> Panel:
     colours = method_colours(means.methods)
     found = improvement(means, pair, measure)
+    few = means.few([pair.low, pair.high], measure)
     marks = tuple(
-        Mark(one.share, _share(one), colours[one.method], told=_told_share(one), doubtful=one.doubtful and one.share is not None)
+        Mark(one.share, _share(one), colours[one.method], told=_told_share(one) + (f"; {few}" if few else ""),
+             doubtful=one.doubtful and one.share is not None, few=few is not None)
         for one in found
-    )
+    )  # fmt: skip
     return Panel(heading, "improvement  (worse ← 0 → better)", marks, percent=True)
 
 
@@ -130,6 +141,11 @@ def _told(name: str, measure: Measure, spread: Spread) -> str:
 
 def _words(measure: Measure, spread: Spread) -> str:
     return number(spread.mean, decimals=measure.decimals) + (" *" if spread.reason and spread.mean is not None else "")
+
+
+def _hollow(panels: Sequence[Panel]) -> str:
+    few = any(mark.few for panel in panels for mark in panel.marks)
+    return f" Hollow: fewer than {ENOUGH_SOURCES} sources, too few for more than points." if few else ""
 
 
 def _left_out(panels: Sequence[Panel]) -> list[str]:

@@ -6,11 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.analysis.means import Cell, Means, Measure, Pair
-from inpaintbench.eval.statistics import Interval, rank, relative_improvement, summarise
-
-_NO_INTERVAL = Interval(replicates=1)
-"""Few means that are not independent: an interval around theirs would say nothing, so none is drawn."""
+from inpaintbench.eval.statistics import rank, relative_improvement, spread_of
 
 
 class Line(NamedTuple):
@@ -37,7 +35,7 @@ class Spread(NamedTuple):
 
     mean: float | None
     standard_error: float | None
-    """ddof 1; None for fewer than two."""
+    """ddof 1; None for fewer than two, and where a mean in it is of too few sources."""
     n: int
     """Means in it."""
     reason: str | None
@@ -70,11 +68,17 @@ def table_1(means: Means) -> list[Line]:
 
 
 def places(means: Means, name: str, measure: Measure) -> dict[str, int | None]:
-    """The place of each method in a column of Table 1, 1 = best; None under a measure that ranks nobody."""
+    """The place of each method in a column of Table 1, 1 = best; None with too few sources and where nobody is ranked."""
     if not measure.ranked:
         return dict.fromkeys(means.methods)
-    values = {method: means.cell(name, method, measure).mean for method in means.methods}
+    cells = {method: means.cell(name, method, measure) for method in means.methods}
+    values = {method: cell.mean if claims(cell) else None for method, cell in cells.items()}
     return rank(values, higher_is_better=measure.higher_is_better)
+
+
+def claims(cell: Cell) -> bool:
+    """Whether a number may be ranked: it is a published one, or has enough sources."""
+    return cell.n_sources is None or not too_few(cell.n_sources)
 
 
 def table_2(means: Means) -> list[Ranking]:
@@ -136,7 +140,8 @@ def _why_no_share(low: Cell, high: Cell) -> str:
 
 
 def _spread(cells: Mapping[str, Cell], kind: str) -> Spread:
-    summary = summarise([cell.mean for cell in cells.values()], clusters=list(cells), interval=_NO_INTERVAL)
+    found = spread_of([cell.mean for cell in cells.values()])
+    error = found.standard_error if all(map(claims, cells.values())) else None
     missing = [name for name, cell in cells.items() if cell.mean is None]
     infinite = [name for name, cell in cells.items() if cell.mean is not None and math.isinf(cell.mean)]
     words = [
@@ -145,7 +150,7 @@ def _spread(cells: Mapping[str, Cell], kind: str) -> Spread:
         if names
     ]
     doubtful = any(cell.doubtful for cell in cells.values())
-    return Spread(summary.mean, summary.standard_error, summary.n, "; ".join(words) or None, doubtful)
+    return Spread(found.mean, error, found.n, "; ".join(words) or None, doubtful)
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

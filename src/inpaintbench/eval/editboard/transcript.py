@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -51,6 +52,8 @@ class Cell(NamedTuple):
     """The mean over these."""
     reason: str | None
     """Why there is no mean, or why edits are not in it; None when all are."""
+    n_sources: int = 0
+    """Originals of the edits in the mean."""
 
 
 class Gap(NamedTuple):
@@ -87,8 +90,9 @@ class Transcript:
         return self.cells[model, task, metric]
 
     def best(self, task: str, metric: str) -> float | None:
-        """The best mean of all models in a task; None for fewer than two."""
-        found = [mean for model in self.models if (mean := self.cell(model, task, metric).mean) is not None]
+        """The best mean of all models in a task; None for fewer than two whose edits have enough originals for a claim."""
+        cells = [self.cell(model, task, metric) for model in self.models]
+        found = [cell.mean for cell in cells if cell.mean is not None and not too_few(cell.n_sources)]
         if len(found) < 2:
             return None
         return max(found) if METRICS.get(metric).higher_is_better else min(found)
@@ -151,12 +155,12 @@ def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[
     meant = [row for row in rows if row.details.get("applies") == metric]
     chosen = meant if metric == "ff_beta" and protocol.name == "editboard/paper" else list(rows)
     sources = [told[row.method, row.item_id].source for row in chosen]
-    summary = summarise([row.value for row in chosen], clusters=sources, interval=protocol.interval)
+    summary = summarise([row.value for row in chosen], clusters=sources)
     both = metric in ("ff_alpha", "ff_beta")
     values = [row.value for row in meant if row.value is not None]
     return Cell(
         summary.mean, summary.n, len(rows), summary.interval_low, summary.interval_high, len(meant) if both else None,
-        sum(values) / len(values) if values else None, _left_out(chosen, rows, metric, summary.n),
+        sum(values) / len(values) if values else None, _left_out(chosen, rows, metric, summary.n), summary.n_clusters,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing import PairTest
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.verify import Verdict
@@ -136,8 +137,8 @@ class Board:
         counted, against = self.counted(part, region), self.results.protocol.ranked_against
         columns = [Column(metric_label(one.metric), one.higher_is_better != (one.metric in against)) for one in counted]
         entries = {entry.label: entry for entry in self.entries}
-        if not columns:
-            none = "no metric here ranks methods"
+        none = too_few(self.results.n_sources(part)) or ("" if columns else "no metric here ranks methods")
+        if none:
             return [Row(one, None, None, "–", none, {q: cells[q][label] for q in cells}) for label, one in entries.items()]
         places = {label: [cells[quantity][label].place for quantity in counted] for label in entries}
         how = self.results.protocol.mean_places
@@ -153,7 +154,8 @@ class Board:
     def _column(self, part: Slice, quantity: Quantity) -> dict[str, Cell]:
         labels = [entry.label for entry in self.entries]
         left_out = {label: self._left_out(part, label, quantity) for label in labels}
-        levels = {label: None if left_out[label] else self.results.level(part, label, quantity) for label in labels}
+        few = {label: too_few(self.results.n_sources(part, label, quantity)) for label in labels}
+        levels = {label: None if left_out[label] or few[label] else self.results.level(part, label, quantity) for label in labels}
         upwards = quantity.higher_is_better != (quantity.metric in self.results.protocol.ranked_against)
         places = rank(levels, higher_is_better=upwards) if quantity.ranked else dict.fromkeys(labels)
         best = next((label for label in labels if places[label] == 1), None)

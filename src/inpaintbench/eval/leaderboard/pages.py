@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from html import escape
 
-from inpaintbench.eval.comparing import FEWEST_SOURCES
+from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Row
 from inpaintbench.eval.leaderboard.frame import badges, hidden, method, page
 from inpaintbench.eval.leaderboard.tables import score_table, slice_matrix
 from inpaintbench.eval.report.labels import region_label
 from inpaintbench.eval.report.markup import count, scrolling_table, slice_name
 from inpaintbench.eval.report.notes import constants_table, metric_notes, slice_table
+from inpaintbench.eval.statistics import INTERVAL
+from inpaintbench.eval.statistics import LEVEL as INTERVAL_LEVEL
 from inpaintbench.types import Slice
 
 CSV, JSON = "leaderboard.csv", "leaderboard.json"
@@ -62,8 +64,8 @@ def _facts(board: Board) -> list[tuple[str, str]]:
     wins = _wins(board, rows)
     if wins:
         found.append(("First by most metrics", wins))
-    if len(board.slices) > 1:
-        found.append(("First in most slices", _most_slices(board, region)))
+    if len(board.slices) > 1 and (most := _most_slices(board, region)):
+        found.append(("First in most slices", most))
     checked = [entry.verdict for entry in board.entries if entry.verdict is not None]
     if checked:
         values = sum(verdict.values for verdict in checked)
@@ -181,7 +183,7 @@ def _rest(board: Board, where: dict[str, str]) -> str:
 <section id="methods"><h2>Methods</h2><p class="lead">As their submitters describe them; nobody else has checked these words.</p>
 <ul class="cards">{"".join(_card(board, index) for index in range(len(board.entries)))}</ul></section>
 {_left_out(board)}
-<section id="reading"><h2>How to read this</h2><dl class="definitions">{_reading(board)}{metric_notes(board.results)}</dl>
+<section id="reading"><h2>How to read this</h2><dl class="definitions">{_reading()}{metric_notes(board.results)}</dl>
 <details><summary>Slices and their rules</summary>{slice_table(board.results)}</details>
 <details><summary>Constants of the protocol</summary>{constants_table(board.results)}</details></section>
 <section id="downloads"><h2>Downloads</h2><ul class="buttons"><li><a href="{CSV}" download>Every mean and place (CSV)</a></li>
@@ -209,8 +211,7 @@ def _left_out(board: Board) -> str:
     )
 
 
-def _reading(board: Board) -> str:
-    interval = board.results.protocol.interval
+def _reading() -> str:
     entries = [
         (
             "Mean place",
@@ -223,9 +224,14 @@ def _reading(board: Board) -> str:
             "place: leaving out hard items cannot pay. How many items that is stands under the value.",
         ),
         (
-            f"{interval.level:.0%} interval",
-            f"Percentile bootstrap, {interval.replicates:,} replicates over sources, since items of one source resemble each "
-            "other. The drawing shows it on the scale of its column.",
+            f"{INTERVAL_LEVEL:.0%} interval",
+            f"{INTERVAL[:1].upper()}{INTERVAL[1:]}. Sources are what counts, since items of one source resemble each other. The "
+            "drawing shows it on the scale of its column.",
+        ),
+        (
+            "Few sources",
+            f"In a slice of fewer than {ENOUGH_SOURCES} sources there are means and nothing else: no interval, place, best or "
+            f"test. With {ENOUGH_SOURCES - 1} even the clearest difference could be chance at {LEVEL:g}.",
         ),
         (
             "≈ best",
@@ -236,7 +242,7 @@ def _reading(board: Board) -> str:
         (
             "Not told apart",
             "By no metric that counts into mean places does that test tell the first method to be better: their order could be "
-            f"chance. The test takes {FEWEST_SOURCES} sources at least, and more with many submissions.",
+            f"chance. The test takes {ENOUGH_SOURCES} sources at least, and more with many submissions.",
         ),
         (
             "Verified",

@@ -14,7 +14,7 @@ from inpaintbench.deviations import Deviation, of_leaf
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
-from inpaintbench.eval.statistics import BOOTSTRAP_95, InfiniteRule, Interval, check_infinite_rule
+from inpaintbench.eval.statistics import InfiniteRule, check_infinite_rule
 from inpaintbench.models import weights
 from inpaintbench.types import Plain, canonical_json
 
@@ -25,6 +25,8 @@ _LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_dec
 """The same of constants of metrics, with what metrics did before they could be said."""
 _OF_RANKS = ("ranked_against", "mean_places")
 """Fields that change no score."""
+_ONCE_SAID = {"interval": [0.95, 2000, 0]}
+"""How intervals were made when protocols still said so. No score depends on it, but every published fingerprint holds it."""
 
 
 class Protocol(BaseModel):
@@ -58,7 +60,6 @@ class Protocol(BaseModel):
     """How often the hole grows by a 3x3 cross, at the size of the measurement, before it is filled from the prediction."""
     averaging: Literal["frames_then_items", "all_frames"] = "frames_then_items"
     """What weighs the same in means over items: each item, or each frame (pair of frames) that has a value."""
-    interval: Interval = BOOTSTRAP_95
     ranked_against: tuple[str, ...] = ()
     """Metrics that `eval rank` orders against their direction, as a challenge printed it; no score depends on it."""
     mean_places: Literal["rounded", "truncated"] = "rounded"
@@ -110,7 +111,7 @@ class Protocol(BaseModel):
         versions = {name: METRICS.get(name).version for name in self.metrics}
         unsaid = {"name", *_OF_RANKS, *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
         digests = {name: weights.named(name).sha256 for name in self.weights_of()}
-        said = self.model_dump(mode="json", exclude=unsaid)
+        said = {**self.model_dump(mode="json", exclude=unsaid), **_ONCE_SAID}
         said["metrics"] = {name: _without_earlier(constants) for name, constants in self.metrics.items()}
         constants = [said, versions, *([digests] if digests else [])]
         return hashlib.sha256(canonical_json(constants).encode()).hexdigest()[:12]

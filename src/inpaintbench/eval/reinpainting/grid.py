@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.eval.reinpainting.tables import Cell, Grid
+from inpaintbench.eval.slices import source_of
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.types import Dataset, Score
 
@@ -77,7 +79,17 @@ def grid_of(
         submetrics=tuple(some.metrics),
         values=values,
         origin=f"{dataset.name}: {len(dataset.items)} items, K {some.masks}.",
+        unsure=_unsure(dataset, bins),
     )
+
+
+def _unsure(dataset: Dataset, bins: Mapping[str, Sequence[str]]) -> str | None:
+    """Why the items of some bin are of too few sources for a claim; None where all have enough."""
+    sources = {row["item_id"]: source_of(row) for row in dataset.items}
+    counts = {name: len({sources[item] for item in items}) for name, items in bins.items()}
+    fewest = min(counts, key=lambda name: counts[name])
+    few = too_few(counts[fewest])
+    return few and f"the bin {fewest} has {few}"
 
 
 def missing_of(found: Mapping[tuple[str, str], Sequence[Score]]) -> dict[str, int]:

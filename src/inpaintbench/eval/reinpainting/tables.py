@@ -43,6 +43,8 @@ class Grid:
     values: Mapping[Cell, float | None]
     origin: str = ""
     """Where the numbers come from, for the head of a file."""
+    unsure: str | None = None
+    """Why no number stands out as the best; None where the best of a block is in bold."""
 
     def value(self, cell: Cell) -> float | None:
         """The mean, or None."""
@@ -125,14 +127,14 @@ def _full(grid: Grid, first: str, ratio: str) -> Table:
     return Table(f"full_{_safe(first)}_{_safe(ratio)}", title, ("Second", "Method"), columns, rows, 1)
 
 
-def as_markdown(table: Table) -> str:
-    """The table with the best number of each block and column in bold; None is a dash."""
+def as_markdown(table: Table, *, bold: bool = True) -> str:
+    """The table, with ``bold`` the best number of each block and column in bold; None is a dash."""
     heads = [*table.labels, *(head for head, _ in table.columns)]
     lines = [heads, [*["---"] * len(table.labels), *["---:"] * len(table.columns)]]
     for names, values in table.rows:
         block = [row for other, row in table.rows if other[: table.blocks] == names[: table.blocks]]
         cells = [
-            _bold(value, submetric, [row[place] for row in block])
+            _bold(value, submetric, [row[place] for row in block] if bold else [])
             for place, (value, (_, submetric)) in enumerate(zip(values, table.columns, strict=True))
         ]
         lines.append([*names, *cells])

@@ -24,8 +24,8 @@ PAGE = "tables.md"
 def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[str], list[list[str]], str]]:
     """Heads, lines and title of a table for each sub-metric that has a value: methods in bins of first masks.
 
-    Numbers: D with the 95 % bootstrap interval over sources, D over the known area, D less that of the truth, and on which share
-    of the items the method was the best (Table 5).
+    Numbers: D with its 95 % interval where there are enough sources, D over the known area, D less that of the truth, and on
+    which share of the items the method was the best (Table 5).
     """
     bins, sources = bins_of(dataset), {row["item_id"]: source_of(row) for row in dataset.items}
     for name in SUBMETRICS:
@@ -68,8 +68,10 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
         write_atomically(folder / f"{table.name}.csv", as_csv(table).encode())
     write_atomically(folder / "grid.csv", as_long_csv(grid).encode())
     head = ["# Re-inpainting self-consistency", " ".join(filter(None, (grid.origin, *notes)))]
-    head.append("Best of each block in bold: PSNR and SSIM highest, LPIPS lowest. A dash: no item has a value.")
-    text = "\n\n".join([*head, *map(as_markdown, made)])
+    bold = "Best of each block in bold: PSNR and SSIM highest, LPIPS lowest."
+    best = f"No best: {grid.unsure}." if grid.unsure else bold
+    head.append(f"{best} A dash: no item has a value.")
+    text = "\n\n".join([*head, *(as_markdown(table, bold=grid.unsure is None) for table in made)])
     write_atomically(folder / PAGE, text.encode())
     return folder / PAGE
 

@@ -17,7 +17,7 @@ class Difference(NamedTuple):
 
     mean: float
     low: float | None
-    """Of the percentile bootstrap over sources; None with fewer than two sources."""
+    """Of the interval over sources; None with too few of them."""
     high: float | None
 
     def turned(self) -> Difference:
@@ -47,8 +47,7 @@ def _difference(results: Results, one: str, other: str, quantity: Quantity) -> D
         shares = [
             (results.weight(one, item_id, quantity) + results.weight(other, item_id, quantity)) / 2 for item_id in results.sources
         ]
-    interval = results.protocol.interval
-    found: Summary = summarise(apart, clusters=list(results.sources.values()), interval=interval, weights=shares)
+    found: Summary = summarise(apart, clusters=list(results.sources.values()), weights=shares)
     return None if found.mean is None else Difference(found.mean, found.interval_low, found.interval_high)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.report.frame_data import frame_data
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
@@ -168,7 +169,8 @@ def _tile_score(results: Results, item_id: str, method: str, quantity: Quantity,
     place = rank(values, higher_is_better=quantity.higher_is_better)[method]
     words = escape(with_unit(values[method], quantity.metric))
     hidden = "" if quantity == default else " hidden"
-    words = f"<b>{words}</b>" if place == 1 and len(values) > 1 and quantity.ranked else words
+    best = place == 1 and len(values) > 1 and quantity.ranked and not too_few(results.n_sources(results.everything))
+    words = f"<b>{words}</b>" if best else words
     return f'<span class="value" {only_for(quantity)}{hidden}>{words}</span>'
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from inpaintbench.eval.comparing import FEWEST_SOURCES, PairTest
+from inpaintbench.claims import ENOUGH_SOURCES, too_few
+from inpaintbench.eval.comparing import PairTest
 from inpaintbench.eval.report.labels import method_colours, metric_label, name_label, region_label
 from inpaintbench.eval.report.markup import count, method_name, only_for, percent, slice_name, with_unit
 from inpaintbench.eval.report.quantity import Quantity
@@ -35,8 +36,8 @@ class Finding(NamedTuple):
 def findings(results: Results, quantity: Quantity) -> list[Finding]:
     """Best method, hardest slice, strongest sensitivity: those that can be asked of the scores of ``quantity``.
 
-    A slice counts with at least ``FEWEST_SOURCES`` sources, the number that the paired test takes: with fewer even the clearest
-    difference could be chance at 0.05. Methods are compared by that test, slices, which have other items, by their intervals.
+    A slice counts with enough sources for a claim. Methods are compared by the paired test, slices, which have other items, by
+    their intervals.
     """
     found = (_best(results, quantity), _hardest(results, quantity), _most_sensitive(results, quantity))
     return [finding for finding in found if finding is not None]
@@ -71,8 +72,12 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
     """The method with the best mean over all items, and those that it cannot be told apart from."""
     everything, question = results.everything, "Strongest method"
     placed = [method for method, place in results.ranking(everything, quantity) if place is not None]
-    if len(results.methods) < 2 or not placed:
+    known = [method for method in results.methods if results.level(everything, method, quantity) is not None]
+    if len(results.methods) < 2 or not known or not quantity.ranked:
         return None
+    if not placed:
+        extents = [_extent(results, everything, method, quantity) for method in known]
+        return _too_few(question, max(extents, key=lambda extent: extent[::-1]))
     first, *others = placed
     colours = method_colours(results.methods)
     names = {method: method_name(method, colours[method]) for method in placed}
@@ -81,10 +86,6 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
     lead = f"{names[first]} has the best mean"
     if not others:
         return Finding(question, TOO_FEW, f"{lead}, but nobody else has one of as many items", basis, told=False)
-    if sources < FEWEST_SOURCES:
-        return Finding(
-            question, TOO_FEW, f"{lead}, but telling a lead from chance takes {FEWEST_SOURCES} sources", basis, told=False
-        )
     open_ones = [other for other in others if not _leads(results, first, other, quantity)]
     if open_ones:
         answer = " ≈ ".join(names[method] for method in [first, *open_ones][:_MOST_NAMES])
@@ -157,7 +158,6 @@ def _over_methods(results: Results, one: Slice, quantity: Quantity) -> Summary:
     return summarise(
         [math.fsum(found) / len(found) if found and len(found) >= needed else None for found in values],
         clusters=[results.sources[item_id] for item_id in one.item_ids],
-        interval=results.protocol.interval,
     )
 
 
@@ -168,9 +168,9 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
         return None
     extents = {one.name: _over_methods(results, one, quantity) for one in results.slices if one.name in known}
     order = sorted(known, key=lambda name: (known[name], name), reverse=not quantity.higher_is_better)
-    counted = [name for name in order if extents[name].n_clusters >= FEWEST_SOURCES]
+    counted = [name for name in order if not too_few(extents[name].n_clusters)]
     if len(counted) < 2:
-        return _too_few("Hardest slice", list(extents.values()))
+        return _too_few_in_slices("Hardest slice", list(extents.values()))
     hardest, easiest = counted[0], counted[-1]
     values = {name: with_unit(known[name], quantity.metric) for name in (hardest, easiest)}
     basis = _both(extents[hardest], extents[easiest])
@@ -183,10 +183,16 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
     return Finding("Hardest slice", slice_name(hardest), detail, basis)
 
 
-def _too_few(question: str, extents: Sequence[Summary]) -> Finding:
+def _too_few(question: str, extent: tuple[int, int]) -> Finding:
+    """Says so, and of how many items and sources."""
+    detail = f"telling anything from chance takes {ENOUGH_SOURCES} sources"
+    return Finding(question, TOO_FEW, detail, _rests_on(*extent), told=False)
+
+
+def _too_few_in_slices(question: str, extents: Sequence[Summary]) -> Finding:
     """Says so, with the slice of most sources."""
     most = max(extents, key=lambda one: (one.n_clusters, one.n))
-    detail = f"a slice counts from {FEWEST_SOURCES} sources: with fewer any difference could be chance"
+    detail = f"a slice counts from {ENOUGH_SOURCES} sources: with fewer any difference could be chance"
     return Finding(question, TOO_FEW, detail, f"at most {_rests_on(most.n, most.n_clusters)} in a slice", told=False)
 
 
@@ -209,9 +215,9 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
     ]
     if not changes:
         return None
-    counted = [one for one in changes if min(one.low.n_clusters, one.high.n_clusters) >= FEWEST_SOURCES]
+    counted = [one for one in changes if not too_few(min(one.low.n_clusters, one.high.n_clusters))]
     if not counted:
-        return _too_few(question, [summary for one in changes for summary in (one.low, one.high)])
+        return _too_few_in_slices(question, [summary for one in changes for summary in (one.low, one.high)])
     told = [one for one in counted if _apart(one.low, one.high)]
     most = max(told or counted, key=lambda one: abs(one.share))
     name = method_name(most.method, method_colours(results.methods)[most.method])

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.labels import metric_label, name_label, region_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
@@ -93,6 +94,7 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
         "sources": [results.sources[item_id] for item_id in ids],
         "source_names": [names[item_id] for item_id in ids],
         "methods": list(results.methods),
+        "bold": not too_few(results.n_sources(results.everything)),
         "slices": _slices(results, ids),
         "attributes": [_packed(one) for one in attributes_of(results.dataset.items)],
         "quantities": [_described(one) for one in held],

@@ -102,7 +102,7 @@
     const { decimals, higher, ranked } = quantity();
     const values = data.values[state.key].map((column) => column[item]);
     const known = values.filter((value) => value !== null);
-    const best = ranked && known.length > 1 ? (higher ? Math.max : Math.min)(...known) : null;
+    const best = data.bold && ranked && known.length > 1 ? (higher ? Math.max : Math.min)(...known) : null;
     const one = attribute();
     const name = element("button", { type: "button", class: "item", "data-item": item }, element("code", {}, report.breakable(data.ids[item])));
     const plays = item in data.shown ? element("span", { class: "plays", title: "has a video" }, "▶", element("span", { class: "visually-hidden" }, "has a video")) : "";
@@ -160,7 +160,7 @@
     derived = new Map(data.ids.map((id, item) => [item, derive(item)]));
     shown = sorted(data.ids.map((id, item) => item).filter(passes));
     const { label, where } = quantity();
-    caption.textContent = `${label} in the ${where}. The best value of a row is bold.`;
+    caption.textContent = `${label} in the ${where}.${data.bold ? " The best value of a row is bold." : ""}`;
     drawHead();
     drawRows();
     drawMeans();

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from inpaintbench.eval.comparing import FEWEST_SOURCES
+from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.markup import breakable, count, scrolling_table, slice_name
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
+from inpaintbench.eval.statistics import INTERVAL, LEVEL
 from inpaintbench.types import canonical_json
 
 _INFINITE = {
@@ -55,7 +56,6 @@ def _inline(text: str) -> str:
 
 def reading_notes(results: Results) -> str:
     """How means, intervals and ranks are made, with this report's own numbers."""
-    interval = results.protocol.interval
     sources = count(len(set(results.sources.values())), "source")
     by_items = results.protocol.averaging == "frames_then_items"
     entries: tuple[tuple[str, str], ...] = (
@@ -65,10 +65,14 @@ def reading_notes(results: Results) -> str:
             + "n is the number of items in the mean; infinite and missing ones are counted apart.",
         ),
         (
-            f"{interval.level:.0%} interval",
-            f"Percentile bootstrap, {interval.replicates:,} replicates, seed {interval.seed}, resampling whole sources "
-            f"({sources} here), since items of one source resemble each other: clips of one video, prints of one finger. With a "
-            "handful of sources it is too narrow; with one there is none.",
+            f"{LEVEL:.0%} interval",
+            f"{INTERVAL[:1].upper()}{INTERVAL[1:]}. Whole sources ({sources} here), since items of one source resemble each "
+            "other: clips of one video, prints of one finger.",
+        ),
+        (
+            "Few sources",
+            f"Below {ENOUGH_SOURCES} sources there are means and nothing else: no interval, no standard error, no rank, no bold, "
+            f"no test, no filled bar. With {ENOUGH_SOURCES - 1} even the clearest difference could be chance at 0.05.",
         ),
         (
             "Bold",
@@ -82,7 +86,7 @@ def reading_notes(results: Results) -> str:
         (
             "Findings",
             "The cards on top state only what the items can tell. A method leads where the paired tests say so. A slice counts "
-            f"from {FEWEST_SOURCES} sources, as many as those tests take; two slices differ where their intervals do not meet.",
+            f"from {ENOUGH_SOURCES} sources; two slices differ where their intervals do not meet.",
         ),
         ("Difficulty", "Mean over the means of all methods; the error bar is the standard error across methods."),
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from html import escape
 
+from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
 from inpaintbench.eval.report.markup import breakable, count, method_name
 from inpaintbench.eval.report.tables import Results
@@ -34,6 +35,23 @@ def precision_note(results: Results) -> str:
         f'<p class="note marks">Networks ran in <strong>{escape(names)}</strong>: scores of learned metrics differ a little '
         "from those in float32 and do not mix with them.</p>"
     )
+
+
+def claims_note(results: Results) -> str:
+    """Says where there are too few sources for more than means, and how many it takes; else empty."""
+    slices = {one.name: results.n_sources(one) for one in (*results.slices, results.everything)}
+    few = {name: sources for name, sources in slices.items() if too_few(sources)}
+    if not few:
+        return ""
+    if len(few) == len(slices):
+        where = f"The items come from {too_few(max(few.values()))}: this page shows means and claims nothing"
+    else:
+        named = ", ".join(f"{name} ({sources})" for name, sources in few.items())
+        where = (
+            f"{count(len(few), 'slice')} of fewer than {ENOUGH_SOURCES} sources, which an interval, rank or lead takes, "
+            f"{'shows its' if len(few) == 1 else 'show their'} means alone: {named}"
+        )
+    return f'<p class="note few">{escape(where)}.</p>'
 
 
 def unmeasured_note(results: Results) -> str:

@@ -62,7 +62,7 @@ def render(
         "subtitle": overview.subtitle(results),
         "legend": overview.legend(results),
         "warnings": overview.warnings(results),
-        "precision_note": overview.precision_note(results) + again_note(results),
+        "precision_note": overview.precision_note(results) + overview.claims_note(results) + again_note(results),
         "unmeasured_note": overview.unmeasured_note(results),
         "cards": finding_cards(results, default=default),
         "metric_choices": _metric_choices(results, chosen=default.metric),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, name_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Pair, Results, in_reading_order, pair_slices, split_level, unpaired
@@ -34,7 +35,30 @@ def difficulty_figure(results: Results, quantity: Quantity) -> Plain:
     places = _places(slices)
     layout = _labelled(slices, places)
     layout["yaxis"] = {**_value_axis(), "title": {"text": metric_title(quantity.metric)}, "rangemode": "tozero"}
-    return {"data": [_mean_bars(results, quantity, slices, places), *_dots(results, quantity, slices, places)], "layout": layout}
+    bars = _mean_bars(results, quantity, slices, places)
+    points = _points_for_few(bars, [results.n_sources(one) for one in slices], symbol="diamond-open")
+    return {"data": [bars, *points, *_dots(results, quantity, slices, places)], "layout": layout}
+
+
+def _points_for_few(bars: Trace, n_sources: Sequence[int], *, symbol: str) -> list[Trace]:
+    """Take the bars of too few sources out of ``bars``, and give them as hollow points: a filled bar reads as a claim."""
+    reasons = [too_few(count) for count in n_sources]
+    few = [index for index, reason in enumerate(reasons) if reason and bars["y"][index] is not None]
+    if not few:
+        return []
+    values, colours = bars["y"], bars["marker"]["color"]
+    bars["y"] = [None if index in few else value for index, value in enumerate(values)]
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [bars["x"][index] for index in few],
+            "y": [values[index] for index in few],
+            "marker": {"color": [colours[index] for index in few], "size": 11, "symbol": symbol},
+            "text": [reasons[index] for index in few],
+            "hovertemplate": "%{y}<br>%{text}<extra></extra>",
+        }
+    ]
 
 
 def _labelled(slices: Sequence[Slice], places: Sequence[float]) -> dict[str, Any]:
@@ -163,7 +187,7 @@ def _improvements(results: Results, pair: Pair, quantity: Quantity) -> list[Trac
     """The bars of one panel, and a dash for each method that has none."""
     names = [escape(method) for method in results.methods]
     shares = [results.improvement(pair, method, quantity) for method in results.methods]
-    bars = {
+    bars: Trace = {
         "type": "bar",
         "x": names,
         "y": shares,
@@ -180,7 +204,8 @@ def _improvements(results: Results, pair: Pair, quantity: Quantity) -> list[Trac
         "textposition": "top center",
         "hovertemplate": "%{x}<br>no value<extra></extra>",
     }
-    return [bars, dashes] if without else [bars]
+    fewest = min(results.n_sources(pair.low), results.n_sources(pair.high))
+    return [bars, *_points_for_few(bars, [fewest] * len(names), symbol="circle-open"), *([dashes] if without else [])]
 
 
 def _heading(pair: Pair, *, x: float, xref: str, y: float, yshift: float) -> dict[str, Any]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.report.labels import method_colours, metric_title, name_label
 from inpaintbench.eval.report.markup import SCROLLS, breakable
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Group, Pair, Results, group_slices, pair_slices
+from inpaintbench.types import Slice
 
 _ROW_PIXELS, _TALL_ROW_PIXELS = 24, 34
 _GUTTER_PIXELS = 24
@@ -71,7 +73,7 @@ def _group(results: Results, group: Group, quantities: Sequence[Quantity]) -> st
     """The rows of the slices of one attribute, its name beside them all."""
     rows = []
     for one, value in zip(group.slices, group.values, strict=True):
-        cells = "".join(f"<td>{_entries(results, results.ranking(one, quantity))}</td>" for quantity in quantities)
+        cells = "".join(f"<td>{_entries(results, one, quantity)}</td>" for quantity in quantities)
         label = "" if value is None else breakable(name_label(value))
         rows.append(f'<th scope="row" title="{escape(one.rule)}">{label}</th>{cells}</tr>')
     head = f'<th scope="rowgroup" rowspan="{len(rows)}">{breakable(name_label(group.attribute))}</th>'
@@ -80,15 +82,19 @@ def _group(results: Results, group: Group, quantities: Sequence[Quantity]) -> st
 
 def _slope(results: Results, pair: Pair, quantity: Quantity) -> str:
     low, high = (results.ranking(one, quantity) for one in (pair.low, pair.high))
-    lists = _list(results, low, "low"), _lines(results, low, high), _list(results, high, "high")
+    lists = _list(results, pair.low, quantity, "low"), _lines(results, low, high), _list(results, pair.high, quantity, "high")
     return f'<td><div class="slope">{"".join(lists)}</div></td>'
 
 
-def _list(results: Results, ranking: Ranking, level: str) -> str:
-    return f'<div class="ranking"><span class="level {level}">{level}</span>{_entries(results, ranking)}</div>'
+def _list(results: Results, one: Slice, quantity: Quantity, level: str) -> str:
+    return f'<div class="ranking"><span class="level {level}">{level}</span>{_entries(results, one, quantity)}</div>'
 
 
-def _entries(results: Results, ranking: Ranking) -> str:
+def _entries(results: Results, one: Slice, quantity: Quantity) -> str:
+    ranking = results.ranking(one, quantity)
+    few = too_few(results.n_sources(one))
+    if few:
+        return f'<p class="unranked">not ranked: {escape(few)}</p>'
     colours = method_colours(results.methods)
     places = [place for _, place in ranking]
     entries = "".join(

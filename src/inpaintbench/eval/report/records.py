@@ -16,9 +16,12 @@ from inpaintbench.eval.report.pcons_caution import suspects
 from inpaintbench.eval.report.provenance import manifest_sha256
 from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
+from inpaintbench.eval.statistics import INTERVAL
 from inpaintbench.types import Plain, Score, Slice, canonical_json
 
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")
+OF_MEANS, OF_SETS = "sources: jackknife, t or bootstrap-t", "sources: jackknife, t"
+"""How an interval was made, in the column ``interval``."""
 SUMMARY_COLUMNS = (
     "slice",
     "method",
@@ -28,6 +31,7 @@ SUMMARY_COLUMNS = (
     "standard_error",
     "interval_low",
     "interval_high",
+    "interval",
     "n",
     "n_infinite",
     "n_missing",
@@ -68,6 +72,8 @@ def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
             summary = results.summary(one, method, quantity)._asdict()
             summary["n_sources"] = summary.pop("n_clusters")
             summary["n_vectors"], summary["dimension"] = set_sizes(results.slice_score(one, method, quantity))
+            how = OF_SETS if quantity.of_sets else OF_MEANS
+            summary["interval"] = None if summary["interval_low"] is None else how
             row = {"slice": one.name, "method": method, "metric": quantity.metric, "region": quantity.region}
             rows.append({**row, **summary, "place": places[method]})
     return rows
@@ -93,6 +99,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
             for one in results.failures()
         ],
         "unmeasured": [{**one._asdict(), "reason": reason} for one, reason in results.unmeasured.items()],
+        "interval": INTERVAL,
         "summary": summary_rows(results),
         "difficulty": _difficulty(results),
         "relative_improvement": _improvements(results),

@@ -24,7 +24,7 @@ from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.set_notes import set_warning, size_words
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.slices import ALL_ITEMS
-from inpaintbench.eval.statistics import Summary
+from inpaintbench.eval.statistics import LEVEL, Summary
 from inpaintbench.types import Slice
 
 _PAGE_PIXELS, _NARROW_PAGE_PIXELS = 1296, 836
@@ -68,7 +68,7 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
     better = ("higher" if leaf.higher_is_better else "lower") + " is better" if quantity.ranked else "not ranked"
     caption = (
         f"<strong>{escape(metric_title(quantity.metric))}</strong> in the {escape(region_label(quantity.region))}, "
-        f"{better}. {_how(results, quantity)}; whiskers share one scale."
+        f"{better}. {_how(quantity)}; whiskers share one scale."
     )
     cell = max(
         _cell_pixels(results.summary(one, method, quantity), leaf.decimals, _small_print(results, one, method, quantity))
@@ -86,14 +86,14 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
     )
 
 
-def _how(results: Results, quantity: Quantity) -> str:
+def _how(quantity: Quantity) -> str:
     """What the numbers of a table are, half a sentence."""
     if quantity.of_sets:
         return (
             "One number for all items of a slice together, with an interval by jackknife over sources where there are enough; "
             "N vectors in the smaller set, each of length d"
         )
-    return f"Mean over items with its {results.protocol.interval.level:.0%} interval"
+    return f"Mean over items with its {LEVEL:.0%} interval"
 
 
 def _small_print(results: Results, one: Slice, method: str, quantity: Quantity) -> dict[str, str]:

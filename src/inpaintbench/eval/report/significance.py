@@ -11,6 +11,7 @@ from inpaintbench.eval.report.labels import method_colours, metric_label, metric
 from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, only_for, signed
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.statistics import LEVEL as LEVEL_OF_INTERVALS
 
 LEVEL = 0.05
 """Below it a corrected p is called significant."""
@@ -99,7 +100,7 @@ def _matrix(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> 
     better = "higher" if quantity.higher_is_better else "lower"
     caption = escape(
         f"Mean difference in {metric_label(quantity.metric)}{unit}, row less column, with its "
-        f"{results.protocol.interval.level:.0%} interval; {better} is better."
+        f"{LEVEL_OF_INTERVALS:.0%} interval; {better} is better."
     )
     corner = '<th scope="col">row less column</th>'
     head = f"<caption>{caption}</caption><thead><tr>{corner}{heads}</tr></thead>"
@@ -117,7 +118,8 @@ def _cell(row: str, column: str, test: PairTest | None, apart: Difference | None
         return '<td class="none">no item of both</td>'
     own = apart if test.one == row else apart.turned()
     leaf = metric_leaf(quantity.metric)
-    values = f"<b>{signed(own.mean, decimals=leaf.decimals)}</b>" + (
+    tag = "span" if test.p is None else "b"
+    values = f"<{tag} class='apart'>{signed(own.mean, decimals=leaf.decimals)}</{tag}>" + (
         ""
         if own.low is None or own.high is None
         else f"<small>{signed(own.low, decimals=leaf.decimals)} to {signed(own.high, decimals=leaf.decimals)}</small>"

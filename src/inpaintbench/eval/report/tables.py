@@ -6,19 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing import PairTest, paired
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.admission import index_scores, one_fingerprint, quantities_of, unmeasured_quantities
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.slices import everything, source_of
-from inpaintbench.eval.statistics import InfiniteRule, Summary, rank, relative_improvement, summarise
+from inpaintbench.eval.statistics import InfiniteRule, Spread, Summary, rank, relative_improvement, spread_of, summarise
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
 
 EVERY_ITEM = "all"
 """The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway."""
 
 
+SEED = 0
+"""Of the flips of paired tests."""
 FEWEST_SHARE = 0.95
 """Of the items that any method has a value of, for a place among the others."""
 
@@ -99,7 +102,7 @@ class Results:
         return self.protocol.infinite_rule(metric)
 
     def summary(self, one: Slice, method: str, quantity: Quantity) -> Summary:
-        """Mean and interval of a method over the items of a slice; sources are what the interval resamples."""
+        """Mean of a method over the items of a slice, with its interval where there are enough sources for one."""
         key = (one.name, method, quantity)
         if quantity.of_sets:
             return _compared(
@@ -110,7 +113,6 @@ class Results:
                 [self.value(method, item_id, quantity) for item_id in one.item_ids],
                 clusters=[self.sources[item_id] for item_id in one.item_ids],
                 infinite=self.infinite_rule(quantity.metric),
-                interval=self.protocol.interval,
                 weights=[self.weight(method, item_id, quantity) for item_id in one.item_ids],
             )
         return self._summaries[key]
@@ -140,13 +142,24 @@ class Results:
         anybody = len(set().union(*found.values()))
         return {method: len(items) >= FEWEST_SHARE * anybody for method, items in found.items()}
 
+    def n_sources(self, one: Slice, method: str | None = None, quantity: Quantity | None = None) -> int:
+        """Sources of the items of a slice, or of those that a method has a value of."""
+        alone = method is not None and quantity is not None and not quantity.of_sets
+        items = self.measured(one, str(method), quantity) if alone and quantity is not None else one.item_ids
+        return len({self.sources[item_id] for item_id in items})
+
     def places(self, one: Slice, quantity: Quantity) -> dict[str, int | None]:
         """Place of each method in a slice, 1 = best, ties shared; None without a value, with values of clearly fewer items than
-        there are of others, and for metrics that rank nobody."""
+        there are of others, with values of ``too_few`` sources, and for metrics that rank nobody."""
         if not quantity.ranked:
             return dict.fromkeys(self.methods)
         fair = self.comparable(one, quantity)
-        levels = {method: self.level(one, method, quantity) if fair[method] else None for method in self.methods}
+        levels = {
+            method: self.level(one, method, quantity)
+            if fair[method] and not too_few(self.n_sources(one, method, quantity))
+            else None
+            for method in self.methods
+        }
         return rank(levels, higher_is_better=quantity.higher_is_better)
 
     def ranking(self, one: Slice, quantity: Quantity) -> list[tuple[str, int | None]]:
@@ -157,10 +170,10 @@ class Results:
         """Methods in first place; none where there is nobody to compare with."""
         return {method for method, place in self.places(one, quantity).items() if place == 1 and len(self.methods) > 1}
 
-    def difficulty(self, one: Slice, quantity: Quantity) -> Summary:
+    def difficulty(self, one: Slice, quantity: Quantity) -> Spread:
         """Mean and standard error over the means of the methods in a slice (DEVIL, CVPR 2022, Figure 4)."""
-        means = [self.summary(one, method, quantity).mean for method in self.methods]
-        return summarise(means, clusters=self.methods)
+        found = spread_of([self.summary(one, method, quantity).mean for method in self.methods])
+        return found._replace(standard_error=None) if too_few(self.n_sources(one)) else found
 
     def improvement(self, pair: Pair, method: str, quantity: Quantity) -> float | None:
         """Relative improvement from low to high, as a share (DEVIL, CVPR 2022, Figures 5 to 9); None where it has none."""
@@ -188,7 +201,7 @@ class Results:
             {method: [self.value(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
             list(self.sources.values()),
             higher_is_better=quantity.higher_is_better,
-            seed=self.protocol.interval.seed,
+            seed=SEED,
             infinite=self.infinite_rule(quantity.metric),
             weights={method: [self.weight(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
         )
@@ -284,5 +297,8 @@ def _compared(score: SliceScore | None, *, sources: int) -> Summary:
     if score is None:
         return Summary(None, 0, 0, 0, 0, None, None, None, "its sets were not compared; run `inpaintbench eval score` again")
     counts = (int(score.details.get("items", 0)), 0, int(score.details.get("missing", 0)), sources)
-    reason = score.reason or score.details.get("warning") or score.details.get("note")
-    return Summary(score.value, *counts, score.standard_error, score.interval_low, score.interval_high, reason)
+    few = too_few(sources)
+    reason = score.reason or score.details.get("warning") or score.details.get("note") or few
+    # A run that was compared before may hold intervals of fewer sources.
+    sure = (None, None, None) if few else (score.standard_error, score.interval_low, score.interval_high)
+    return Summary(score.value, *counts, *sure, reason)
