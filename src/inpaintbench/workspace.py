@@ -34,6 +34,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -366,6 +367,7 @@ def unreadable(path: Path, error: Exception) -> str:
 _COLUMNS: dict[str, pa.DataType] = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
 
 
+@cache  # asked for every row of every table, and reading annotations takes longer than the row
 def schema_of(record_type: type) -> pa.Schema:
     """The Arrow schema of a record type."""
     hints = get_type_hints(record_type)
@@ -384,7 +386,7 @@ def to_row(record: Any) -> dict[str, Any]:
     """A record as one flat row of its schema."""
     if not is_dataclass(record):
         raise TypeError(f"{record!r} is not a record")
-    names = schema_of(type(record)).names
+    names = schema_of(type(record)).names  # type: ignore[arg-type]
     row: dict[str, Any] = {}
     for name, value in asdict(record).items():  # type: ignore[arg-type]
         if f"{name}_text" in names:
@@ -395,9 +397,16 @@ def to_row(record: Any) -> dict[str, Any]:
     return row
 
 
+@cache
+def _written_as_json(record_type: type) -> dict[str, bool]:
+    """The fields that hold mappings or tuples -> whether it is a tuple."""
+    plain = {name: str(hint) for name, hint in get_type_hints(record_type).items()}
+    return {name: "Mapping" not in hint for name, hint in plain.items() if "Mapping" in hint or "tuple" in hint}
+
+
 def from_row(row: Mapping[str, Any], record_type: type[Record]) -> Record:
     """The record that ``to_row`` made the row of."""
-    hints = get_type_hints(record_type)
+    tuples = _written_as_json(record_type)  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for field in fields(record_type):  # type: ignore[arg-type]
         if field.name not in row:
@@ -407,10 +416,9 @@ def from_row(row: Mapping[str, Any], record_type: type[Record]) -> Record:
         value = row[field.name]
         if value is None:
             value = row.get(f"{field.name}_text")
-        plain = str(hints[field.name])
-        if isinstance(value, str) and ("Mapping" in plain or "tuple" in plain):
+        if isinstance(value, str) and field.name in tuples:
             value = json.loads(value)
-            value = tuple(value) if "tuple" in plain and "Mapping" not in plain else value
+            value = tuple(value) if tuples[field.name] else value
         values[field.name] = value
     return record_type(**values)
 
