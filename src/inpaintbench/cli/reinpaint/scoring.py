@@ -99,6 +99,8 @@ def score(
         dropped = store(workspace, loaded, rows, protocol=chosen)
     for heads, lines, title in writing.summary(loaded, rows, title=setting.words(loaded)):
         console.print_table(title, heads, lines)
+    for sentence in writing.preferences(loaded, rows):
+        console.warn(sentence)
     tell_missing(found)
     for name in dropped:
         text = (

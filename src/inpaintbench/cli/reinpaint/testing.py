@@ -33,11 +33,14 @@ from inpaintbench.cli.reinpaint.options import (
 )  # fmt: skip
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import paper as printed
 from inpaintbench.eval.reinpainting import stability as experiments
 from inpaintbench.eval.reinpainting import writing
 from inpaintbench.eval.reinpainting.grid import bins_of
+from inpaintbench.eval.reinpainting.second_masks import Patches
+from inpaintbench.eval.reinpainting.seeded import under_seeds
 from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.setting import Setting, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
@@ -68,7 +71,28 @@ def stability(
     second: Second = "exemplar",
     method: Methods = None,
     fill: Fills = None,
-    metric: Annotated[str, typer.Option(help="Sub-metric: psnr, ssim or lpips.")] = "psnr",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Sub-metric: psnr, ssim or lpips.",
+            show_default="psnr; of one picture under seeds lpips, if it can be",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Seeds of one picture: of F2 in fill_seeds (Fig. 3f), of --first in objectives (Fig. 4).",
+            show_default=f"{experiments.FIGURE_SEEDS} in fill_seeds, none in objectives",
+        ),
+    ] = None,
+    first: Annotated[
+        str,
+        typer.Option(
+            metavar="METHOD[,NAME=VALUE]", autocompletion=completing.names(METHODS), help="F1 of objectives with --seeds."
+        ),
+    ] = "exemplar",
+    item: Annotated[str | None, typer.Option(help="The picture that is inpainted under seeds.", show_default="the first")] = None,
     protocol: ProtocolName = PROTOCOL,
     masks: Masks = 10,
     ratio: RatioText = "0.4",
@@ -83,34 +107,72 @@ def stability(
 ) -> None:
     """How much D changes with seeds, masks, number of items and K (the paper's Figs. 3f, 4, 7), as tables and plots.
 
-    Example: inpaintbench eval reinpaint stability DATASET --run RUN --experiment seeds --metric psnr
+    Example: inpaintbench eval reinpaint stability DATASET --run RUN --experiment fill_seeds --seeds 100
     """
     chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
-    names = list(dict.fromkeys(experiment or experiments.EXPERIMENTS))
-    for name in names:
-        if name not in experiments.EXPERIMENTS:
-            raise UnknownNameError(unknown_name("experiment", name, list(experiments.EXPERIMENTS)))
+    names = _experiments(experiment)
+    of_seeds = [name for name in names if name == experiments.FILL_SEEDS or (name == "objectives" and seeds)]
     patches = drawn(parse_ratio(ratio), patch=patch, count="bernoulli", tube_frames=0, seed=seed)
-    base = setting_of(chosen, second=second_spec(second), masks=masks, patches=patches, submetrics=[metric])
+    submetric = metric or "psnr"
+    base = setting_of(chosen, second=second_spec(second), masks=masks, patches=patches, submetrics=[submetric])
+    of_picture = setting_of(
+        chosen, second=second_spec(second), masks=seeds or experiments.FIGURE_SEEDS, submetrics=[metric] if metric else None,
+        patches=Patches(size_pixels=patch, seed=seed),
+    )  # fmt: skip
     workspace = opened(run)
     bind(workspace, dataset)
     fills = [First.of_fill(name, seed=seed) for name in dict.fromkeys(fill or ())]
-    firsts = [*firsts_of(workspace, method, needed=not fills), *fills]
+    firsts = [*firsts_of(workspace, method, needed=not fills and len(of_seeds) < len(names)), *fills]
     folder = out or workspace.path / "reinpaint-stability"
+    compute = Compute(random_weights=random_weights)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
 
         def measure(some: Dataset, ones: Sequence[First], settings: Sequence[Setting]) -> experiments.Found:
             return inpaint_again_all(
                 executor, some, root=dataset, firsts=ones, settings=settings, protocol=protocol,
-                fingerprint=chosen.fingerprint, compute=Compute(random_weights=random_weights), time_limit_seconds=time_limit,
+                fingerprint=chosen.fingerprint, compute=compute, time_limit_seconds=time_limit,
             )  # fmt: skip
 
         for name in names:
-            made = experiments.run(name, measure, loaded, firsts, base, metric)
-            path = experiments.write(folder, made)
-            heads, lines = experiments.table(made)
-            console.print_table(f"{made.title}: D with {metric.upper()}", heads, lines)
-            console.out.print(f"{made.told} Plot: {path.resolve()}", markup=False)
+            if name not in of_seeds:
+                _show(experiments.run(name, measure, loaded, firsts, base, submetric), folder)
+                continue
+            try:
+                rows = under_seeds(
+                    executor, loaded, root=dataset, item_id=item, setting=of_picture,
+                    first=None if name == experiments.FILL_SEEDS else second_spec(first), protocol=protocol,
+                    fingerprint=chosen.fingerprint, compute=compute, time_limit_seconds=time_limit,
+                )  # fmt: skip
+            except InputError as error:
+                if experiment:
+                    raise
+                console.warn(f"{name} is left out: {error}")  # nobody asked for it by name
+                continue
+            shown, why = experiments.measured_submetrics(rows)
+            if why:
+                console.warn(f"{name}: LPIPS is not measured ({why}); in its place stand {' and '.join(map(str.upper, shown))}")
+            for made in experiments.seed_figures(name, rows, of_picture, shown):
+                _show(made, folder)
+
+
+def _experiments(asked: Sequence[str] | None) -> list[str]:
+    """Names as they are now; one of before is told."""
+    names = []
+    for name in asked or experiments.EXPERIMENTS:
+        now = experiments.RENAMED.get(name, name)
+        if now not in experiments.EXPERIMENTS:
+            raise UnknownNameError(unknown_name("experiment", name, list(experiments.EXPERIMENTS)))
+        if now != name:
+            console.warn(f"the experiment {name} is called {now} now; the paper's Fig. 3f is {experiments.FILL_SEEDS}")
+        names.append(now)
+    return list(dict.fromkeys(names))
+
+
+def _show(made: experiments.Experiment, folder: Path) -> None:
+    path = experiments.write(folder, made)
+    heads, lines = experiments.table(made)
+    console.print_table(f"{made.title}: {made.submetric.upper()}", heads, lines)
+    console.out.print(f"{made.told} Plot: {path.resolve()}", markup=False)
 
 
 def selection(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import io
 import math
 import statistics
@@ -14,9 +13,11 @@ from typing import NamedTuple
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import Mark, Panel, chart
-from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.reinpainting.leaves import metric_of
+from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
+from inpaintbench.eval.reinpainting.leaves import metric_of, submetric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
+from inpaintbench.eval.reinpainting.seeded import NORMAL, PATCHES, takes_seed
+from inpaintbench.eval.reinpainting.seeded import seeded as under_seed
 from inpaintbench.eval.reinpainting.setting import Setting, with_patches
 from inpaintbench.eval.reinpainting.step import First, natural
 from inpaintbench.eval.report.labels import PALETTE
@@ -24,8 +25,14 @@ from inpaintbench.eval.report.markup import count, number
 from inpaintbench.types import Dataset, Score, item_rng
 from inpaintbench.workspace import write_atomically
 
-EXPERIMENTS = ("seeds", "masks", "objectives", "images", "k")
+FILL_SEEDS = "fill_seeds"
+"""The paper's Fig. 3f."""
+EXPERIMENTS = ("seeds", FILL_SEEDS, "mask_draws", "objectives", "images", "k")
+RENAMED = {"masks": "mask_draws"}
+"""Names of before -> those that say what is varied."""
 SEEDS = 3
+FIGURE_SEEDS = 20
+"""Of one picture, unless told otherwise; the paper has 100."""
 Found = Mapping[tuple[str, str], Sequence[Score]]
 Measure = Callable[[Dataset, Sequence[First], Sequence[Setting]], Found]
 """Measures first methods under settings on a dataset; ``step.inpaint_again_all`` with the rest filled in."""
@@ -64,13 +71,15 @@ class Experiment:
 
 
 def run(name: str, measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
-    """One of ``EXPERIMENTS``.
+    """One of ``EXPERIMENTS`` that looks at many pictures or masks; ``seed_figures`` has those of one picture under seeds.
 
     Raises:
-        InputError: no value at all, or one item alone where several are needed.
+        InputError: no value at all, masks that hide nothing, or one item alone where several are needed.
     """
-    if name == "masks":
-        made = masks(measure, dataset, base, submetric)
+    if base.patches is not None and base.patches.interval[1] == 0:
+        raise InputError("second masks of ratio 0 hide nothing, so that there is nothing to inpaint again; use a larger --ratio")
+    if name == "mask_draws":
+        made = mask_draws(measure, dataset, base, submetric)
     else:
         made = {"seeds": seeds, "objectives": objectives, "images": images, "k": k}[name](
             measure, dataset, firsts, base, submetric
@@ -90,13 +99,13 @@ def seeds(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Set
     rows = tuple(
         Spread(first.label, tuple(_final(found[first.label, one.key], submetric) for one in settings)) for first in firsts
     )
-    both = " and of F2" if _takes_seed(base) else ""
+    both = " and of F2" if takes_seed(base.second) else ""
     told = f"A value: D over all items under one seed of the second masks{both} (appendix A: at most 0.0003 over three seeds)."
     return Experiment("seeds", f"{SEEDS} seeds of second masks{both}", told, submetric, rows)
 
 
-def masks(measure: Measure, dataset: Dataset, base: Setting, submetric: str) -> Experiment:
-    """The truth inpainted under normal masks and under patches, against itself (Fig. 3f)."""
+def mask_draws(measure: Measure, dataset: Dataset, base: Setting, submetric: str) -> Experiment:
+    """The truth inpainted under many normal masks and under many patch masks, against itself; F2 has one seed."""
     most = min(base.masks, len(dataset.items) - 1)
     if most < 1:
         raise InputError(f"{dataset.name!r} has one item: there are no first holes of others to serve as normal masks")
@@ -106,10 +115,11 @@ def masks(measure: Measure, dataset: Dataset, base: Setting, submetric: str) -> 
     found = measure(dataset, [natural()], list(settings.values()))
     rows = tuple(_of_masks(label, found["natural", one.key], submetric) for label, one in settings.items())
     told = (
-        "A value: the truth inpainted under one mask, against the truth, less the mean of its item (Fig. 3f). Normal masks are "
-        "first holes of other items; the hidden shares differ and are told with each row."
+        "A value: the truth inpainted under one mask, against the truth, less the mean of its item. Normal masks are "
+        "first holes of other items; the hidden shares differ and are told with each row. Fig. 3f "
+        f"is another experiment, {FILL_SEEDS}: one mask of each kind, many seeds of F2."
     )
-    return Experiment("masks", "Normal masks and patches", told, submetric, rows)
+    return Experiment("mask_draws", "Draws of normal masks and of patches", told, submetric, rows)
 
 
 def objectives(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
@@ -127,8 +137,8 @@ def objectives(measure: Measure, dataset: Dataset, firsts: Sequence[First], base
             for objective in base.objectives
         ]
     told = (
-        "A value: one item of one first result. With first methods that are one method under several seeds, rows of the first "
-        "item are Fig. 4: one picture, seed after seed."
+        "A value: one item of one first result. Fig. 4, one picture under many seeds of one first method, is drawn with --seeds. "
+        "First methods that are one method under several seeds show the same in the rows of the first item."
     )
     return Experiment("objectives", "Objectives", told, submetric, tuple(rows))
 
@@ -163,6 +173,37 @@ def k(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting
         )
     told = "A value: D of the first item from one set of K second masks, no mask in two sets (Fig. 7b, one picture)."
     return Experiment("k", f"Number of second masks, {first.label}", told, submetric, tuple(rows))
+
+
+def seed_figures(name: str, rows: Sequence[Score], base: Setting, submetrics: Sequence[str]) -> list[Experiment]:
+    """Fig. 3f or Fig. 4 from the rows of ``seeded.under_seeds``, one for each sub-metric."""
+    labels = (NORMAL, PATCHES) if name == FILL_SEEDS else OBJECTIVES
+    told, title = (
+        (f"A value: the picture inpainted under one mask and one seed of F2, against the picture (Fig. 3f). {base.masks} seeds.",
+         f"{base.masks} seeds of F2, one normal mask and one of patches")
+        if name == FILL_SEEDS else
+        (f"A value: one seed of the first method (Fig. 4). {base.masks} seeds, one picture, one first and one second mask.",
+         f"Objectives under {base.masks} seeds of the first method")
+    )  # fmt: skip
+    made = []
+    for submetric in submetrics:
+        metrics = {metric_of(objective, submetric) for objective in OBJECTIVES}
+        of_label = {row.method: row for row in rows if row.metric in metrics}
+        spreads = tuple(
+            Spread(label, tuple(row.details["values"]), f"{row.details['hidden']:.0%} of the frame hidden")
+            for label in labels
+            if (row := of_label.get(label)) is not None
+        )
+        made.append(Experiment(f"{name}_{submetric}", title, told, submetric, spreads))
+    return made
+
+
+def measured_submetrics(rows: Sequence[Score]) -> tuple[list[str], str | None]:
+    """What to show of rows of ``seeded.under_seeds``: LPIPS, the paper's, or where it has no value all others, and why."""
+    known = [name for name in SUBMETRICS if any(row.value is not None and submetric_of(row.metric) == name for row in rows)]
+    if "lpips" in known or all(submetric_of(row.metric) != "lpips" for row in rows):
+        return (["lpips"] if "lpips" in known else known), None
+    return known, next((row.reason for row in rows if submetric_of(row.metric) == "lpips" and row.reason), None)
 
 
 def figure(experiment: Experiment) -> str:
@@ -230,15 +271,7 @@ def _of_masks(label: str, rows: Sequence[Score], submetric: str) -> Spread:
 def _seeded(setting: Setting, number: int) -> Setting:
     """The setting with its ``number``-th seed, of the second masks and of F2 where it has one."""
     seeded = with_patches(setting, seed=(setting.patches or Patches()).seed + number)
-    if not _takes_seed(setting):
-        return seeded
-    second = setting.second
-    first = int(second.constants.get("seed", 0))
-    return replace(seeded, second=replace(second, constants={**second.constants, "seed": first + number}))
-
-
-def _takes_seed(setting: Setting) -> bool:
-    return "seed" in inspect.signature(METHODS.get(setting.second.leaf)).parameters
+    return replace(seeded, second=under_seed(setting.second, number))
 
 
 def _words(value: float | None) -> str:

@@ -124,13 +124,13 @@ def _step(first: First, setting: Setting, protocol: str, fingerprint: str, compu
             "protocol": protocol,
             "fingerprint": fingerprint + compute.mark,
             "setting": setting.plain(),
-            **_states(setting, compute),
+            **weight_states(setting, compute),
         },
         time_limit_seconds=seconds,
     )
 
 
-def _states(setting: Setting, compute: Compute) -> dict[str, Any]:
+def weight_states(setting: Setting, compute: Compute) -> dict[str, Any]:
     """Whether the parameters of networks are there: an item without a value for want of them is measured again once they are."""
     if "lpips" not in setting.metrics or compute.random_weights is not None:
         return {}

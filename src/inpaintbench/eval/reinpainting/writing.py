@@ -13,7 +13,7 @@ from inpaintbench.eval.reinpainting.step import First
 from inpaintbench.eval.reinpainting.tables import HIGHER, Grid, as_csv, as_long_csv, as_markdown, tables_of
 from inpaintbench.eval.report.markup import number
 from inpaintbench.eval.slices import source_of
-from inpaintbench.eval.statistics import summarise
+from inpaintbench.eval.statistics import mean_of, summarise
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import write_atomically
 
@@ -58,6 +58,28 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
         better = "higher is better" if HIGHER[name] else "lower is better"
         heads = ["first masks", "method", "D", "95 %", "over known", "less truth's", "best on", "items"]
         yield heads, lines, f"D with {name.upper()} ({better}); {title}"
+
+
+def preferences(dataset: Dataset, rows: Rows) -> Iterator[str]:
+    """A sentence for each sub-metric by which D prefers first results to the truth itself, and in which bins."""
+    for name in SUBMETRICS:
+        of = {
+            (first.label, row.item_id): row.value
+            for first, found in rows
+            for row in found
+            if row.metric == f"{EXCESS}_{name}" and row.value is not None
+        }
+        better = []
+        for bin_name, items in bins_of(dataset).items():
+            for first, _ in rows:
+                mean = mean_of([value for item in items if (value := of.get((first.label, item))) is not None])
+                if mean is not None and (mean > 0 if HIGHER[name] else mean < 0):
+                    better.append(f"{first.label} ({bin_name}: {mean:+.4g})")
+        if better:
+            yield (
+                f"D with {name.upper()} prefers to the truth itself: {', '.join(better)}. It favours results that resemble what "
+                "F2 makes, so a better D than the truth's says nothing good of them."
+            )
 
 
 def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:

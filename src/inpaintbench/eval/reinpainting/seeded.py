@@ -1,0 +1,203 @@
+"""One picture, one mask, many seeds of one method: what the paper's Figs. 3f and 4 are of.
+
+Fig. 3f: the picture inpainted by F2 under its own first mask and under a patch mask, against the picture. Fig. 4: the picture
+inpainted by F1 under its first mask, again by F2 under one patch mask, and the three objectives. The patch mask hides the same
+share as the first mask, as the paper has it for Fig. 4; it states none for Fig. 3f.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from inpaintbench import frozen
+from inpaintbench.errors import InputError
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.metrics.base import Measurement
+from inpaintbench.eval.predict import MethodSpec, build
+from inpaintbench.eval.reinpainting import engine
+from inpaintbench.eval.reinpainting.leaves import metric_of
+from inpaintbench.eval.reinpainting.second_masks import patch_mask, second_hole
+from inpaintbench.eval.reinpainting.setting import Setting
+from inpaintbench.eval.reinpainting.step import SECONDS, TABLE, weight_states
+from inpaintbench.executors.base import Executor, Step, Task
+from inpaintbench.sharing import Compute, Shared
+from inpaintbench.types import Dataset, Frames, Hole, Plain, Score, content_id
+from inpaintbench.workspace import Blobs
+
+VERSION = "1"
+NORMAL, PATCHES = "normal mask", "patch mask"
+
+
+def under_seeds(
+    executor: Executor,
+    dataset: Dataset,
+    *,
+    root: Path | str,
+    item_id: str | None,
+    setting: Setting,
+    first: MethodSpec | None,
+    protocol: str,
+    fingerprint: str,
+    compute: Compute | None = None,
+    time_limit_seconds: float = SECONDS,
+) -> list[Score]:
+    """Measure one picture under many seeds; what stands in the ledger is kept.
+
+    Args:
+        executor: who does the work.
+        dataset: the frozen dataset.
+        root: its folder.
+        item_id: which picture; by default the first.
+        setting: F2, as many seeds as its ``masks`` say, patches of which the ratio plays no part, and sub-metrics.
+        first: F1, whose seed then varies (Fig. 4); None: the seed of F2 varies (Fig. 3f).
+        protocol: name for the rows.
+        fingerprint: of the protocol.
+        compute: how networks are run.
+        time_limit_seconds: for everything.
+
+    Returns:
+        A row for each mask (Fig. 3f, as ``method``) or objective (Fig. 4), and sub-metric; ``details`` hold ``values``, one a
+        seed, and ``hidden``, the share of the picture that was inpainted.
+
+    Raises:
+        InputError: no such item, an item without a hole, a method that is the same under every seed, or no result.
+    """
+    compute = compute or Compute()
+    row = _item(dataset, item_id)
+    varied = setting.second if first is None else first
+    step = Step(
+        name=f"reinpaint.seeds.{setting.key}.{content_id(asdict(varied), first is None)[:12]}",
+        version=VERSION,
+        table=TABLE,
+        record=Score,
+        function="inpaintbench.eval.reinpainting.seeded:seeded_one",
+        parameters={
+            "protocol": protocol, "fingerprint": fingerprint + setting.mark + compute.mark, "setting": setting.plain(),
+            "first": None if first is None else {**asdict(first), "constants": dict(first.constants)},
+            "first_version": None if first is None else build(first).version,
+            **weight_states(setting, compute),
+        },
+        time_limit_seconds=time_limit_seconds,
+    )  # fmt: skip
+    content = content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["fill"])
+    payload = {"root": str(Path(root).resolve()), "row": dict(row), "compute": asdict(compute)}
+    outcome = executor.run_together([(step, [Task(row["item_id"], content, payload, row["item_id"])])], label="seeds")[step.name]
+    if outcome.rejected:
+        raise InputError(f"item {row['item_id']!r} was not inpainted under seeds: {outcome.rejected[0].reason}")
+    rows: list[Score] = list(outcome.records)
+    if rows and rows[0].details.get("deterministic"):
+        raise InputError(str(rows[0].reason))
+    return rows
+
+
+def _item(dataset: Dataset, item_id: str | None) -> Plain:
+    found = [row for row in dataset.items if item_id in (None, row["item_id"])]
+    if not found:
+        raise InputError(f"{dataset.name!r} has no item {item_id!r}; the first is {dataset.items[0]['item_id']!r}")
+    if not found[0].get("hole_file_name"):
+        raise InputError(f"item {found[0]['item_id']!r} has no hole: there is nothing to inpaint")
+    return found[0]
+
+
+def seeded_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:  # noqa: ARG001 - what a step is given
+    """What one worker does: all seeds of one picture."""
+    row, setting = payload["row"], Setting.of(parameters["setting"])
+    shared = Shared(compute=Compute(**payload["compute"]))
+    truth, hole = frozen.truth_and_hole(payload["root"], row)
+    found: list[tuple[str, str, Sequence[Measurement], float]] = []
+    if parameters["first"] is None:
+        for name, mask in ((NORMAL, hole), (PATCHES, _patch(setting, row, hole))):
+            results = _results(setting.second, setting, truth, mask, row)
+            if results is None:
+                return [_deterministic(setting.second, row, parameters)]
+            measured = engine.distances(truth, results, metrics=setting.metrics, shared=shared)
+            found += [(name, metric_of("1-2", one), values, float(mask.mean())) for one, values in measured.items()]
+    else:
+        first = MethodSpec(**parameters["first"])
+        firsts = _results(first, setting, truth, hole, row)
+        if firsts is None:
+            return [_deterministic(first, row, parameters)]
+        for objective, values in _by_objective(truth, firsts, hole, setting, row, shared).items():
+            found += [(objective, metric_of(objective, one), some, float(hole.mean())) for one, some in values.items()]
+    return [_score(name, metric, values, hidden, row, parameters) for name, metric, values, hidden in found]
+
+
+def _patch(setting: Setting, row: Plain, hole: Hole) -> Hole:
+    """A patch mask that hides as much as the first hole, as nearly as whole patches can."""
+    assert setting.patches is not None
+    patches = replace(setting.patches, ratio=float(hole.mean()), count="exact")
+    return patch_mask(patches, item_id=row["item_id"], number=0, frames=row["frames"], height=row["height"], width=row["width"])
+
+
+def _results(spec: MethodSpec, setting: Setting, truth: Frames, mask: Hole, row: Plain) -> list[Frames] | None:
+    """The picture inpainted under every seed; None where the method takes no seed and gives the same twice."""
+    results: list[Frames] = []
+    for number in range(setting.masks):
+        leaf = build(seeded(spec, number))
+        # Programs that take no seed may draw one from the name of what they are given.
+        name = f"{row['item_id']}.{number}"
+        results.append(
+            engine.inpaint_again(leaf, truth, mask, fill=row["fill"], composited=setting.composited, item_id=name, fps=row["fps"])
+        )
+        if number == 1 and not takes_seed(spec) and np.array_equal(results[0], results[1]):
+            return None
+    return results
+
+
+def _by_objective(
+    truth: Frames, firsts: Sequence[Frames], hole: Hole, setting: Setting, row: Plain, shared: Shared
+) -> dict[str, Mapping[str, Sequence[Measurement]]]:
+    leaf, mask = build(setting.second), second_hole(_patch(setting, row, hole), hole)
+    seconds = [
+        engine.inpaint_again(
+            leaf, one, mask, fill=row["fill"], composited=setting.composited, item_id=f"{row['item_id']}.0", fps=row["fps"]
+        )
+        for one in firsts
+    ]
+    pairs = [
+        engine.distances(one, [two], metrics=setting.metrics, shared=shared) for one, two in zip(firsts, seconds, strict=True)
+    ]
+    return {
+        "0-1": engine.distances(truth, firsts, metrics=setting.metrics, shared=shared),
+        "0-2": engine.distances(truth, seconds, metrics=setting.metrics, shared=shared),
+        "1-2": {name: [pair[name][0] for pair in pairs] for name in setting.metrics},
+    }
+
+
+def seeded(spec: MethodSpec, number: int) -> MethodSpec:
+    """The method under its ``number``-th seed; itself where it takes none."""
+    if not takes_seed(spec):
+        return spec
+    return replace(spec, constants={**spec.constants, "seed": int(spec.constants.get("seed", 0)) + number})
+
+
+def takes_seed(spec: MethodSpec) -> bool:
+    """Whether a constant of the method is called ``seed``."""
+    return "seed" in inspect.signature(METHODS.get(spec.leaf)).parameters
+
+
+def _score(
+    name: str, metric: str, values: Sequence[Measurement], hidden: float, row: Plain, parameters: Plain
+) -> Score:  # fmt: skip
+    mean = engine.mean_over_masks(values)
+    kept = [one.value for one in values if one.value is not None and math.isfinite(one.value)]
+    return Score(
+        name, row["item_id"], metric, "frame", parameters["protocol"], parameters["fingerprint"], mean.value, mean.reason,
+        details={"values": kept, "hidden": hidden},
+    )  # fmt: skip
+
+
+def _deterministic(spec: MethodSpec, row: Plain, parameters: Plain) -> Score:
+    reason = (
+        f"{spec.leaf!r} is deterministic: it takes no seed and gave the same result twice, so that seeds spread nothing; name a "
+        "method that takes a seed, such as exemplar"
+    )
+    name, protocol, fingerprint = row["item_id"], parameters["protocol"], parameters["fingerprint"]
+    metric = metric_of("1-2", next(iter(parameters["setting"]["metrics"])))
+    return Score(NORMAL, name, metric, "frame", protocol, fingerprint, None, reason, details={"deterministic": True})
