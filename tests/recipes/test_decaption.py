@@ -183,6 +183,45 @@ def test_text_beside_a_film_is_used_and_broken_events_are_rows(tmp_path: Path) -
     assert all(row.reason.startswith("line ") for row in refused)
 
 
+CUE = "1\n00:00:00,500 --> 00:00:04,000\nhello there\n\n"
+
+
+def test_texts_that_show_nothing_cannot_be_read_or_are_two_cost_their_film_and_say_why(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    names = ("wide", "empty", "damaged", "foreign", "double", "shut", "near", "cafe\u0301")
+    for level, name in enumerate(names):
+        frames = (
+            np.random.default_rng(level).integers(0, 255, (1, 8, 8, 3), dtype=np.uint8).repeat(8, 1).repeat(8, 2).repeat(160, 0)
+        )
+        video.write_browser(sources / f"{name}.mp4", frames, fps=30.0)
+    (sources / "wide.SRT").write_bytes(CUE.encode("utf-32"))
+    (sources / "empty.srt").write_text("\n")
+    (sources / "damaged.srt").write_bytes("nothing timed".encode("utf-16"))
+    (sources / "foreign.srt").write_bytes(CUE.replace("hello", "здравствуйте, как ваши дела").encode("cp1251"))
+    (sources / "double.srt").write_text(CUE), (sources / "double.vtt").write_text(CUE)
+    with (sources / "shut.srt").open("wb") as file:
+        file.truncate(200_000_000)
+    (sources / "near.en.srt").write_text(CUE)
+    (sources / "caf\u00e9.srt").write_text(CUE)
+    recipe = RECIPE.model_copy(update={"covered_share": 1.0, "side": 64})
+    workspace, _, dataset = built(tmp_path / "workspace", recipe, SourceSpec("folder", {"folder": str(sources)}))
+    origins = {row["source_uri"]: row["attributes"]["timed_text.origin"] for row in dataset.items}
+    assert origins == {"wide.mp4": "file", "near.mp4": "invented", "cafe%CC%81.mp4": "file"}
+    refused = {row.name: row.reason for row in workspace.table("rejected", Rejection, step="timed_text")}
+    assert refused == {
+        "empty.mp4": "its text 'empty.srt' shows nothing: the file holds no events",
+        "damaged.mp4": "its text 'damaged.srt' shows nothing: read as utf-16-le; line 1: text without times: 'nothing timed'",
+        "foreign.mp4": refused["foreign.mp4"],
+        "double.mp4": "has 2 files of text, double.srt and double.vtt: keep one",
+        "shut.mp4": "shut.srt has 200000000 bytes; a subtitle file has at most 100000000",
+    }
+    assert "shows nothing: its encoding cannot be told" in refused["foreign.mp4"]
+    told = {row.name: row.reason for row in workspace.table("rejected", Rejection, step="timed_text.events")}
+    assert told["near.mp4"].endswith("(near.en.srt)")
+    assert told["wide.SRT"] == "read as utf-32-le"
+
+
 @pytest.mark.real
 @pytest.mark.long
 def test_real_films(assets: Path, tmp_path: Path) -> None:

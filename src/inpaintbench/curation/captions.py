@@ -19,11 +19,12 @@ from inpaintbench.curation.timed_text import (
     read_timed_text,
     to_data,
 )
+from inpaintbench.errors import Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
-from inpaintbench.types import Attribute, Clip, Plain, Source, item_rng
+from inpaintbench.types import Attribute, Clip, Plain, Source, TextEvent, item_rng
 from inpaintbench.workspace import Blobs, Workspace
 
-VERSION = "1"
+VERSION = "2"
 NAME = "timed_text"
 LETTERS = f"{NAME}.letters_on_screen"
 """Attribute: letters on screen, averaged over the clip's time; how much text its source brings, whatever it is drawn like."""
@@ -34,6 +35,8 @@ def read(
     executor: Executor, sources: Sequence[Source], footage: Sequence[Footage], durations: Mapping[str, float], *, seed: int
 ) -> Outcome:
     """The timed text of every source to ``attributes``; what had to be skipped in a file to ``rejected``, with its line.
+
+    A source whose file gives no text is refused with the reason: invented text in its place would be another film's.
 
     Args:
         executor: who does the work.
@@ -54,7 +57,8 @@ def read(
     tasks = []
     for row in sources:
         where = payloads.get(row.uri, {})
-        given = {"source_id": row.source_id, "path": where.get(NAME), "duration_seconds": durations[row.source_id]}
+        names = {name: where.get(f"{NAME}_{name}", []) for name in ("doubles", "near")}
+        given = {"source_id": row.source_id, "path": where.get(NAME), "duration_seconds": durations[row.source_id], **names}
         tasks.append(Task(row.source_id, f"{row.sha256} {where.get(f'{NAME}_state', '')}", given, row.uri))
     outcome = executor.run(step, tasks)
     # A reason names the file of text, which lies beside the film under the same name.
@@ -74,25 +78,41 @@ def _text_name(uri: str, where: Plain) -> str:
 
 
 def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
-    """A row with the events and where they come from, and one row without a value for each event that was skipped."""
+    """A row with the events and where they come from, and one row without a value for each event that was skipped.
+
+    Raises:
+        Rejected: the file of text holds none, or there are several files.
+        InputError: it cannot be read.
+    """
     source_id = payload["source_id"]
     if payload["path"] is None:
         rng = item_rng(parameters["seed"], NAME, source_id)
         events = invented_timed_text(payload["duration_seconds"], rng)
-        skipped: list[Attribute] = []
+        told = [
+            f"is not the text of the film, which is invented: name it like the film to use it ({name})"
+            for name in payload["near"]
+        ]
         origin = "invented"
     else:
-        text = read_timed_text(Path(os.fsdecode(unquote_bytes(payload["path"]))))
-        events, origin = text.events, "file"
-        skipped = [
-            Attribute(source_id, f"{NAME}.skipped", None, f"line {row.line}: {row.reason}", NAME, VERSION) for row in text.skipped
-        ]
-        skipped += [Attribute(source_id, f"{NAME}.skipped", None, note, NAME, VERSION) for note in text.notes]
+        events, told = _from_file(payload)
+        origin = "file"
     rows = [
         data_attribute(blobs, source_id, NAME, to_data(events), producer=NAME),
         Attribute(source_id, f"{NAME}.origin", origin, None, NAME, VERSION),
     ]
-    return [*rows, *skipped]
+    return [*rows, *(Attribute(source_id, f"{NAME}.skipped", None, reason, NAME, VERSION) for reason in told)]
+
+
+def _from_file(payload: Plain) -> tuple[tuple[TextEvent, ...], list[str]]:
+    if payload["doubles"]:
+        raise Rejected(f"has {len(payload['doubles'])} files of text, {' and '.join(payload['doubles'])}: keep one")
+    path = Path(os.fsdecode(unquote_bytes(payload["path"])))
+    text = read_timed_text(path)
+    skipped = [f"line {row.line}: {row.reason}" for row in text.skipped]
+    if not text.events:
+        # How the file was read explains the lines that could not be used, so it comes first.
+        raise Rejected(f"its text {path.name!r} shows nothing: {'; '.join([*text.notes, *skipped[:1]])}")
+    return text.events, [*skipped, *text.notes]
 
 
 @dataclass(frozen=True)
@@ -106,11 +126,14 @@ class Texts:
 
 
 def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attribute]) -> Texts:
-    """The part of its source's text that each clip shows, times counted from its start; written to ``attributes``."""
+    """The part of its source's text that each clip shows, times counted from its start; written to ``attributes``.
+
+    Clips of sources whose text was refused show none and have no rows.
+    """
     blobs = workspace.blobs
     blob_of = {row.subject_id: row.blob for row in texts if row.name == NAME and row.blob}
     found, letters = [], []
-    for clip in clips:
+    for clip in (clip for clip in clips if clip.source_id in blob_of):
         events = from_data(_json(blobs.path(blob_of[clip.source_id])))
         shown = clip_events(events, clip.start_frame / clip.fps, clip.end_frame / clip.fps)
         found.append(data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME))

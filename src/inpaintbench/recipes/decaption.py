@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import captions, select, split
 from inpaintbench.deviations import Deviation
+from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.export.histogram import histogram_svg
@@ -31,6 +32,7 @@ from inpaintbench.workspace import Workspace
 
 DIFFICULTIES = ("easy", "medium", "hard")
 BACKGROUNDS = ("none", "transparent", "opaque")
+_NO_TEXT = "no clip shows any text; `inpaintbench curation rejected` says why"
 RATIO_PLOT = "missing_ratio.svg"
 COVERED = "mask.overlay_fraction"
 """Attribute of an overlay: share of the clip's pixels that it paints."""
@@ -120,6 +122,9 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build decaption")
     texts = captions.of_clips(workspace, clips, list(stages.facts_of(workspace, [captions.NAME]).values()))
+    clips = [clip for clip in clips if clip.clip_id in texts.blobs]
+    if not clips:
+        raise RunError(_NO_TEXT)
     if recipe.behaviour == "as-published":
         painted, measured = _painted(recipe, executor, workspace, clips, texts)
         share_of = {row.subject_id: row.value for row in measured if row.name == COVERED}
@@ -182,7 +187,7 @@ def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequenc
     stages.write_items(
         workspace, items, [slices.everything(list(facts)), *made],
         {name: why for _, missing in parts for name, why in missing.items()},
-        empty="no clip shows any text; `inpaintbench curation rejected` says why",
+        empty=_NO_TEXT,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,11 +81,48 @@ def test_subrip() -> None:
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r", "\n"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_line_ends_and_byte_order_marks_change_nothing(newline: str, encoding: str) -> None:
-    found = parse_timed_text(SUBRIP.replace("\n", newline).encode(encoding))
-    assert found.events == parse_timed_text(SUBRIP.encode()).events
-    assert bool(found.notes) == (encoding == "utf-16")
+@pytest.mark.parametrize("mark", [True, False], ids=["mark", "no mark"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["Grüße – déjà vu", "Привет, мир", "你好，世界", "こんにちは 😀"])
+def test_line_ends_encodings_and_byte_order_marks_change_nothing(newline: str, encoding: str, mark: bool, text: str) -> None:
+    written = SUBRIP + f"\n9\n00:01:00,000 --> 00:01:01,000\n{text}\n"
+    found = parse_timed_text(("\ufeff" * mark + written.replace("\n", newline)).encode(encoding))
+    assert found.events == parse_timed_text(written.encode()).events
+    assert [event.text for event in found.events[-1:]] == [text]
+    assert [note.partition(",")[0] for note in found.notes] == ([f"read as {encoding}"] if encoding != "utf-8" else [])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1251", "Привет, мир, как дела сегодня"),
+        ("koi8-r", "Привет, мир, как дела сегодня"),
+        ("cp1253", "Καλημέρα, κόσμε, τι κάνεις"),
+        ("gbk", "你好，世界。今天天气很好，我们出去走走吧"),
+        ("shift-jis", "こんにちは、世界。今日はいい天気ですね。"),
+        ("euc-kr", "안녕하세요 여러분 오늘 날씨가 좋네요"),
+    ],
+)
+def test_text_in_an_encoding_that_nobody_can_tell_is_refused_and_not_garbled(encoding: str, text: str) -> None:
+    for written in (f"1\n00:00:00,000 --> 00:00:01,000\n{text}\n", ASS.replace("Hello", text)):
+        found = parse_timed_text(written.encode(encoding))
+        assert (found.events, found.skipped) == ((), ())
+        assert re.fullmatch(r"its encoding cannot be told: byte \d+ is not UTF-8, and \d+% .* save it as UTF-8", found.notes[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["Où ça ? À côté, là-bas, près de l'école où naît l'été", "Ærlig talt, på øya, så går gjøken", "¿Qué? ¡Así, señor!"]
+)
+def test_western_european_text_is_read_as_windows_1252(text: str) -> None:
+    found = parse_timed_text(("1\n00:00:00,000 --> 00:00:01,000\n" + f"{text}\n" * 9).encode("cp1252"))
+    assert found.events[0].text == "\n".join([text] * 9)
+
+
+def test_zero_bytes_are_told() -> None:
+    block = b"1\n00:00:00,000 --> 00:00:01,000\nfine\n\n"
+    found = parse_timed_text(block + bytes(300))
+    assert found.notes[0] == "zero bytes, which no text has: 300; the file is damaged or no text"
+    assert parse_timed_text(bytes(40)).notes[0].startswith("zero bytes, which no text has: 40")
 
 
 def test_other_encodings_are_read_and_said() -> None:

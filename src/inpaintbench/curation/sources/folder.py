@@ -11,11 +11,9 @@ from urllib.parse import quote, unquote
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.text_files import TextFiles, state
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
-from inpaintbench.types import content_id
 
-TEXT_SUFFIXES = (".srt", ".ass", ".ssa", ".vtt")
-"""Files of timed text; one of the same name beside a video belongs to it."""
 _SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
 
 
@@ -42,13 +40,11 @@ class FolderSource:
 
     def footage(self) -> Iterator[Footage]:
         """One piece of footage a file; its content is judged by size and time of change."""
+        texts = TextFiles()
         for path in sorted(self._files(), key=os.fsencode):
             relative = quote(os.fsencode(path.relative_to(self.folder)))
-            payload = {"path": quote(os.fsencode(path.absolute()))}
-            texts = [path.with_suffix(suffix) for suffix in TEXT_SUFFIXES if path.with_suffix(suffix).is_file()]
-            if texts:
-                payload |= {"timed_text": quote(os.fsencode(texts[0].absolute())), "timed_text_state": _state(texts[0])}
-            yield Footage(name=relative, uri=relative, origin=self.name, content=_state(path), payload=payload)
+            payload = {"path": quote(os.fsencode(path.absolute())), **texts.of(path)}
+            yield Footage(name=relative, uri=relative, origin=self.name, content=state(path), payload=payload)
 
     def _files(self) -> Iterator[Path]:
         seen: set[str] = set()
@@ -90,11 +86,3 @@ def unquote_bytes(text: str) -> bytes:
 def _plain_or_broken(path: Path) -> bool:
     # A broken link is worth a row with a reason; pipes and devices are not footage and would block.
     return path.is_file() or (path.is_symlink() and not path.exists())
-
-
-def _state(path: Path) -> str:
-    try:
-        status = path.stat()
-    except OSError as error:
-        return content_id("unreadable", error.errno)
-    return content_id(status.st_size, status.st_mtime_ns, os.access(path, os.R_OK))

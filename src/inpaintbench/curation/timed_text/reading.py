@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from pathlib import Path
 
 from inpaintbench.curation.timed_text import ass, cues
+from inpaintbench.curation.timed_text.encodings import decoded
 from inpaintbench.curation.timed_text.records import Skipped, TimedText
 from inpaintbench.errors import InputError
 
@@ -15,16 +15,15 @@ __all__ = ["Skipped", "TimedText", "parse_timed_text", "read_timed_text"]
 MOST_BYTES = 100_000_000
 """Of a subtitle file; a longer file is something else."""
 
-_REPLACED = "\N{REPLACEMENT CHARACTER}"
 _NEWLINE = re.compile("\r\n|\r|\n")
-_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 def read_timed_text(path: Path | str) -> TimedText:
     """The events of a SubRip (.srt), WebVTT (.vtt) or Sub Station Alpha (.ass, .ssa) file, told apart by their content.
 
-    UTF-8 and UTF-16 with a byte-order mark are read as such, UTF-8 also with a few wrong bytes, which become U+FFFD; other bytes
-    as Windows-1252. A note says what was done.
+    UTF-8, UTF-16 and UTF-32 are read with a byte-order mark and without, UTF-8 also with a few wrong bytes, which become U+FFFD.
+    Other bytes are Windows-1252 where they can be Western European text; else the file has no events. A note says what was done,
+    and why there are no events.
 
     Raises:
         InputError: the file cannot be opened, or is larger than 100 MB.
@@ -42,7 +41,10 @@ def read_timed_text(path: Path | str) -> TimedText:
 
 def parse_timed_text(content: bytes) -> TimedText:
     """The events in the bytes of a subtitle file; see ``read_timed_text``."""
-    text, notes = decoded(content)
+    try:
+        text, notes = decoded(content)
+    except InputError as error:
+        return TimedText((), (), (str(error),))
     lines = _NEWLINE.split(text)
     if ass.is_ass(lines):
         events, skipped = ass.read(lines)
@@ -53,24 +55,3 @@ def parse_timed_text(content: bytes) -> TimedText:
         notes = (*notes, "the file holds no events")
     ordered = sorted(events, key=lambda event: event.start_seconds)
     return TimedText(tuple(ordered), tuple(sorted(skipped, key=lambda row: row.line)), notes)
-
-
-def decoded(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text of ``content``, and notes on how it was decoded where that was not plain UTF-8."""
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            return content[len(mark) :].decode(encoding, errors="replace"), (f"read as {encoding}",)
-    try:
-        return content.decode("utf-8-sig"), ()
-    except UnicodeDecodeError as error:
-        where = f"byte {error.start} is not UTF-8"
-    mended = content.decode("utf-8-sig", errors="replace")
-    wrong = mended.count(_REPLACED) - content.count(_REPLACED.encode())
-    right = sum(letter > "\x7f" for letter in mended) - wrong
-    # In other encodings letters beyond ASCII hardly ever happen to be UTF-8.
-    if right > wrong or content.startswith(codecs.BOM_UTF8):
-        return mended, (f"read as UTF-8, wrong places replaced by U+FFFD: {wrong}; {where}",)
-    try:
-        return content.decode("cp1252"), (f"read as Windows-1252: {where}",)
-    except UnicodeDecodeError:
-        return content.decode("latin-1"), (f"read as Latin-1: {where}",)
