@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -52,7 +53,7 @@ def bins_of(dataset: Dataset) -> dict[str, tuple[str, ...]]:
 def grid_of(
     found: Mapping[tuple[str, str], Sequence[Score]], settings: Mapping[tuple[str, str], Setting], dataset: Dataset
 ) -> Grid:
-    """Means over the items of each bin; a mean leaves out items without a value, and is None where nothing is left.
+    """Means over the items of each bin; a mean leaves out items whose value is missing or infinite, and is None without any.
 
     Args:
         found: (label of the first method, key of the setting) -> rows, as ``step.inpaint_again_all`` gives them.
@@ -63,13 +64,17 @@ def grid_of(
     methods = tuple(dict.fromkeys(label for label, _ in found))
     some = next(iter(settings.values()))
     values: dict[Cell, float | None] = {}
+    left_out: dict[Cell, int] = {}
     for (second, ratio), setting in settings.items():
         for method in methods:
             column = {(row.metric, row.item_id): row.value for row in found[method, setting.key]}
             for first, objective, name in product(bins, setting.objectives, setting.metrics):
-                known = [column.get((metric_of(objective, name), item)) for item in bins[first]]
-                mean = mean_of([value for value in known if value is not None])
-                values[Cell(second, ratio, first, method, objective, name)] = mean
+                cell = Cell(second, ratio, first, method, objective, name)
+                given = (column.get((metric_of(objective, name), item)) for item in bins[first])
+                known = [value for value in given if value is not None]
+                values[cell] = mean_of(known)
+                if infinite := sum(map(math.isinf, known)):
+                    left_out[cell] = infinite
     return Grid(
         seconds=tuple(dict.fromkeys(second for second, _ in settings)),
         ratios=tuple(dict.fromkeys(ratio for _, ratio in settings)),
@@ -80,6 +85,7 @@ def grid_of(
         values=values,
         origin=f"{dataset.name}: {len(dataset.items)} items, K {some.masks}.",
         unsure=_unsure(dataset, bins),
+        left_out=left_out,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
@@ -45,6 +45,8 @@ class Grid:
     """Where the numbers come from, for the head of a file."""
     unsure: str | None = None
     """Why no number stands out as the best; None where the best of a block is in bold."""
+    left_out: Mapping[Cell, int] = field(default_factory=dict)
+    """How many infinite values are in no mean, for the combinations that have any."""
 
     def value(self, cell: Cell) -> float | None:
         """The mean, or None."""
@@ -155,11 +157,11 @@ def as_long_csv(grid: Grid) -> str:
     """Every number of the grid on a row of its own."""
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow([*Cell._fields, "value"])
+    writer.writerow([*Cell._fields, "value", "n_infinite"])
     axes = (grid.seconds, grid.ratios, grid.firsts, grid.methods, grid.objectives, grid.submetrics)
     for cell in map(Cell._make, product(*axes)):
         value = grid.value(cell)
-        writer.writerow([*cell, "" if value is None else value])
+        writer.writerow([*cell, "" if value is None else value, grid.left_out.get(cell, 0)])
     return sink.getvalue()
 
 

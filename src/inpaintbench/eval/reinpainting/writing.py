@@ -53,7 +53,7 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
                 share = f"{chosen.shares[first.label]:.0%}" if first.label in chosen.shares else "–"
                 lines.append(
                     [bin_name, first.label, _words(d.mean), between, _words(means[KNOWN].mean), _words(means[EXCESS].mean), share,
-                     str(d.n)]
+                     f"{d.n} · {d.n_infinite} ∞ left out" if d.n_infinite else str(d.n)]
                 )  # fmt: skip
         better = "higher is better" if HIGHER[name] else "lower is better"
         heads = ["first masks", "method", "D", "95 %", "over known", "less truth's", "best on", "items"]
@@ -93,6 +93,10 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
     bold = "Best of each block in bold: PSNR and SSIM highest, LPIPS lowest."
     best = f"No best: {grid.unsure}." if grid.unsure else bold
     head.append(f"{best} A dash: no item has a value.")
+    if grid.left_out:
+        number_left = sum(grid.left_out.values())
+        words = "1 infinite value is" if number_left == 1 else f"{number_left} infinite values are"
+        head.append(f"{words} in no mean, of results that equal what they are compared with; `grid.csv` has how many of each.")
     text = "\n\n".join([*head, *(as_markdown(table, bold=grid.unsure is None) for table in made)])
     write_atomically(folder / PAGE, text.encode())
     return folder / PAGE

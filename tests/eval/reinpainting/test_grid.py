@@ -1,0 +1,43 @@
+"""What a table of means leaves out is said in it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+from tests.eval.report.hand_made import dataset
+
+from inpaintbench.eval.predict import MethodSpec
+from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED
+from inpaintbench.eval.reinpainting.grid import grid_of
+from inpaintbench.eval.reinpainting.second_masks import Patches
+from inpaintbench.eval.reinpainting.setting import setting_of
+from inpaintbench.eval.reinpainting.writing import write_grid
+from inpaintbench.types import Score
+
+VALUES = {"exact": {"a1": math.inf, "b1": 30.0}, "spoilt": {"a1": 40.0, "b1": 30.0}}
+
+
+def test_infinite_values_that_are_in_no_mean_are_counted(tmp_path: Path) -> None:
+    setting = setting_of(
+        AS_PUBLISHED, second=MethodSpec("telea", "telea"), masks=1, patches=Patches(ratio=0.4), submetrics=["psnr"]
+    )
+    found = {
+        (method, setting.key): [
+            Score(method, item, "reinpaint_psnr", "frame", AS_PUBLISHED.name, AS_PUBLISHED.fingerprint, value, None)
+            for item, value in by_item.items()
+        ]
+        for method, by_item in VALUES.items()
+    }
+    grid = grid_of(found, {("telea", "40%"): setting}, dataset({"s": ["a1", "b1"]}))
+    page = write_grid(tmp_path, grid).read_text()
+    assert "1 infinite value is in no mean" in page
+    with (tmp_path / "grid.csv").open(newline="") as file:
+        rows = {row["method"]: row for row in csv.DictReader(file) if row["objective"] == "1-2"}
+    assert {method: (row["value"], row["n_infinite"]) for method, row in rows.items()} == {
+        "exact": ("30.0", "1"), "spoilt": ("35.0", "0")
+    }  # fmt: skip
+    without = {key: [row for row in rows if row.method == "spoilt"] for key, rows in found.items() if key[0] == "spoilt"}
+    kept = write_grid(tmp_path / "kept", grid_of(without, {("telea", "40%"): setting}, dataset({"s": ["a1", "b1"]})))
+    assert "infinite" not in kept.read_text()
