@@ -240,6 +240,8 @@ def test_one_run_takes_all_kinds_and_refuses_one_label_twice(made: Path) -> None
     assert Workspace("RUN").steps("predictions") == ["predict.f", "predict.telea", "predict.wide"]
     with pytest.raises(InputError, match="two methods are called 'telea'; give each its own label, such as --method other=NAME"):
         call(made, "--method", "telea", "--method", "telea,radius_pixels=9")
+    with pytest.raises(InputError, match="two methods are called 'telea'"):
+        call(made, "--method", "telea", "--method", "TELEA=telea,radius_pixels=9")
 
 
 def test_predict_takes_constants_too(made: Path) -> None:

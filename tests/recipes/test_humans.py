@@ -18,7 +18,7 @@ from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.masks.block_json import hole_of, read_blocks
+from inpaintbench.masks.block_json import hole_of, read_blocks, write_blocks
 from inpaintbench.recipes.humans import BLOCKS_FILE, HumansRecipe
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
@@ -117,6 +117,24 @@ def test_the_mask_file_of_a_challenge_gives_the_same_holes_again(
     check_published(again)
     wanted = {f"{row['item_id']}.png": row["hole_sha256"] for row in dataset.items[:4]}
     assert {row["source_uri"]: row["hole_sha256"] for row in rebuilt.items} == wanted
+
+
+def test_blocks_of_one_name_go_to_no_photograph_by_chance(tmp_path: Path) -> None:
+    for folder, level in (("a", 60), ("b", 200)):
+        (tmp_path / "originals" / folder).mkdir(parents=True)
+        video.write_image(tmp_path / "originals" / folder / "1.png", np.full((300, 300, 3), level, np.uint8))
+    source = SourceSpec("folder", {"folder": str(tmp_path / "originals"), "media": "image"})
+    recipe, blocks = HumansRecipe(given_blocks=True, splits={"test": 1.0}), tmp_path / "blocks.json"
+    with LocalExecutor(Workspace(tmp_path / "workspace"), workers=0) as executor:
+        write_blocks(blocks, {"1.png": [(0, 0, 40)]})
+        with pytest.raises(
+            InputError, match=r"the blocks of '1\.png' may be of 'a/1\.png' or 'b/1\.png': write them with their folders"
+        ):
+            build(recipe, [source], executor, executor.workspace, blocks=blocks)
+        write_blocks(blocks, {"a/1.png": [(0, 0, 40)], "b/1.png": [(50, 50, 60)]})
+        _, dataset = build(recipe, [source], executor, executor.workspace, blocks=blocks)
+    found = {row["source_uri"]: row["attributes"]["mask.block_triples"] for row in dataset.items}
+    assert found == {"a/1.png": [[0, 0, 40]], "b/1.png": [[50, 50, 60]]}
 
 
 def test_splits_that_are_no_shares_are_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -78,9 +79,9 @@ def method_specs(
 
 
 def check_labels(specs: Sequence[MethodSpec]) -> None:
-    """Raise ``UsageError`` where two methods have one label."""
-    labels = [spec.label for spec in specs]
-    if double := [label for label in labels if labels.count(label) > 1]:
+    """Raise ``UsageError`` where two methods have one label; their files are one where a file system ignores case."""
+    labels = [unicodedata.normalize("NFC", spec.label).casefold() for spec in specs]
+    if double := [spec.label for spec, label in zip(specs, labels, strict=True) if labels.count(label) > 1]:
         raise UsageError(f"two methods are called {double[0]!r}; give each its own label, such as --method other=NAME")
 
 

@@ -127,12 +127,27 @@ def _read(path: Path | None) -> dict[str, list[Block]]:
 def _given(recipe: HumansRecipe, clips: Sequence[Clip], uri: Mapping[str, str], path: Path | None) -> list[render.MaskRequest]:
     blocks = _read(path)
     names = {clip.clip_id: display_name(uri[clip.source_id]) for clip in clips}
-    found = {clip_id: blocks.get(name) or blocks.get(Path(name).name) or [] for clip_id, name in names.items()}
-    chosen = {clip_id: [list(block) for block in of_clip] for clip_id, of_clip in found.items()}
+    keys = _keys(list(dict.fromkeys(names.values())), blocks)
+    chosen = {clip_id: [list(block) for block in blocks.get(keys[name], ())] for clip_id, name in names.items()}
     return [
         render.MaskRequest(clip, "given_blocks", {"blocks": chosen[clip.clip_id]}, recipe.seed, name=uri[clip.source_id])
         for clip in clips
     ]
+
+
+def _keys(names: Sequence[str], blocks: Mapping[str, Sequence[Block]]) -> dict[str, str]:
+    """Photograph -> its entry in a mask file: by its path in the folder of photographs, else by its name alone.
+
+    Raises:
+        InputError: a name without folders is that of several photographs.
+    """
+    keys = {name: name if name in blocks else Path(name).name for name in names}
+    taken: dict[str, str] = {}
+    for name, key in keys.items():
+        if key in blocks and key in taken:
+            raise InputError(f"the blocks of {key!r} may be of {taken[key]!r} or {name!r}: write them with their folders")
+        taken[key] = name
+    return keys
 
 
 def _write_items(

@@ -191,6 +191,9 @@ def test_files_that_are_none_are_one_sentence(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match=name):
             read_judgements(tmp_path / name, comparing(), at=0.0)
+    (tmp_path / "c.csv").write_text("rater,question,subject,choice,choice\nann,best_of,i2,a,b\n")
+    with pytest.raises(InputError, match=r"c\.csv has two columns 'choice'; keep one"):
+        read_judgements(tmp_path / "c.csv", comparing(), at=0.0)
     with pytest.raises(InputError, match="cannot be read"):
         read_judgements(tmp_path / "missing.csv", comparing(), at=0.0)
     with pytest.raises(InputError, match=r"choose from \.parquet"):

@@ -74,6 +74,7 @@ def test_a_plain_list_may_have_remarks(tmp_path: Path) -> None:
     [
         ("a.csv", "link,author\nhttps://a.test/1,x\n", "no column 'url'; it has link, author"),
         ("a.csv", "", "no column 'url'; it has none at all"),
+        ("a.csv", "url,author,URL\nhttps://a.test/1,x,https://a.test/2\n", "has two columns 'url'; keep one"),
         ("a.csv", "url\n", "holds no addresses"),
         ("a.csv", "url,author\nhttps://a.test/1,x\n,y\n", r"a.csv, line 3: there is no address"),
         ("a.csv", "url,author\nhttps://a.test/1\n", r"a.csv, line 2: 1 values for 2 columns"),

@@ -84,6 +84,7 @@ def test_files_that_hold_no_joints_are_refused(tmp_path: Path) -> None:
         ("b.json", "{", "b.json is not"),
         ("c.json", '{"pictures": [{"item": "a", "of": "both", "joints": []}]}', "of 'both'; write truth or prediction"),
         ("d.csv", "item,of,x,y\n", "d.csv lacks the column 'name'"),
+        ("e.csv", "item,of,name,x,y,x\n", "e.csv has two columns 'x'; keep one"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=complaint):

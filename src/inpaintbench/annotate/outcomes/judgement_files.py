@@ -167,6 +167,8 @@ def _from_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             _DELIMITERS, key=lambda one: len({name.strip().strip('"') for name in first.split(one)} & {*SCHEMA.names, "subject"})
         )
         columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        if twice := [name for name in columns if name and columns.count(name) > 1]:
+            raise InputError(f"{path.name} has two columns {twice[0]!r}; keep one")
         lines = csv.reader(file, delimiter=delimiter)
         for cells in lines:
             place = f"line {lines.line_num + 1}"

@@ -156,6 +156,8 @@ def _parquet(path: Path) -> Iterator[Entry]:
 
 
 def _need_url(path: Path, columns: list[str]) -> None:
+    if twice := [column for column in columns if column and columns.count(column) > 1]:
+        raise InputError(f"the list {str(path)!r} has two columns {twice[0]!r}; keep one")
     if "url" not in columns:
         raise InputError(f"the list {str(path)!r} has no column 'url'; it has {', '.join(columns) or 'none at all'}")
 

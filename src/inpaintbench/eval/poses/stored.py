@@ -102,6 +102,8 @@ def _csv(path: Path) -> Iterator[tuple[str, str, _Entry]]:
         reader = csv.DictReader(file)
         if lacking := [column for column in _COLUMNS if column not in (reader.fieldnames or ())]:
             raise InputError(f"{path.name} lacks the column {lacking[0]!r}; wanted {', '.join(_COLUMNS)}")
+        if twice := [column for column in reader.fieldnames or () if (reader.fieldnames or ()).count(column) > 1]:
+            raise InputError(f"{path.name} has two columns {twice[0]!r}; keep one")
         rows: dict[tuple[str, str, str | None], list[Mapping[str, Any]]] = {}
         for row in reader:
             of = _checked_of(row["of"], f"line {reader.line_num} of {path.name}")
