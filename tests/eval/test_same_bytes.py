@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import every_metric
-import numpy as np
 import numpy.typing as npt
 import pytest
 from every_metric import HEIGHT, RANDOM, WIDTH, built, measured, measured_here, moving_picture, noisy, view_of, wandering_hole
+from laid_out import BYTES_APART, FEW_OFFSETS, everywhere
 from tiny_networks import add_tiny_clip
 
 from inpaintbench import video
@@ -21,14 +21,12 @@ from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.sharing import Shared
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
 
-BYTES_APART = 64
-"""Of a vector register, and of a line of the processor's cache."""
 READ_NO_PIXELS = {"wnjd": "compares joints; pixels are its estimator's", "par": "its network comes from the user"}
-FEW_OFFSETS = (0, 1, 7, 16, 36, 63)
 DEAR = (
     "lpips", "fid", "kid", "vfid", "vfid_clips", "pvcs", "p_ids", "u_ids", "lama_f1", "imaging_quality", "musiq",
     "subject_consistency",
@@ -41,18 +39,6 @@ def frames_of(name: str) -> int:
     return 11 if name in ("pvcs", "vfid", "vfid_clips") else 5
 
 
-def laid_out(array: npt.NDArray[Any], *, offset: int, spread: bool) -> npt.NDArray[Any]:
-    """A copy that begins ``offset`` bytes behind a multiple of 64; ``spread``: with gaps between its rows and frames."""
-    shape = (array.shape[0], array.shape[1] + 3, array.shape[2] + 5, *array.shape[3:]) if spread else array.shape
-    nbytes = int(np.prod(shape)) * array.itemsize
-    raw = np.zeros(nbytes + 2 * BYTES_APART, np.uint8)
-    begin = -raw.ctypes.data % BYTES_APART + offset
-    held = raw[begin : begin + nbytes].view(array.dtype).reshape(shape)[:, : array.shape[1], : array.shape[2]]
-    held[...] = array
-    assert held.ctypes.data % BYTES_APART == offset
-    return held
-
-
 def content(found: dict[str, Measurement]) -> dict[str, Any]:
     """All that a row of scores holds of a measurement, to the last bit."""
     return {
@@ -61,32 +47,25 @@ def content(found: dict[str, Measurement]) -> dict[str, Any]:
     }
 
 
-def item(name: str, *, offset: int, spread: bool = False) -> ItemView:
-    truth, hole = moving_picture(frames_of(name)), wandering_hole(frames_of(name))
-    given = view_of(truth, hole, noisy(truth, levels=20))
-    parts = {
-        part: laid_out(getattr(given, part), offset=offset, spread=spread)
-        for part in ("truth", "hole", "prediction", "composite", "object_mask")
-    }
-    return _with(given, parts)
+PARTS = ("truth", "hole", "prediction", "composite", "object_mask")
 
 
-def _with(view: ItemView, parts: dict[str, Any]) -> ItemView:
-    made = {part: partial(lambda held: held, held) for part, held in parts.items()} | {"prompts": lambda: view.prompts}
+def view_with(view: ItemView, arrays: Sequence[npt.NDArray[Any]]) -> ItemView:
+    """The same item, its parts where ``arrays`` lie."""
+    made = {part: partial(lambda held: held, held) for part, held in zip(PARTS, arrays, strict=True)}
     return ItemView(
-        item_id="item", frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=made, shared=view.shared
-    )
+        item_id="item", frames=view.frames, height=view.height, width=view.width, fps=view.fps,
+        parts={**made, "prompts": lambda: view.prompts}, shared=Shared(compute=RANDOM),
+    )  # fmt: skip
 
 
 def check_everywhere_alike(name: str, offsets: Sequence[int]) -> None:
-    metric = built(name)
-    expected = content(measured(metric, item(name, offset=0)))
+    metric, truth, hole = built(name), moving_picture(frames_of(name)), wandering_hole(frames_of(name))
+    view = view_of(truth, hole, noisy(truth, levels=20))
+    expected = content(measured(metric, view))
     assert any(value != "None" or features for value, _, _, features in expected.values()), expected
-    kept = []
-    for offset in offsets:
-        kept.append(np.empty(16 * (2 * offset + 1), np.uint8))  # so that what is allocated inside begins elsewhere, too
-        for spread in (False, True):
-            assert content(measured(metric, item(name, offset=offset, spread=spread))) == expected, (offset, spread)
+    for place, arrays in enumerate(everywhere([getattr(view, part) for part in PARTS], offsets)):
+        assert content(measured(metric, view_with(view, arrays))) == expected, (name, place)
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name in DEAR else name for name in PIXELS])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laid_out import everywhere
 from scipy import ndimage
 
 from inpaintbench.errors import UnknownNameError
@@ -44,6 +45,11 @@ def test_a_disk_that_moves_steadily() -> None:
     assert found.hole_fraction == pytest.approx(hole[0].mean())
     assert found.union_coverage == hole.any(axis=0).mean()
     assert (found.frames, found.empty_frames, dict(found.reasons)) == (41, 0, {})
+
+
+def test_measurements_do_not_depend_on_where_the_hole_lies_in_memory() -> None:
+    hole = disks([(30 + frame, 40 + 2 * frame) for frame in range(21)], [15] * 21, width=189)
+    assert all(measure(held) == measure(hole) for (held,) in everywhere([hole]))
 
 
 def test_a_disk_that_goes_and_comes_back_is_displaced_by_its_farthest_point() -> None:

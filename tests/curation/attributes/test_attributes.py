@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from laid_out import everywhere
 from worlds import luma, pan_clip
 
 from inpaintbench.curation.attributes import ATTRIBUTES
@@ -41,6 +42,15 @@ def test_gives_a_value_and_reads_only_what_it_declares(leaf: AttributeLeaf) -> N
     value = leaf.measure(view.declaring(leaf.name, leaf.needs))
     assert isinstance(value, str) or (isinstance(value, float) and np.isfinite(value) and value >= 0)
     assert value != ""
+
+
+def test_does_not_depend_on_where_frames_lie_in_memory(leaf: AttributeLeaf) -> None:
+    if getattr(leaf, "weights", ()) and "INPAINTBENCH_TEST_ASSETS" not in os.environ:
+        pytest.skip("its weights are among the test assets")
+    frames = pan_clip("coffee", pixels_per_frame=2, frames=13, width=189, height=106)
+    expected = leaf.measure(ItemView.of_arrays(luma=luma(frames), truth=frames))
+    for planes, truth in everywhere([luma(frames), frames]):
+        assert leaf.measure(ItemView.of_arrays(luma=planes, truth=truth)) == expected
 
 
 @pytest.mark.parametrize("shape", [(1, 48, 64), (2, 16, 16), (3, 17, 301), (70, 33, 31)])
