@@ -21,6 +21,7 @@ from inpaintbench.eval.poses.by_joint import joint_means
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
 from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, decimal, standings
+from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import Results
@@ -211,7 +212,8 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
         for method, row in values.items()
     }
     title = f"{results.protocol.name}, {quantities[0].region}, {part.name}: {len(part.item_ids)} items"
-    console.print_table(title, _head(columns), _rows(found, texts, mean_places))
+    named = [one._replace(name=f"{one.name} {place_label(of.region)}") for one, of in zip(columns, quantities, strict=True)]
+    console.print_table(title, _head(named), _rows(found, texts, mean_places))
     few = too_few(results.n_sources(part))
     if few:
         console.out.print(f"means without ranks: the items come from {few}", markup=False)

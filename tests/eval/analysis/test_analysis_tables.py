@@ -12,14 +12,15 @@ import pytest
 from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, scores
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of, usual_quantities
+from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of
 from inpaintbench.eval.analysis.paper import published_means
 from inpaintbench.eval.analysis.svg import scale, sentence, tick_words, width_of
 from inpaintbench.eval.analysis.tables import difficulty, improvements, over_slices, places, ranking, table_1, table_2
 from inpaintbench.eval.analysis.write import PAGE, write_analysis
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.report.usual_region import usual_quantities
 
 ERROR = Measure("error", "Error", "", 2, higher_is_better=False)
 QUALITY = Measure("quality", "Quality", "dB", 1, higher_is_better=True)
@@ -97,11 +98,11 @@ def test_a_slice_without_its_opposite_has_no_improvement() -> None:
 
 
 def test_own_scores_become_means_in_the_usual_region() -> None:
-    rows = [*scores(VALUES, region="frame"), *scores({"good": {"a1": 99.0}}, region="hole")]
+    rows = [*scores({"good": {"a1": 99.0}}, region="frame"), *scores(VALUES, region="hole")]
     rows += scores(VALUES, metric="pcons", region="frame") + scores({"good": {"a1": 55.0}}, metric="pcons", region="hole")
     means = means_of(Results(dataset(SLICES, left_out={"x-low": "no clip is labelled"}), rows, protocol=CORRECTED))
     psnr, pcons = means.measures
-    assert (psnr.title, pcons.title) == ("PSNR ↑ (dB)", "PCons, hole ↑ (dB)")
+    assert (psnr.title, pcons.title) == ("PSNR in the hole ↑ (dB)", "PCons in the hole ↑ (dB)")
     assert means.slices == ("motion-low", "motion-high", "night")
     assert means.cell("motion-low", "good", psnr)[:3] == (30.0, None, 2)
     assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 2, "n 2 · 2 ∞", n_sources=2)
@@ -117,7 +118,7 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
 
 def test_each_metric_is_taken_once() -> None:
     found = [Quantity("psnr", "hole"), Quantity("psnr", "frame"), Quantity("pcons", "hole"), Quantity("pcons", "frame")]
-    assert usual_quantities([*found, Quantity("ssim", "band")]) == [
+    assert usual_quantities([*found, Quantity("ssim", "band")], AS_PUBLISHED) == [
         ("psnr", "frame"), ("pcons", "hole"), ("ssim", "band")
     ]  # fmt: skip
 
@@ -155,7 +156,9 @@ def test_the_paper_gives_every_file_and_the_page_needs_no_network(tmp_path: Path
     assert "| 1 | OPN | DFCNet |" in table
     assert "BG scene motion, high †" in table
     heads = [line for line in (tmp_path / "paper" / "improvement.md").read_text().splitlines() if line.startswith("| Method")]
-    assert [line for line in heads if "†" in line] == ["| Method | LPIPS † | PVCS † | FID | VFID † | PCons |"]
+    assert [line for line in heads if "†" in line] == [
+        "| Method | LPIPS of the frame † | PVCS of the frame † | FID of the frame | VFID of the frame † | PCons in the hole |"
+    ]
 
 
 def test_equal_input_gives_equal_bytes_and_an_earlier_analysis_goes_away(tmp_path: Path) -> None:

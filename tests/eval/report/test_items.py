@@ -143,7 +143,7 @@ def test_what_is_too_much_for_a_page_is_left_out_and_said(monkeypatch: pytest.Mo
     assert held_quantities(results, PSNR) == list(results.quantities)
     monkeypatch.setattr(item_records, "MOST_VALUES", 2 * len(ITEMS) * len(METHODS))
     assert held_quantities(results, PSNR) == [PSNR, SSIM]
-    assert item_data(results, {}, default=PSNR)["left_out"] == ["PSNR (whole frame)"]
+    assert item_data(results, {}, default=PSNR)["left_out"] == ["PSNR of the frame"]
     assert "1 further quantity of items are too much" in items_section(results, {}, default=PSNR)
 
 

@@ -333,4 +333,4 @@ def test_what_is_not_of_an_item_by_its_nature_is_no_failure() -> None:
     results = Results(dataset({"s": ["a1", "b1"]}), told, protocol=CORRECTED)
     assert failure_table(results) == ""
     assert overview.warnings(results) == overview.warnings(results_of({"one": {"a1": 5.0}, "two": {"a1": 4.0}}, {"s": ["a1"]}))
-    assert "PSNR is not of 1 of 2 items: no mask." in overview.unmeasured_note(results)
+    assert "PSNR in the hole is not of 1 of 2 items: no mask." in overview.unmeasured_note(results)

@@ -124,7 +124,7 @@ def test_sharpness_is_shown_and_ranks_nobody(tmp_path: Path) -> None:
     means = means_of(results)
     write_analysis(tmp_path / "a", means)
     texts = {path.name: path.read_text() for path in (tmp_path / "a").iterdir()}
-    assert "Sharpness, hole |" in texts["table_1.md"]
+    assert "Sharpness in the hole |" in texts["table_1.md"]
     assert "| 0.125 |" in texts["table_1.md"]
     assert "**0.9" not in texts["table_1.md"]
     assert not any("\nhole_sharpness" in texts[name] for name in ("table_2.csv", "improvement.csv"))

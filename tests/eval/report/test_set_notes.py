@@ -69,7 +69,7 @@ def test_small_sets_are_warned_of_once_above_their_table() -> None:
     html = score_tables(results_with_sets(), shown_in={})
     notes = re.findall(r'<p class="caution" [^>]*>(.*?)</p>', html)
     assert len(notes) == 1
-    assert notes[0].startswith("FID: 3 of 5 numbers come from small sets and are biased")
+    assert notes[0].startswith("FID of the frame: 3 of 5 numbers come from small sets and are biased")
     assert notes[0].endswith(f"The smallest: {WARNING}.")
     assert set_warning(results_with_sets(), PSNR) == ""
 
@@ -157,11 +157,11 @@ def test_an_analysis_says_how_large_the_sets_are_and_what_small_ones_do(tmp_path
     texts = {path.name: path.read_text() for path in (made.page, *made.tables, *made.figures)}
     found = list(csv.DictReader(io.StringIO(texts["table_1.csv"])))
     assert [(row["n_vectors"], row["dimension"], row["warning"]) for row in found[:2]] == [("2", "1024", WARNING)] * 2
-    assert "| FID ↓ ‡ |" in texts["table_1.md"]
+    assert "| FID of the frame ↓ ‡ |" in texts["table_1.md"]
     assert "**10.000** ‡" in texts["table_1.md"]
-    assert "FID ‡: N = 2, d = 1024." in texts["table_1.md"]
-    assert '<p class="sizes">FID ‡: N = 2, d = 1024.</p>' in texts["analysis.html"]
-    assert "| FID ‡ |" in texts["improvement.md"]
+    assert "FID of the frame ‡: N = 2, d = 1024." in texts["table_1.md"]
+    assert '<p class="sizes">FID of the frame ‡: N = 2, d = 1024.</p>' in texts["analysis.html"]
+    assert "| FID of the frame ‡ |" in texts["improvement.md"]
     for name in ("analysis.html", "table_1.md", "table_2.md", "improvement.md"):
         assert (
             f"3 of 3 numbers from small sets and biased, so slices of unequal N do not compare; the smallest: {WARNING}"

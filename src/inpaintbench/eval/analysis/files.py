@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,21 +12,38 @@ from inpaintbench.eval.analysis.means import Means, Measure
 from inpaintbench.eval.analysis.tables import difficulty, improvements, over_methods, over_slices, ranking, table_1, table_2
 from inpaintbench.eval.report.markup import number, percent
 from inpaintbench.eval.report.tables import split_level
+from inpaintbench.types import canonical_json
 
-_MEASURE = ("metric", "measure", "unit", "higher_is_better")
+_MEASURE = ("metric", "region", "measure", "unit", "higher_is_better")
+
+
+_SIZES = ("n", "n_vectors", "dimension")
+_TABLE_1 = (
+    "slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", *_SIZES, "place", "doubtful", "reason",
+    "warning",
+)  # fmt: skip
 
 
 def table_1_csv(means: Means) -> bytes:
     """One row for each slice, metric and method; None is an empty cell, infinity is ``inf``."""
-    sizes = ("n", "n_vectors", "dimension")
-    head = ("slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", *sizes)
-    columns = (*head, "place", "doubtful", "reason", "warning")
-    rows = [
+    return _csv(_TABLE_1, _table_1(means))
+
+
+def analysis_json(means: Means) -> bytes:
+    """Table 1 as JSON with what its numbers are of; infinity is the text ``inf``."""
+    rows = [dict(zip(_TABLE_1, row, strict=True)) for row in _table_1(means)]
+    cells = [{key: "inf" if value == math.inf else value for key, value in row.items()} for row in rows]
+    regions = {measure.key: measure.region for measure in means.measures}
+    whole = {"title": means.title, "origin": means.origin, "regions": regions, "notes": list(means.notes), "table_1": cells}
+    return canonical_json(whole).encode() + b"\n"
+
+
+def _table_1(means: Means) -> list[list[Any]]:
+    return [
         [one.slice, *split_level(one.slice), one.method, *_told(one.measure), one.cell.mean, one.cell.standard_error, one.cell.n,
          one.cell.n_vectors, one.cell.dimension, one.place, one.cell.doubtful, one.cell.reason, one.cell.warning]
         for one in table_1(means)
     ]  # fmt: skip
-    return _csv(columns, rows)
 
 
 def table_2_csv(means: Means) -> bytes:
@@ -136,7 +154,7 @@ def _opening(means: Means) -> list[str]:
 
 
 def _told(measure: Measure) -> tuple[Any, ...]:
-    return measure.key, measure.label, measure.unit, measure.higher_is_better
+    return measure.key, measure.region, measure.label, measure.unit, measure.higher_is_better
 
 
 def _markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

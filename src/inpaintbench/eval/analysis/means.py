@@ -8,24 +8,23 @@ from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.again_note import again_sentences
-from inpaintbench.eval.report.labels import metric_label, name_label, region_label
+from inpaintbench.eval.report.labels import metric_label, name_label, quantity_label
 from inpaintbench.eval.report.markup import count, counts
 from inpaintbench.eval.report.pcons_caution import caution_sentences
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
+from inpaintbench.eval.report.usual_region import quantities_in
 from inpaintbench.types import Slice
-
-_OWN_REGIONS = {"pcons": "hole"}
-"""DEVIL measures whole frames, but for metrics that are about the hole by definition."""
 
 
 class Measure(NamedTuple):
-    """A metric in its usual region."""
+    """A metric in one region."""
 
     key: str
     """The metric's name, e.g. ``pvcs``."""
     label: str
+    """With its region: ``PVCS of the frame``."""
     unit: str
     """``"dB"``, or ``""`` for a pure number."""
     decimals: int
@@ -34,6 +33,7 @@ class Measure(NamedTuple):
     """What to know before using its numbers; None where there is nothing to say."""
     ranked: bool = True
     """Whether more or less of it is better, so that methods can be ordered and slices compared by it."""
+    region: str = "frame"
 
     @property
     def title(self) -> str:
@@ -164,19 +164,9 @@ class Means:
         return f"{self.attribute_label(attribute)}, {level}" if level else self.attribute_label(name)
 
 
-def usual_quantities(quantities: Sequence[Quantity]) -> list[Quantity]:
-    """Each metric once: over whole frames as DEVIL publishes it, PCons in the hole, else in the first region that it has."""
-    chosen: dict[str, Quantity] = {}
-    for quantity in quantities:
-        usual = _OWN_REGIONS.get(quantity.metric, "frame")
-        if quantity.metric not in chosen or quantity.region == usual:
-            chosen[quantity.metric] = quantity
-    return list(chosen.values())
-
-
-def means_of(results: Results) -> Means:
-    """The means of all slices of our own scores, each metric in its usual region."""
-    quantities = usual_quantities(results.quantities)
+def means_of(results: Results, *, region: str | None = None) -> Means:
+    """The means of all slices of our own scores, each metric in ``region`` where it has one there, else in its usual region."""
+    quantities = quantities_in(results.quantities, results.protocol, region)
     slices = in_reading_order(results.slices)
     cells = {
         (one.name, method, quantity.metric): _cell(results, one, method, quantity)
@@ -241,15 +231,15 @@ def _unmeasured(results: Results, chosen: Sequence[Quantity]) -> list[str]:
 
 def _measure(quantity: Quantity, cells: Mapping[tuple[str, str, str], Cell]) -> Measure:
     leaf = metric_leaf(quantity.metric)
-    inside = "" if quantity.region == "frame" else f", {region_label(quantity.region, short=True)}"
     return Measure(
         quantity.metric,
-        metric_label(quantity.metric) + inside,
+        quantity_label(quantity),
         leaf.unit,
         leaf.decimals,
         leaf.higher_is_better,
         _small_sets([cell for key, cell in cells.items() if key[2] == quantity.metric]),
         quantity.ranked,
+        quantity.region,
     )
 
 

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.analysis.means import Cell, Means, Measure
+from inpaintbench.eval.report.labels import place_label
 
 _FILE = "devil_paper.toml"
 
@@ -29,7 +30,10 @@ def published_means() -> Means:
     """
     data = _data()
     doubtful = {(entry["slice"], entry["metric"]) for entry in data["doubtful"]}
-    measures = tuple(Measure(key=entry.pop("name"), **entry) for entry in map(dict, data["metrics"]))
+    measures = tuple(
+        Measure(key=entry.pop("name"), label=f"{entry.pop('label')} {place_label(entry['region'])}", **entry)
+        for entry in map(dict, data["metrics"])
+    )
     cells = {
         (name, method, measure.key): Cell(
             value, n=data["items_per_slice"], doubtful=(name, measure.key) in doubtful

@@ -13,7 +13,7 @@ from inpaintbench.eval.analysis.page import render
 from inpaintbench.workspace import write_atomically
 
 PAGE = "analysis.html"
-_OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg)", re.DOTALL)
+_OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg)|analysis\.json", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
 def table_files(means: Means) -> dict[str, bytes]:
     """Name -> bytes."""
     return {
+        "analysis.json": files.analysis_json(means),
         "table_1.csv": files.table_1_csv(means),
         "table_1.md": files.table_1_markdown(means),
         "table_2.csv": files.table_2_csv(means),

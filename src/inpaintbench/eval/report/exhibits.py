@@ -13,7 +13,7 @@ from typing import Any
 from inpaintbench.claims import too_few
 from inpaintbench.eval.report.frame_data import frame_data
 from inpaintbench.eval.report.gallery import Exhibit
-from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
+from inpaintbench.eval.report.labels import method_colours, quantity_label
 from inpaintbench.eval.report.markup import breakable, count, data_uri, method_name, only_for, slice_name, with_unit
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.quantity import Quantity
@@ -115,7 +115,7 @@ def _caption(results: Results, exhibit: Exhibit, default: Quantity) -> str:
     heads = " ".join(f'<span class="title">{slice_name(name)}</span>' for name in choice.reasons)
     heads += " ".join(f'<span class="title">{escape(label)}</span>' for label in choice.labels)
     reasons = "; ".join(dict.fromkeys((*choice.reasons.values(), *choice.labels.values())))
-    judged = f"{metric_label(default.metric)} in the {region_label(default.region)}"
+    judged = quantity_label(default)
     return (
         f'<figcaption><h3>{heads}</h3><p class="why">Chosen because {escape(reasons)} (by {escape(judged)}).</p>'
         f'{_prompts(row)}<p class="facts">{" · ".join(_facts(row, exhibit))}</p></figcaption>'

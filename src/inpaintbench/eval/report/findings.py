@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.comparing import PairTest
-from inpaintbench.eval.report.labels import method_colours, metric_label, name_label, region_label
+from inpaintbench.eval.report.labels import method_colours, name_label, quantity_label
 from inpaintbench.eval.report.markup import count, method_name, only_for, percent, slice_name, with_unit
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.significance import LEVEL, p_words
@@ -237,7 +237,7 @@ def _coverage(results: Results, quantity: Quantity) -> Finding:
     infinite = sum(value == math.inf for key, value in values.items() if key not in lost)
     missing = len(lost)
     gaps = f'<a href="#failures">{count(missing, "score")} missing</a>' if missing else "none missing"
-    what = escape(f"{metric_label(quantity.metric)} in the {region_label(quantity.region)}")
+    what = escape(quantity_label(quantity))
     detail = f"{what}: {gaps}" + (f", {infinite} infinite" if infinite else "")
     basis = _rests_on(len(results.sources), len(set(results.sources.values())))
     return Finding("Measured", f"{len(values) - missing:,} of {len(values):,}", detail, basis)

@@ -8,7 +8,7 @@ from typing import Any
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.item_records import six_digits
-from inpaintbench.eval.report.labels import metric_label, region_label
+from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 
 ERROR = "error"
@@ -26,7 +26,7 @@ def frame_data(exhibit: Exhibit, *, edit: bool) -> list[dict[str, Any]]:
 def _of_quantity(exhibit: Exhibit, one: Quantity) -> dict[str, Any]:
     leaf = metric_leaf(one.metric)
     lines = {method: rounded(found[one], six_digits) for method, found in exhibit.by_frame.items() if one in found}
-    label = f"{metric_label(one.metric)} in the {region_label(one.region)}"
+    label = quantity_label(one)
     return {"key": f"{one.metric}/{one.region}", "label": label, "unit": leaf.unit, "decimals": leaf.decimals, "lines": lines}
 
 

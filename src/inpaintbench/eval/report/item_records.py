@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.claims import too_few
 from inpaintbench.eval.report.frame_values import rounded
-from inpaintbench.eval.report.labels import metric_label, name_label, region_label
+from inpaintbench.eval.report.labels import metric_label, name_label, quantity_label, region_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.types import Plain
@@ -98,7 +98,7 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
         "slices": _slices(results, ids),
         "attributes": [_packed(one) for one in attributes_of(results.dataset.items)],
         "quantities": [_described(one) for one in held],
-        "left_out": [f"{metric_label(one.metric)} ({region_label(one.region)})" for one in results.quantities
+        "left_out": [quantity_label(one) for one in results.quantities
                      if not one.of_sets and one not in held],
         "values": {f"{one.metric}/{one.region}": _values(results, ids, one) for one in held},
         "shown": {str(index): shown[item_id] for index, item_id in enumerate(ids) if item_id in shown},

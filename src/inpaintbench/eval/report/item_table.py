@@ -9,7 +9,7 @@ from importlib import resources
 from string import Template
 
 from inpaintbench.eval.report.item_records import Attribute, attributes_of, held_quantities, source_names
-from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, region_label
+from inpaintbench.eval.report.labels import method_colours, metric_label, quantity_label, quantity_title
 from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, number
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.standouts import finite_values, spread
@@ -60,7 +60,7 @@ def _options(pairs: Sequence[tuple[str, str]], *, chosen: str | None = None) -> 
 
 
 def _quantity_options(held: Sequence[Quantity], default: Quantity) -> str:
-    pairs = [(f"{one.metric}/{one.region}", f"{metric_label(one.metric)} in the {region_label(one.region)}") for one in held]
+    pairs = [(f"{one.metric}/{one.region}", quantity_label(one)) for one in held]
     return _options(pairs, chosen=f"{default.metric}/{default.region}")
 
 
@@ -94,7 +94,7 @@ def _heads(results: Results) -> str:
 
 def _caption(results: Results, default: Quantity) -> str:
     first = f"The first {STATIC_ROWS} of {len(results.sources):,} items" if len(results.sources) > STATIC_ROWS else "All items"
-    return f"{first} by {escape(metric_title(default.metric))} in the {escape(region_label(default.region))}, worst first."
+    return f"{first} by {escape(quantity_title(default))}, worst first."
 
 
 def _static_rows(results: Results, shown: Mapping[str, str], default: Quantity) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import split_level, split_value
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
 """Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order."""
 REGION_LABELS = {"hole": "hole", "band": "boundary band", "frame": "whole frame"}
+_PLACES = {"hole": "in the hole", "band": "in the boundary band", "frame": "of the frame"}
 _SHORT_REGIONS = {"band": "band", "frame": "frame"}
 _SPELLINGS = {
     "pcons": "PCons",
@@ -65,6 +66,22 @@ def metric_title(metric: str) -> str:
     """A metric with its direction and unit: ``PSNR ↑ (dB)``."""
     unit = metric_leaf(metric).unit
     return f"{metric_arrow(metric)} ({unit})" if unit else metric_arrow(metric)
+
+
+def place_label(region: str) -> str:
+    """Where a number was measured, after the metric's name: ``in the hole``, ``of the frame``."""
+    return _PLACES.get(region, f"in the {region}")
+
+
+def quantity_label(quantity: Quantity) -> str:
+    """A metric with its region, as every number is labelled: ``PSNR in the hole``."""
+    return f"{metric_label(quantity.metric)} {place_label(quantity.region)}"
+
+
+def quantity_title(quantity: Quantity) -> str:
+    """The same with direction and unit: ``PSNR in the hole ↑ (dB)``."""
+    label = metric_label(quantity.metric)
+    return f"{quantity_label(quantity)}{metric_title(quantity.metric).removeprefix(label)}"
 
 
 def region_label(region: str, *, short: bool = False) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.report.labels import method_colours, metric_label, region_label
+from inpaintbench.eval.report.labels import method_colours, metric_label, quantity_label, region_label
 from inpaintbench.eval.report.markup import breakable, count, method_name
 from inpaintbench.eval.report.tables import Results
 
@@ -67,7 +67,7 @@ def unmeasured_note(results: Results) -> str:
     lines = [f"Not measured here: {'; '.join(groups)}."] if groups else []
     for quantity, (count_of_items, reason) in results.inapplicable().items():
         of = f"{count_of_items} of {count(len(results.sources), 'item')}"
-        lines.append(f"{escape(metric_label(quantity.metric))} is not of {of}: {escape(reason)}.")
+        lines.append(f"{escape(quantity_label(quantity))} is not of {of}: {escape(reason)}.")
     return "".join(f'<p class="note unmeasured">{line}</p>' for line in lines)
 
 

@@ -29,6 +29,7 @@ from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_table, score_tables
 from inpaintbench.eval.report.significance import significance_section
 from inpaintbench.eval.report.tables import Results, pair_slices
+from inpaintbench.eval.report.usual_region import first_shown
 
 MOST_BUTTONS = 5
 """More metrics than this are chosen from a list."""
@@ -42,12 +43,10 @@ BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both t
 
 
 def default_quantity(results: Results) -> Quantity:
-    """What the page shows first and chooses items by: the first metric with values of items, in the hole where there is one."""
+    """What the page shows first and chooses items by: the first metric with values of items, in its usual region."""
     of_items = [quantity for quantity in results.quantities if not quantity.of_sets]
     usable = [quantity for quantity in of_items if quantity.ranked] or of_items or list(results.quantities)
-    regions = [region for region in REGION_LABELS if any(quantity.region == region for quantity in usable)]
-    first = regions[0] if regions else usable[0].region
-    return next(quantity for quantity in usable if quantity.region == first)
+    return first_shown(usable, results.protocol)
 
 
 def render(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from inpaintbench.eval.report.labels import method_colours, metric_title, name_label, region_label
+from inpaintbench.eval.report.labels import method_colours, name_label, quantity_title
 from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, number, only_for, percent, slice_name
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
@@ -45,7 +45,7 @@ def _improvement(results: Results, quantity: Quantity, *, hidden: bool) -> str:
 
 
 def _of(quantity: Quantity) -> str:
-    return f"{metric_title(quantity.metric)} in the {region_label(quantity.region)}"
+    return quantity_title(quantity)
 
 
 def _folded(quantity: Quantity, hidden: bool, title: str, caption: str, heads: tuple[str, ...], rows: list[str]) -> str:

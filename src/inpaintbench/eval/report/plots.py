@@ -11,7 +11,13 @@ from html import escape
 from typing import Any
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, name_label, slice_label
+from inpaintbench.eval.report.labels import (
+    method_colours,
+    name_label,
+    quantity_label,
+    quantity_title,
+    slice_label,
+)
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Pair, Results, in_reading_order, pair_slices, split_level, unpaired
 from inpaintbench.types import Plain, Slice
@@ -34,7 +40,7 @@ def difficulty_figure(results: Results, quantity: Quantity) -> Plain:
     slices = in_reading_order(results.slices)
     places = _places(slices)
     layout = _labelled(slices, places)
-    layout["yaxis"] = {**_value_axis(), "title": {"text": metric_title(quantity.metric)}, "rangemode": "tozero"}
+    layout["yaxis"] = {**_value_axis(), "title": {"text": quantity_title(quantity)}, "rangemode": "tozero"}
     bars = _mean_bars(results, quantity, slices, places)
     points = _points_for_few(bars, [results.n_sources(one) for one in slices], symbol="diamond-open")
     return {"data": [bars, *points, *_dots(results, quantity, slices, places)], "layout": layout}
@@ -177,7 +183,7 @@ def _panel_axes(panel: int, quantity: Quantity, across: list[float], up: list[fl
     across_axis = {"domain": across, "anchor": f"y{suffix}", "showticklabels": False, "showgrid": False, "zeroline": False}
     up_axis = {**_value_axis(), "domain": up, "anchor": f"x{suffix}", "tickformat": ".0%", "nticks": 5}
     if panel == first:
-        up_axis["title"] = {"text": metric_label(quantity.metric), "font": {"size": 14}}
+        up_axis["title"] = {"text": quantity_label(quantity), "font": {"size": 14}}
     else:
         up_axis |= {"matches": "y" if first == 1 else f"y{first}", "showticklabels": False}
     return {f"xaxis{suffix}": across_axis, f"yaxis{suffix}": up_axis}

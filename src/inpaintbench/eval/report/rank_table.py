@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.report.labels import method_colours, metric_title, name_label
+from inpaintbench.eval.report.labels import method_colours, name_label, quantity_title
 from inpaintbench.eval.report.markup import SCROLLS, breakable
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Group, Pair, Results, group_slices, pair_slices
@@ -59,7 +59,7 @@ def _row_pixels(results: Results) -> int:
 def _table(quantities: Sequence[Quantity], rows: Sequence[str], *, heads: Sequence[str], kind: str, row: int) -> str:
     if not rows or not quantities:
         return ""
-    titles = [*heads, *(metric_title(quantity.metric) for quantity in quantities)]
+    titles = [*heads, *(quantity_title(quantity) for quantity in quantities)]
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
     body = "\n".join(rows)
     return (

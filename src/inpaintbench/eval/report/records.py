@@ -16,6 +16,7 @@ from inpaintbench.eval.report.pcons_caution import suspects
 from inpaintbench.eval.report.provenance import manifest_sha256
 from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
+from inpaintbench.eval.report.usual_region import usual_quantities
 from inpaintbench.eval.statistics import INTERVAL
 from inpaintbench.types import Plain, Score, Slice, canonical_json
 
@@ -98,6 +99,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
             {"method": one.method, "item_id": one.item_id, "reason": one.reason, "missing": [list(q) for q in one.quantities]}
             for one in results.failures()
         ],
+        "usual_regions": {one.metric: one.region for one in usual_quantities(results.quantities, results.protocol)},
         "unmeasured": [{**one._asdict(), "reason": reason} for one, reason in results.unmeasured.items()],
         "interval": INTERVAL,
         "summary": summary_rows(results),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
 
-from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, region_label
+from inpaintbench.eval.report.labels import method_colours, metric_title, place_label, quantity_label
 from inpaintbench.eval.report.markup import (
     SCROLLS,
     breakable,
@@ -67,7 +67,7 @@ def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) ->
     leaf = metric_leaf(quantity.metric)
     better = ("higher" if leaf.higher_is_better else "lower") + " is better" if quantity.ranked else "not ranked"
     caption = (
-        f"<strong>{escape(metric_title(quantity.metric))}</strong> in the {escape(region_label(quantity.region))}, "
+        f"<strong>{escape(metric_title(quantity.metric))}</strong> {place_label(quantity.region)}, "
         f"{better}. {_how(quantity)}; whiskers share one scale."
     )
     cell = max(
@@ -214,4 +214,4 @@ def failure_table(results: Results) -> str:
 def _which(results: Results, quantities: tuple[Quantity, ...]) -> str:
     if quantities == results.quantities:
         return "all scores"
-    return "; ".join(escape(f"{metric_label(one.metric)} ({one.region})") for one in quantities)
+    return "; ".join(escape(quantity_label(one)) for one in quantities)

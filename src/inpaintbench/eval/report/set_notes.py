@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.markup import only_for
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
@@ -33,7 +33,7 @@ def set_warning(results: Results, quantity: Quantity) -> str:
         return ""
     worst = min(small, key=lambda score: set_sizes(score)[0] or 0)
     words = (
-        f"{metric_label(quantity.metric)}: {len(small)} of {len(scores)} numbers come from small sets and are biased: compare "
+        f"{quantity_label(quantity)}: {len(small)} of {len(scores)} numbers come from small sets and are biased: compare "
         f"them within a row only, never with other sets or papers. The smallest: {worst.details['warning']}."
     )
     return f'<p class="caution" {only_for(quantity)}>{escape(words)}</p>'

@@ -7,7 +7,7 @@ from html import escape
 
 from inpaintbench.eval.comparing import PairTest
 from inpaintbench.eval.report.differences import Difference, difference
-from inpaintbench.eval.report.labels import method_colours, metric_label, metric_title, region_label
+from inpaintbench.eval.report.labels import method_colours, quantity_label, quantity_title
 from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, only_for, signed
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results
@@ -44,7 +44,7 @@ def _block(results: Results, quantity: Quantity) -> str:
     else:
         words = f"{_rests_on(tests)}{_settled(results, quantity, tests)}"
         body = _matrix(results, quantity, tests) + f'<p class="note">{escape(words)}</p>'
-    heading = f"{metric_title(quantity.metric)} in the {region_label(quantity.region)}"
+    heading = quantity_title(quantity)
     return f'<div class="scroll" {only_for(quantity)}{SCROLLS}><h3>{escape(heading)}</h3>{body}</div>'
 
 
@@ -99,7 +99,7 @@ def _matrix(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> 
     unit = f" ({leaf.unit})" if leaf.unit else ""
     better = "higher" if quantity.higher_is_better else "lower"
     caption = escape(
-        f"Mean difference in {metric_label(quantity.metric)}{unit}, row less column, with its "
+        f"Mean difference in {quantity_label(quantity)}{unit}, row less column, with its "
         f"{LEVEL_OF_INTERVALS:.0%} interval; {better} is better."
     )
     corner = '<th scope="col">row less column</th>'
