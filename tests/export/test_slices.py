@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from inpaintbench.export.slices import Plan, by_bin, by_value, legacy_order, plan
+from inpaintbench.export.slices import Plan, by_bin, by_value, everything, legacy_order, plan
 from inpaintbench.masks.generators.blob_presets import PRESETS
 from inpaintbench.masks.measure import labels_of
 
@@ -130,3 +130,8 @@ def test_presets_take_turns() -> None:
     for name in ("size-low", "size-high"):
         counts = Counter(pair.preset for pair in of(make("corrected"), name))
         assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_the_slice_of_everything_holds_everything() -> None:
+    made = everything(["i2", "i1"])
+    assert (made.name, made.rule, made.item_ids) == ("all", "every item", ("i2", "i1"))

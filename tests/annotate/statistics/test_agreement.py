@@ -264,3 +264,8 @@ def test_every_question_says_how_its_answers_compare() -> None:
     assert scheme_of(QUESTIONS.get("mean_opinion")()) == Scheme("ordinal", ("1", "2", "3", "4", "5"))
     assert scheme_of(QUESTIONS.get("pairwise")()).alike == (FIRST, SECOND)
     assert scheme_of(QUESTIONS.get("best_of")()) == Scheme()
+
+
+def test_units_of_one_rater_have_no_raw_agreement() -> None:
+    found = raw_agreement({"a": {"x": "yes"}, "b": {}}, Scheme())
+    assert (found.value, found.units) == (None, 0)

@@ -157,3 +157,20 @@ def test_plain_data_is_json() -> None:
     assert {"name", "strength", "low", "high", "rank", "rank_low", "rank_high", "win_share", "votes"} <= set(
         found["realism"]["methods"][0]
     )
+
+
+def test_a_tie_counts_half_to_both_and_a_win_to_one() -> None:
+    votes = [*[comparison("a", "b", "first", cluster=f"s{n}") for n in range(3)], comparison("b", "a", "tie")]
+    found = rank(votes, seed=0)
+    assert {one.name: one.win_share for one in found.methods} == {"a": 3.5 / 4, "b": 0.5 / 4}
+
+
+def test_plain_data_says_all_that_the_ranking_does() -> None:
+    found = rank(drawn(replace(FIVE, votes=60, sources=4), 0), seed=0)
+    (told,) = plain({"realism": found}).values()
+    assert [one["name"] for one in told.pop("methods")] == [one.name for one in found.methods]
+    assert told == {
+        "ties": found.ties, "both_bad": found.both_bad, "position_bias": found.position_bias, "votes": 60, "sources": 4,
+        "notes": list(found.notes), "stable": found.stable,
+    }  # fmt: skip
+    assert told["notes"]
