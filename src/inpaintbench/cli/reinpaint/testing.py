@@ -119,10 +119,11 @@ def stability(
         chosen, second=second_spec(second), masks=seeds or experiments.FIGURE_SEEDS, submetrics=[metric] if metric else None,
         patches=Patches(size_pixels=patch, seed=seed),
     )  # fmt: skip
-    workspace = opened(run)
+    alone = len(of_seeds) == len(names)  # nothing that was predicted is looked at
+    workspace = Workspace(run) if alone else opened(run)
     bind(workspace, dataset)
     fills = [First.of_fill(name, seed=seed) for name in dict.fromkeys(fill or ())]
-    firsts = [*firsts_of(workspace, method, needed=not fills and len(of_seeds) < len(names)), *fills]
+    firsts = [*firsts_of(workspace, method, needed=not (fills or alone)), *fills]
     folder = out or workspace.path / "reinpaint-stability"
     compute = Compute(random_weights=random_weights)
     with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
