@@ -26,6 +26,7 @@ import numpy as np
 from skimage import data
 
 from inpaintbench import video
+from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.reinpainting import engine, fills
 from inpaintbench.eval.reinpainting.second_masks import Patches, patch_mask, second_hole
@@ -34,7 +35,7 @@ from inpaintbench.masks.generators.brush_box import BrushBox
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
-METRICS = {"psnr": {"data_range": 1.0, "infinite": "count"}, "ssim": SSIM_VARIANTS["uniform_7"]}
+METRICS = {"psnr": mean_of_decibels("count"), "ssim": SSIM_VARIANTS["uniform_7"]}
 HIGHER = {"psnr": True, "ssim": True}
 BINS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6))
 SECONDS = ("telea", "navier_stokes", "biharmonic", "exemplar")
