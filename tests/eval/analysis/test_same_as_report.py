@@ -51,6 +51,15 @@ def test_the_json_of_both_pages_is_the_same_cell_by_cell(run: Path) -> None:
     assert set(shown) == usual
 
 
+def test_both_pages_say_the_same_of_metrics_that_do_not_tell_a_method_from_the_floor(run: Path) -> None:
+    report = json.loads((run / "report" / "report.json").read_text())
+    analysis = json.loads((run / "analysis" / "analysis.json").read_text())
+    told = {one["metric"] for one in report["floor_caution"] if one["region"] == "hole"}
+    assert "psnr" not in told
+    assert "flicker" in told
+    assert sum("cannot be read alone" in note for note in analysis["notes"]) == len(told)
+
+
 def test_another_region_is_an_option_and_every_head_names_it(benchmark: Path, run: Path, tmp_path: Path) -> None:
     dataset = benchmark / "exports" / "devil"
     place = (dataset, "--run", run, "--out", tmp_path / "a")

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.again_note import again_sentences
+from inpaintbench.eval.report.cautions import cautions
 from inpaintbench.eval.report.labels import metric_label, name_label, quantity_label
 from inpaintbench.eval.report.markup import count, counts
-from inpaintbench.eval.report.pcons_caution import caution_sentences
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
@@ -188,7 +188,7 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
             *_missing_slices(results),
             *_unmeasured(results, quantities),
             *again_sentences(results),
-            *(sentence for quantity in quantities for sentence in caution_sentences(results, quantity)),
+            *(sentence for quantity in quantities for sentence in cautions(results, quantity)),
             *(f"‡ {measure.label}: {measure.caution}." for measure in measures if measure.caution),
         ),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from inpaintbench.eval.report.again_note import again_sentences
 from inpaintbench.eval.report.differences import difference
+from inpaintbench.eval.report.floor_caution import untold
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.pcons_caution import suspects
 from inpaintbench.eval.report.provenance import manifest_sha256
@@ -108,6 +109,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "significance": _significance(results),
         "pcons_caution": [asdict(one) for quantity in results.quantities for one in suspects(results, quantity)],
         "self_consistency": again_sentences(results),
+        "floor_caution": [asdict(one) for quantity in results.quantities for one in untold(results, quantity)],
         "gallery": [
             {"item_id": one.choice.item_id, "slices": one.choice.reasons, "labels": one.choice.labels} for one in exhibits
         ],

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
 
+from inpaintbench.eval.report.cautions import caution_lines
 from inpaintbench.eval.report.labels import method_colours, metric_title, place_label, quantity_label
 from inpaintbench.eval.report.markup import (
     SCROLLS,
@@ -19,7 +20,6 @@ from inpaintbench.eval.report.markup import (
     scrolling_table,
     slice_name,
 )
-from inpaintbench.eval.report.pcons_caution import pcons_caution
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.set_notes import set_warning, size_words
 from inpaintbench.eval.report.tables import Results, in_reading_order
@@ -49,7 +49,7 @@ class _Scale(NamedTuple):
 def score_tables(results: Results, *, shown_in: Mapping[str, str]) -> str:
     """One table for each quantity; ``shown_in`` gives the element of the gallery that shows a slice."""
     return "\n".join(
-        set_warning(results, quantity) + pcons_caution(results, quantity) + _table(results, quantity, shown_in)
+        set_warning(results, quantity) + caution_lines(results, quantity) + _table(results, quantity, shown_in)
         for quantity in results.quantities
     )
 
