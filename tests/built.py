@@ -17,7 +17,7 @@ from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 
-def built(path: Path, recipe: Any, *sources: SourceSpec, workers: int = 2) -> tuple[Workspace, Path, Dataset]:
+def built(path: Path, recipe: Any, *sources: SourceSpec, workers: int = 0) -> tuple[Workspace, Path, Dataset]:
     workspace = Workspace(path)
     with LocalExecutor(workspace, workers=workers) as executor:
         folder, dataset = build(recipe, list(sources), executor, workspace)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from datasets import Video, get_dataset_config_names, load_dataset
 from footage import HEIGHT, WIDTH, write_sources
+from program import run_here
 
 from inpaintbench import frozen, video
 
@@ -63,11 +62,9 @@ def test_workspaces_of_one_name_and_re_exports_never_share_rows(tmp_path: Path) 
         seen += [(tmp_path / str(turn) / "workspace", sources, 0)]
     rows = []
     for workspace, sources, seed in [*seen, (seen[0][0], seen[0][1], 1)]:
-        command = [
-            sys.executable, "-m", "inpaintbench", "build", "devil", "--sources", str(sources), "--out", str(workspace),
-            "--size", "64x48", "--per-slice", "2", "--seed", str(seed), "--workers", "0",
-        ]  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True)
+        small = ("--size", "64x48", "--per-slice", "2", "--seed", str(seed), "--workers", "0")
+        done = run_here("build", "devil", "--sources", sources, "--out", workspace, *small)
+        assert done.returncode == 0, done.stderr
         folder = workspace / "exports" / "devil"
         loaded = load_dataset(str(folder), "size-low", split="test").cast_column("truth", Video(decode=False))
         loaded = loaded.remove_columns("hole")

@@ -72,7 +72,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     workspace = Workspace(tmp_path_factory.mktemp("embedded") / "workspace")
     recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
     source = SourceSpec("embedded", {"count": 8, "width": 208, "height": 120})
-    with LocalExecutor(workspace, workers=2) as executor:
+    with LocalExecutor(workspace, workers=0) as executor:
         devil.build(recipe, source, executor, workspace)
     return workspace
 
@@ -153,7 +153,7 @@ def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) ->
 def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", count=4)
     workspace = Workspace(tmp_path / "workspace")
-    recipe = devil.DevilRecipe(width=208, height=120, per_slice=2, behaviour="as-published")
+    recipe = devil.DevilRecipe(width=128, height=80, per_slice=1, behaviour="as-published")
     with LocalExecutor(workspace, workers=0) as executor:
         folder, dataset = devil.build(recipe, SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace)
     assert dataset.left_out == {
