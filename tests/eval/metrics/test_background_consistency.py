@@ -20,7 +20,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def metric() -> BackgroundConsistency:
-    return BackgroundConsistency(regions=("frame", "band"), band_radius_pixels=8, gif=False, **CONSTANTS)
+    return BackgroundConsistency(regions=("frame", "band"), band_radius_pixels=8, gif=False, least_cosine=0.0, **CONSTANTS)
 
 
 def test_is_the_mean_likeness_to_the_first_frame_and_the_one_before() -> None:

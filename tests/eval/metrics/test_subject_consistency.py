@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 
 def metric(side_pixels: int = 32, *, gif: bool = False) -> SubjectConsistency:
-    return SubjectConsistency(regions=("frame", "hole"), band_radius_pixels=8, side_pixels=side_pixels, gif=gif)
+    return SubjectConsistency(regions=("frame", "hole"), band_radius_pixels=8, side_pixels=side_pixels, gif=gif, least_cosine=0.0)
 
 
 def test_is_the_mean_likeness_to_the_first_frame_and_the_one_before() -> None:

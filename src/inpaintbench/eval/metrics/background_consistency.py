@@ -50,7 +50,7 @@ class BackgroundConsistency:
         preprocess: str,
         portrait: str,
         gif: bool,
-        least_cosine: float = 0.0,
+        least_cosine: float,
     ) -> None:
         check_way(preprocess, portrait)
         shape_of(network)

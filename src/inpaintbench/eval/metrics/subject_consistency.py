@@ -39,7 +39,7 @@ class SubjectConsistency:
     needs: tuple[str, ...] = ("prediction",)
 
     def __init__(
-        self, *, regions: tuple[str, ...], band_radius_pixels: int, side_pixels: int, gif: bool, least_cosine: float = 0.0
+        self, *, regions: tuple[str, ...], band_radius_pixels: int, side_pixels: int, gif: bool, least_cosine: float
     ) -> None:
         if side_pixels < 16:
             raise ValueError(f"side_pixels is {side_pixels}, it must be at least 16, the side of a patch")

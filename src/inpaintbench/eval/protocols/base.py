@@ -21,7 +21,7 @@ from inpaintbench.types import Plain, canonical_json
 Constant = bool | int | float | str | None
 _LATER = ("missing", "size", "hole_dilations")
 """Fields that came after the first scores were published."""
-_LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_decibels": None}
+_LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_decibels": None, "least_cosine": 0.0}
 """The same of constants of metrics, with what metrics did before they could be said."""
 _OF_RANKS = ("ranked_against", "mean_places")
 """Fields that change no score."""
