@@ -85,7 +85,7 @@ def test_columns_sort_by_click_and_by_key(tab: Tab) -> None:
     tab.page.keyboard.press("Enter")
     assert [float(value) for value in tab.column("PSNR")] == falling[::-1]
     assert psnr.get_attribute("aria-sort") == "ascending"
-    assert tab.page.locator("[role=status]").inner_text() == "Sorted by PSNR ↑, smallest first"
+    assert tab.page.locator("[role=status]").inner_text() == "Sorted by PSNR in the hole ↑, smallest first"
     tab.page.keyboard.press("Space")
     assert psnr.get_attribute("aria-sort") == "descending"
 

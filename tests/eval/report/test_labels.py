@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.eval.report.labels import slice_label
+from inpaintbench.eval.alignment.plots import label_of
+from inpaintbench.eval.report.labels import quantity_arrow, quantity_label, quantity_title, slice_label
+from inpaintbench.eval.report.quantity import Quantity
 
 
 @pytest.mark.parametrize(
@@ -15,3 +17,16 @@ from inpaintbench.eval.report.labels import slice_label
 )
 def test_slices_are_called_in_words(name: str, shown: str) -> None:
     assert slice_label(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("quantity", "arrow", "title"),
+    [
+        (Quantity("psnr", "hole"), "PSNR in the hole ↑", "PSNR in the hole ↑ (dB)"),
+        (Quantity("lpips", "frame"), "LPIPS of the frame ↓", "LPIPS of the frame ↓"),
+        (Quantity("hole_sharpness", "band"), "Sharpness in the boundary band", "Sharpness in the boundary band"),
+    ],
+)
+def test_labels_of_numbers_name_their_region(quantity: Quantity, arrow: str, title: str) -> None:
+    assert (quantity_arrow(quantity), quantity_title(quantity)) == (arrow, title)
+    assert label_of(f"{quantity.metric}/{quantity.region}") == quantity_label(quantity)

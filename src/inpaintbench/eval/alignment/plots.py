@@ -10,8 +10,9 @@ from inpaintbench.eval.alignment.win_ratios import Point
 from inpaintbench.eval.alignment.words import correlation_words, rate_words
 from inpaintbench.eval.analysis import svg
 from inpaintbench.eval.analysis.svg import line, text
-from inpaintbench.eval.report.labels import method_colours, metric_label
+from inpaintbench.eval.report.labels import method_colours, metric_label, quantity_label
 from inpaintbench.eval.report.markup import count
+from inpaintbench.eval.report.quantity import Quantity
 
 _MARGIN, _ROW, _PLOT = 20, 40, 340
 _SIDE, _GAP, _ACROSS, _INSET = 210, 44, 4, 14
@@ -21,9 +22,9 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def label_of(metric: str) -> str:
-    """``PSNR, hole`` for ``psnr/hole``."""
+    """``PSNR in the hole`` for ``psnr/hole``."""
     name, _, region = metric.partition("/")
-    return metric_label(name) + (f", {region}" if region else "")
+    return quantity_label(Quantity(name, region)) if region else metric_label(name)
 
 
 def rates_figure(dimension: Dimension) -> str:

@@ -14,7 +14,7 @@ from inpaintbench.eval.leaderboard.verify import Verdict
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.ranking import Column, decimal, standings_of_places
 from inpaintbench.eval.report.admission import REGION_ORDER
-from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.statistics import Summary, rank
@@ -135,7 +135,7 @@ class Board:
     def _standing(self, part: Slice, region: str) -> list[Row]:
         cells = {quantity: self._column(part, quantity) for quantity in self.quantities(region)}
         counted, against = self.counted(part, region), self.results.protocol.ranked_against
-        columns = [Column(metric_label(one.metric), one.higher_is_better != (one.metric in against)) for one in counted]
+        columns = [Column(quantity_label(one), one.higher_is_better != (one.metric in against)) for one in counted]
         entries = {entry.label: entry for entry in self.entries}
         none = too_few(self.results.n_sources(part)) or ("" if columns else "no metric here ranks methods")
         if none:

@@ -8,7 +8,7 @@ from html import escape
 
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Cell, Row
 from inpaintbench.eval.leaderboard.frame import badges, colour, hidden, method
-from inpaintbench.eval.report.labels import metric_arrow, metric_label, region_label
+from inpaintbench.eval.report.labels import metric_label, quantity_arrow, region_label
 from inpaintbench.eval.report.markup import count, number, slice_name
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.set_notes import size_words
@@ -50,7 +50,7 @@ def _head(board: Board, quantity: Quantity, *, counted: bool) -> str:
     upwards = quantity.higher_is_better != (quantity.metric in board.results.protocol.ranked_against)
     unit = f'<span class="unit">{escape(leaf.unit)}</span>' if leaf.unit else ""
     aside = "" if counted else '<span class="unit">not counted</span>'
-    return _sortable(quantity.metric, metric_arrow(quantity.metric), falling=upwards, after=unit + aside)
+    return _sortable(quantity.metric, quantity_arrow(quantity), falling=upwards, after=unit + aside)
 
 
 def _sortable(key: str, words: str, *, falling: bool, state: str = "none", after: str = "") -> str:

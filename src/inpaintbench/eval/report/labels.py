@@ -78,10 +78,14 @@ def quantity_label(quantity: Quantity) -> str:
     return f"{metric_label(quantity.metric)} {place_label(quantity.region)}"
 
 
+def quantity_arrow(quantity: Quantity) -> str:
+    """The same with its direction, if it has one: ``PSNR in the hole ↑``."""
+    return quantity_label(quantity) + metric_arrow(quantity.metric).removeprefix(metric_label(quantity.metric))
+
+
 def quantity_title(quantity: Quantity) -> str:
-    """The same with direction and unit: ``PSNR in the hole ↑ (dB)``."""
-    label = metric_label(quantity.metric)
-    return f"{quantity_label(quantity)}{metric_title(quantity.metric).removeprefix(label)}"
+    """The same with its unit: ``PSNR in the hole ↑ (dB)``."""
+    return quantity_label(quantity) + metric_title(quantity.metric).removeprefix(metric_label(quantity.metric))
 
 
 def region_label(region: str, *, short: bool = False) -> str:
