@@ -20,6 +20,7 @@ from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED as LEAVES_OUT
+from inpaintbench.eval.references import remember
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
 
@@ -93,6 +94,15 @@ def test_five_sources_show_means_without_ranks(root: Path, run: Path) -> None:
         assert {(one["place"], one["mean_place"], one["reason"]) for one in told} == {
             (None, None, "5 sources, and an interval, rank or lead takes 6")
         }
+
+
+def test_a_reference_comes_after_the_ranks_without_one(root: Path, run: Path) -> None:
+    remember(Workspace(run), "first", reference=True)
+    options = (root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse")
+    done, told = call(*options), json.loads(call(*options, "--json").stdout)["methods"]
+    assert [row[:3] for row in cells(done.output)] == [["1", "second", "1.0"], ["1", "third", "1.0"], ["–", "first", "–"]]
+    assert "first has no mean place: a reference, which does not compete" in done.output
+    assert [(one["method"], one["place"]) for one in told] == [("second", 1), ("third", 1), ("first", None)]
 
 
 def test_who_leaves_items_out_is_told_apart(root: Path, run: Path) -> None:

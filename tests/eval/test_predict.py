@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.blank import Blank
 from inpaintbench.eval.predict import MethodSpec, predict, run
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.references import references_in
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score
@@ -181,3 +183,15 @@ def test_only_hole_pixels_are_kept_unless_asked(tmp_path: Path) -> None:
     assert (kept[~hole] == 0).all()
     assert (kept[hole] == whole[hole]).all()
     assert (whole[~hole] == truth[~hole]).all()
+
+
+def test_a_run_knows_its_references_by_leaf_and_by_request(tmp_path: Path) -> None:
+    dataset = write_dataset(tmp_path / "data", *scene())
+    workspace = Workspace(tmp_path / "run")
+    methods = [MethodSpec("floor", "blank"), MethodSpec("telea", "telea"), MethodSpec("copies", "telea", reference=True)]
+    with LocalExecutor(workspace, workers=0) as executor:
+        for method in methods:
+            predict(executor, dataset, root=tmp_path / "data", method=method)
+        assert references_in(workspace) == {"floor", "copies"}
+        predict(executor, dataset, root=tmp_path / "data", method=replace(methods[2], reference=False))
+    assert references_in(workspace) == {"floor"}

@@ -11,14 +11,16 @@ import typer
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.align import Alignment, align
 from inpaintbench.eval.alignment.family import Family, against, asked_for
 from inpaintbench.eval.alignment.measured import Measured, measured_of, read_scores
-from inpaintbench.eval.alignment.reading import Answers, answers_of_scores, read_answers
+from inpaintbench.eval.alignment.reading import Answers, answers_of_scores, read_answers, without
 from inpaintbench.eval.alignment.tables import read_table
 from inpaintbench.eval.alignment.words import asked, correlation_words, rate_words
 from inpaintbench.eval.alignment.write import write_alignment
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.admission import one_fingerprint
 from inpaintbench.eval.slices import source_of
 from inpaintbench.types import Dataset, Score
@@ -137,7 +139,10 @@ def _inputs(
         one_fingerprint(rows, PROTOCOLS.get(name))
         everything = workspace.table("scores", Score)
     told = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
-    return told, measured_of(rows, better=better)
+    competing = without(told, references_in(workspace))
+    if not competing.ballots:
+        raise InputError("every answer is about a reference method, which does not compete, so there is nothing to align with")
+    return competing, measured_of(rows, better=better)
 
 
 def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[str]) -> Family:

@@ -16,6 +16,7 @@ from inpaintbench.eval.analysis.means import Means, means_of
 from inpaintbench.eval.analysis.paper import published_means
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.regions import REGIONS
 from inpaintbench.workspace import Workspace
@@ -80,7 +81,7 @@ def means_of_run(workspace: Workspace, root: Path, protocol: str | None, *, regi
     name = protocol or usual(dataset)
     chosen = PROTOCOLS.get(name)
     scores, compared = scores_of(workspace, dataset, root, name)
-    results = Results(dataset, scores, protocol=chosen, slice_scores=compared)
+    results = Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace))
     there = list(dict.fromkeys(quantity.region for quantity in results.quantities))
     if region is not None and region not in there:
         raise UnknownNameError(unknown_name("region with values:", region, there))

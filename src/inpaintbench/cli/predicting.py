@@ -5,20 +5,21 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
 from inpaintbench.cli.evaluate_options import InDataset, Run
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.method_options import FORM, named_method, program_constants
 from inpaintbench.cli.run_folder import bind
-from inpaintbench.errors import InputError, RunError
+from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.saved_folder import strangers
@@ -54,6 +55,16 @@ Commands = Annotated[
     list[str] | None,
     typer.Option("--command", metavar="LABEL=PROGRAM", help="Any program; it gets an input folder and an output folder."),
 ]
+References = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reference",
+        metavar="LABEL",
+        help="A method of this call that is a floor to see others against, as blank is: it is shown and never ranked. May be "
+        "given again.",
+        show_default="blank alone",
+    ),
+]
 KeepFullFrames = Annotated[bool, typer.Option("--keep-full-frames", help="Keep pixels outside the hole too.")]
 OracleMask = Annotated[
     bool, typer.Option("--oracle-mask", help="Show methods the hole of a benchmark that hides it; their labels say so.")
@@ -76,6 +87,19 @@ def method_specs(
         raise UsageError("no method: give --method, --saved or --command")
     check_labels(specs)
     return specs
+
+
+def with_references(specs: Sequence[MethodSpec], labels: Sequence[str]) -> list[MethodSpec]:
+    """``specs``, those with the ``labels`` as references.
+
+    Raises:
+        UnknownNameError: a label that no method has.
+    """
+    known = [spec.label for spec in specs]
+    for label in labels:
+        if label not in known:
+            raise UnknownNameError(unknown_name("label of a method for --reference", label, known))
+    return [replace(spec, reference=spec.reference or spec.label in labels) for spec in specs]
 
 
 def check_labels(specs: Sequence[MethodSpec]) -> None:
@@ -130,6 +154,7 @@ def predict(
     method: Methods = None,
     saved: Saved = None,
     command: Commands = None,
+    reference: References = None,
     keep_full_frames: KeepFullFrames = False,
     oracle_mask: OracleMask = False,
     time_limit: TimeLimit = 3600.0,
@@ -145,6 +170,7 @@ def predict(
     """
     program = program_constants(seconds=time_limit, layout=layout, divisor=divisor)
     specs = method_specs(method or (), saved or (), command or (), program=program)
+    specs = with_references(specs, reference or ())
     running = console.Running(workers, max_failures, retry_rejected)
     predict_and_tell(dataset, run, specs, Wanted(keep_full_frames, time_limit, oracle_mask), running)
 

@@ -21,6 +21,7 @@ from inpaintbench.eval.poses.by_joint import joint_means
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
 from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, decimal, standings
+from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.set_notes import size_words
@@ -28,6 +29,7 @@ from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.slices import named
 from inpaintbench.types import Slice
 
+REFERENCE = "a reference, which does not compete"
 _ABSENT = "–"
 
 
@@ -110,7 +112,7 @@ def _results(run: Path, root: Path, protocol: str | None) -> Results:
         name = protocol or usual(dataset)
         chosen = PROTOCOLS.get(name)
         scores, compared = scores_of(workspace, dataset, root, name)
-    return Results(dataset, scores, protocol=chosen, slice_scores=compared)
+    return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace))
 
 
 def _slice(results: Results, name: str | None) -> Slice:
@@ -142,10 +144,13 @@ def _ranked(
             for value, ones, one in zip(row, fair, quantities, strict=True)
         ]
         for method, row in values.items()
+        if method in results.contenders
     }
     few = too_few(results.n_sources(part))
     found = standings(columns, ranked)
-    return columns, values, [one._replace(reason=few) for one in found] if few else found
+    found = [one._replace(reason=few) for one in found] if few else found
+    beside = [Standing(method, (None,) * len(columns), None, None, REFERENCE) for method in results.references]
+    return columns, values, [*found, *beside]
 
 
 def _answer(results: Results, part: Slice, quantities: Sequence[Quantity], *, joints: bool) -> dict[str, object]:
@@ -218,7 +223,7 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
     if few:
         console.out.print(f"means without ranks: the items come from {few}", markup=False)
     for one in found:
-        if one.reason and not few:
+        if one.reason and (not few or one.reason == REFERENCE):
             console.out.print(f"{one.method} has no mean place: {one.reason}", markup=False)
     for name in (one.metric for one in quantities if one.metric in against):
         console.out.print(f"{name} is ranked the wrong way round, as this protocol's tables were printed", markup=False)
@@ -242,7 +247,8 @@ def _text(value: float | None, results: Results, part: Slice, method: str, quant
 
 def _left_out(results: Results, part: Slice, quantity: Quantity) -> str | None:
     """Who has no place since values are of clearly fewer items: who leaves out the hard ones would gain."""
-    unfair = [method for method, fair in results.comparable(part, quantity).items() if not fair]
+    fair = results.comparable(part, quantity)
+    unfair = [method for method in results.contenders if not fair[method]]
     counts = {method: len(results.measured(part, method, quantity)) for method in unfair}
     few = [f"{method} ({count})" for method, count in counts.items() if count]
     return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None

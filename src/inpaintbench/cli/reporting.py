@@ -22,6 +22,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report import write_report
 from inpaintbench.export.verify import verify
 from inpaintbench.sharing import Compute
@@ -49,7 +50,8 @@ def _report(
     if (before := _reported(folder)) not in (None, protocol):
         console.warn(f"replaces the report under {before}; --out keeps both")
     return write_report(
-        folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, protocol=chosen, media=media,
+        folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, references=references_in(workspace),
+        protocol=chosen, media=media,
         further_items=media_items, asked_items=show,
     ).page  # fmt: skip
 

@@ -19,9 +19,11 @@ from inpaintbench.cli.predicting import (
     KeepFullFrames,
     OracleMask,
     ProgramDivisor,
+    References,
     TimeLimit,
     Wanted,
     predict_and_tell,
+    with_references,
 )
 from inpaintbench.cli.reinpaint.options import second_spec
 from inpaintbench.cli.reinpaint.scoring import score as score_again
@@ -80,6 +82,7 @@ def run(
             show_default="10, or as many as the dataset publishes",
         ),
     ] = None,
+    reference: References = None,
     command_layout: Annotated[str, typer.Option(autocompletion=completing.names(layouts()), help=LAYOUT_HELP)] = "plain",
     command_folder: Annotated[
         Path | None, typer.Option(help="Where programs run.", show_default="a temporary folder", exists=True, file_okay=False)
@@ -103,7 +106,7 @@ def run(
     program = program_constants(seconds=time_limit, layout=command_layout, divisor=divisor, folder=folder)
     if protocol is not None and not report:
         raise UsageError("--protocol is for --report: predictions are the same under all protocols")
-    specs = [any_method(text, program=program) for text in method]
+    specs = with_references([any_method(text, program=program) for text in method], reference or ())
     wanted = Wanted(keep_full_frames, time_limit, oracle_mask, tuple(only or ()))
     running = console.Running(workers, max_failures, retry_rejected)
     root = frozen_or_hub(dataset)

@@ -15,6 +15,7 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.padding import Padding
+from inpaintbench.eval.references import remember
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, content_id
 from inpaintbench.view import ItemView, composite
@@ -30,6 +31,8 @@ class MethodSpec:
     label: str
     leaf: str
     constants: Plain = field(default_factory=dict)
+    reference: bool = False
+    """Whether it is a floor that never competes, as leaves say of themselves with ``reference = True``."""
 
 
 def predict(
@@ -85,6 +88,7 @@ def predict(
         Task(row["item_id"], _content(row, leaf), {"root": folder, "row": dict(row)}, f"{label}/{row['item_id']}")
         for row in dataset.items
     ]
+    remember(executor.workspace, label, reference=method.reference or getattr(leaf, "reference", False))
     return executor.run(step, tasks)
 
 

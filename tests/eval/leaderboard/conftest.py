@@ -12,12 +12,12 @@ from inpaintbench.workspace import Workspace
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``data``, ``run`` and ``submissions`` of three methods; the one called ``blank`` brings no predictions."""
+    """``data``, ``run`` and ``submissions`` of three methods; the one called ``smooth`` brings no predictions."""
     folder = tmp_path_factory.mktemp("leaderboard")
     write_dataset(folder / "data")
     workspace = run_methods(folder / "data", folder / "run")
     for label in METHODS:
-        submit(workspace, folder / "data", label, folder / "submissions" / f"{label}.zip", predictions=label != "blank")
+        submit(workspace, folder / "data", label, folder / "submissions" / f"{label}.zip", predictions=label != "smooth")
     return folder
 
 

@@ -25,7 +25,7 @@ from inpaintbench.workspace import Workspace
 
 PROTOCOL, METRICS = "devil/corrected", ["psnr", "ssim"]
 HEIGHT, WIDTH, COUNT = 48, 64, 12
-METHODS = {"telea": "telea", "ns": "navier_stokes", "blank": "blank"}
+METHODS = {"telea": "telea", "ns": "navier_stokes", "smooth": "gaussian"}
 CARD = """
 title = "{title}"
 summary = "Fills <b>holes</b> & says so."

@@ -60,7 +60,7 @@ def test_means_places_and_mean_places_are_those_of_a_calculation_by_hand(board: 
     for part in board.slices:
         means = {
             (label, one): statistics.fmean(values[label, one][item] for item in part.item_ids)
-            for label in ("telea", "ns", "blank") for one in (PSNR, SSIM)
+            for label in ("telea", "ns", "smooth") for one in (PSNR, SSIM)
         }  # fmt: skip
         rows = board.rows(part, "hole")
         for row in rows:
@@ -80,7 +80,7 @@ def test_means_places_and_mean_places_are_those_of_a_calculation_by_hand(board: 
 
 def test_tests_against_the_best_enumerate_all_signs_and_correct_for_all_pairs(board: Board, values: Values) -> None:
     rows = board.rows(board.slices[0], "hole")
-    columns = {label: np.array([values[label, PSNR][item] for item in ITEMS]) for label in ("telea", "ns", "blank")}
+    columns = {label: np.array([values[label, PSNR][item] for item in ITEMS]) for label in ("telea", "ns", "smooth")}
     signs = np.array(list(itertools.product((1, -1), repeat=COUNT)))
     p = {}
     for pair in itertools.combinations(sorted(columns), 2):
@@ -122,7 +122,7 @@ def test_the_first_is_told_from_others_only_where_a_test_of_a_counted_metric_tel
             assert not (one in by and (p >= 0.05 or gaps.sum() * (1 if one.higher_is_better else -1) <= 0))
             assert one in by or not (3 * p < 0.05 and gaps.sum() > 0)
     assert board.like_first(everything, "hole") == alike
-    assert placed[-1].entry.label == "blank"
+    assert placed[-1].entry.label == "smooth"
     assert placed[-1] not in alike
     # Six sources and three methods: no test can tell anything, so nobody is told from the first.
     assert board.like_first(few, "hole") == board.rows(few, "hole")[1:]
@@ -155,7 +155,7 @@ def left_out(item_id: str) -> Callable[[Files], None]:
 
 def test_leaving_out_a_hard_item_costs_the_place_where_the_item_counts(world: Path, values: Values, tmp_path: Path) -> None:
     hardest = min(ITEMS, key=lambda item: values["ns", PSNR][item])
-    for label in ("telea", "blank"):
+    for label in ("telea", "smooth"):
         (tmp_path / f"{label}.zip").write_bytes((world / "submissions" / f"{label}.zip").read_bytes())
     spoilt(world / "submissions" / "ns.zip", tmp_path / "ns.zip", left_out(hardest))
     board = board_of(world, tmp_path)
@@ -172,7 +172,7 @@ def test_leaving_out_a_hard_item_costs_the_place_where_the_item_counts(world: Pa
         )
         if inside:
             assert own.reason == "no place in PSNR in the hole, SSIM in the hole"
-            assert {label: row.place for label, row in rows.items()}.keys() == {"ns", "telea", "blank"}
+            assert {label: row.place for label, row in rows.items()}.keys() == {"ns", "telea", "smooth"}
             assert 1 in {row.place for row in rows.values()}
 
 
@@ -181,7 +181,7 @@ def test_one_submission_alone_cannot_take_places_from_others_by_values_that_nobo
     workspace = run_methods(world / "data", tmp_path / "run", {"more": "gaussian"}, metrics=["psnr", "ssim", "mse"])
     folder = tmp_path / "folder"
     submit(workspace, world / "data", "more", folder / "more.zip")
-    for label in ("telea", "ns", "blank"):
+    for label in ("telea", "ns", "smooth"):
         (folder / f"{label}.zip").write_bytes((world / "submissions" / f"{label}.zip").read_bytes())
     board = board_of(world, folder)
     everything = board.slices[0]
@@ -220,7 +220,7 @@ def test_numbers_that_are_measured_again_agree(world: Path, tmp_path: Path) -> N
     assert (len(set(found.items)), found.values, found.differing, found.agrees) == (4, 4 * 2 * 3, (), True)
     board = board_of(world, world / "submissions", Sample(items=2, seed=1, workers=0))
     reasons = {entry.label: entry.verdict and entry.verdict.reason for entry in board.entries}
-    assert reasons == {"telea": None, "ns": None, "blank": "it brought no predictions"}
+    assert reasons == {"telea": None, "ns": None, "smooth": "it brought no predictions"}
 
 
 def test_numbers_that_are_not_those_of_the_predictions_keep_a_submission_out(world: Path, tmp_path: Path) -> None:

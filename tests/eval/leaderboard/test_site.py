@@ -28,7 +28,7 @@ def site(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         submissions.mkdir(parents=True, exist_ok=True)
         (submissions / f"{label}.zip").write_bytes((world / "submissions" / f"{label}.zip").read_bytes())
     evil = card("<script>1</script>", **{"An algorithm of 2004": EVIL, "A. Submitter": "<img src=x onerror=alert(1)>"})
-    submit(Workspace(world / "run", create=False), world / "data", "blank", submissions / "blank.zip", described=evil)
+    submit(Workspace(world / "run", create=False), world / "data", "smooth", submissions / "smooth.zip", described=evil)
     (submissions / "<img src=x onerror=alert(1)>.zip").write_bytes(b"nothing")
     sample = Sample(items=1, seed=1, workers=0)
     board = gather(submissions, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), sample=sample)

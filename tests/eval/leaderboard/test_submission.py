@@ -37,7 +37,7 @@ def test_a_submission_holds_the_scores_and_hashes_of_its_run(world: Path, run: W
     assert found.header.manifest_sha256 == file_sha256(world / "data" / frozen.MANIFEST)
     assert found.header.fingerprint == PROTOCOLS.get(PROTOCOL).fingerprint
     assert found.card.links == {"code": "https://example.org/code?a=1&b=2"}
-    assert not read_submission(world / "submissions" / "blank.zip").blobs
+    assert not read_submission(world / "submissions" / "smooth.zip").blobs
 
 
 def test_the_same_run_gives_the_same_bytes(world: Path, run: Workspace, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_what_is_no_plain_zip_file_is_refused(world: Path, tmp_path: Path) -> No
 
 def test_no_byte_that_is_flipped_goes_unseen(world: Path, tmp_path: Path) -> None:
     """Either a reason, or contents that are the same: some bytes of a ZIP file say nothing, such as clock times."""
-    good = world / "submissions" / "blank.zip"
+    good = world / "submissions" / "smooth.zip"
     whole, path = good.read_bytes(), tmp_path / "flipped.zip"
     expected = replace(read_submission(good), path=path)
     refused = 0

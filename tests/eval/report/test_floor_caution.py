@@ -24,7 +24,7 @@ PSNR = Quantity("psnr", "hole")
 def results_of(metric: str = "psnr", **leads: float) -> Results:
     """Methods whose values are those of ``blank`` and so many of its standard deviations more."""
     values = {"blank": FLOOR, **{name: {item: FLOOR[item] + lead * SPREAD for item in ITEMS} for name, lead in leads.items()}}
-    return Results(dataset({"s": ITEMS}), scores(values, metric=metric), protocol=CORRECTED)
+    return Results(dataset({"s": ITEMS}), scores(values, metric=metric), protocol=CORRECTED, references=["blank"])
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_report_and_analysis_say_it_in_one_sentence() -> None:
 def test_nothing_is_said_without_a_floor_or_where_all_are_told() -> None:
     assert floor_sentences(results_of(far=2.0), PSNR) == []
     values = {"one": FLOOR, "other": FLOOR}
-    assert floor_sentences(Results(dataset({"s": ITEMS}), scores(values), protocol=CORRECTED), PSNR) == []
+    assert floor_sentences(Results(dataset({"s": ITEMS}), scores(values), protocol=CORRECTED, references=["blank"]), PSNR) == []

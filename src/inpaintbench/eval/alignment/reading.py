@@ -6,7 +6,7 @@ Read from a table of single answers, or from the scores ``human_preference`` of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,6 +58,14 @@ class Answers:
     def rows(self) -> tuple[Ballot, ...]:
         """Those that choose one of three methods or more."""
         return tuple(one for one in self.ballots if len(one.candidates) > 2)
+
+
+def without(answers: Answers, methods: Collection[str]) -> Answers:
+    """The answers that show none of ``methods``; the others are left out and counted."""
+    kept = tuple(one for one in answers.ballots if not set(methods).intersection(one.candidates))
+    lost = sum(one.count for one in answers.ballots) - sum(one.count for one in kept)
+    why = {"answers about a reference method, which does not compete": lost} if lost else {}
+    return Answers(kept, {**answers.left_out, **why})
 
 
 def read_answers(path: Path, *, sources: Mapping[str, str] | None = None) -> Answers:

@@ -14,6 +14,8 @@ _PLOT, _GAP, _MARGIN = 200, 30, 20
 """Pixels: width of a plot, space between panels, around everything."""
 _TOP, _BOTTOM = 30, 52
 """Pixels above and below the rows of a panel: its heading; ticks and the title of the axis."""
+_LINE = 14
+"""Pixels of the name of a reference."""
 _LEAST_WIDTH = 560
 _NAME, _VALUE = 12.5, 11.0
 """Sizes of fonts."""
@@ -39,6 +41,17 @@ class Mark(NamedTuple):
     """Rests on too few sources for a claim: drawn as a hollow point, where a filled bar would read as one."""
 
 
+class Reference(NamedTuple):
+    """What is drawn as dashed lines, row by row, and makes no scale; beyond it the line lies at the edge."""
+
+    name: str
+    values: tuple[float | None, ...]
+    """One for each row."""
+    words: tuple[str, ...]
+    """The values as printed."""
+    colour: str
+
+
 class Panel(NamedTuple):
     """One scale and its marks, one for each row."""
 
@@ -50,6 +63,7 @@ class Panel(NamedTuple):
     """Bars from zero, else dots on a scale that need not hold zero."""
     percent: bool = False
     """Values are shares and written in per cent."""
+    references: tuple[Reference, ...] = ()
 
 
 class _Frame(NamedTuple):
@@ -116,7 +130,7 @@ def _frame(rows: Sequence[str], panels: Sequence[Panel], *, across: int) -> _Fra
 
 def _panels(frame: _Frame, rows: Sequence[str], panels: Sequence[Panel], top: float) -> tuple[list[str], float]:
     """All panels with the names of the rows left of each line of them, and the height of them all."""
-    tall = _TOP + frame.row * len(rows) + _BOTTOM
+    tall = _TOP + frame.row * len(rows) + _BOTTOM + _LINE * max(len(panel.references) for panel in panels)
     parts = []
     for index, panel in enumerate(panels):
         down, right = divmod(index, frame.across)
@@ -150,6 +164,25 @@ def _panel(frame: _Frame, panel: Panel) -> Iterator[str]:
         drawn = "" if mark.value is None else "".join(_mark(mark, mark.value, across, y, bars=panel.bars))
         words = text(_PLOT + frame.values, y + 4, mark.words, size=_VALUE, colour=svg.SOFT, anchor="end")
         yield svg.told(mark.told, drawn, words)
+    for place, one in enumerate(panel.references):
+        yield from _dashed(one, frame, (low, high), across)
+        same = f": {one.words[0]}{_beyond(one.values[0], low, high)}" if len(set(one.words)) == 1 else ""
+        yield text(
+            _PLOT / 2, base + 48 + _LINE * place, f"dashed: {one.name}{same}", size=_VALUE, colour=svg.SOFT, anchor="middle"
+        )
+
+
+def _dashed(one: Reference, frame: _Frame, ends: tuple[float, float], across: Callable[[float], float]) -> Iterator[str]:
+    for index, (value, words) in enumerate(zip(one.values, one.words, strict=True)):
+        if value is not None:
+            x, y = across(min(max(value, ends[0]), ends[1])), _TOP + frame.row * index
+            look = f'stroke="{one.colour}" stroke-width="1.8" stroke-dasharray="4 3"'
+            drawn = f'<line x1="{x:.6g}" y1="{y:.6g}" x2="{x:.6g}" y2="{y + frame.row:.6g}" {look}/>'
+            yield svg.told(f"{one.name}, reference: {words}{_beyond(value, *ends)}", drawn)
+
+
+def _beyond(value: float | None, low: float, high: float) -> str:
+    return "" if value is None or low <= value <= high else " →" if value > high else " ←"
 
 
 def _axis(panel: Panel, ticks: Sequence[float], places: Sequence[float], base: float) -> Iterator[str]:

@@ -91,8 +91,13 @@ def table_1_markdown(means: Means) -> bytes:
     parts = ["# Table 1", *_opening(means)]
     for name in means.slices:
         heads = ["Method", *(measure.title + means.marks([name], measure) for measure in means.measures)]
-        lines = [[method, *(_cell(means, name, method, measure) for measure in means.measures)] for method in means.methods]
+        of = {
+            method: [means.named(method), *(_cell(means, name, method, measure) for measure in means.measures)]
+            for method in means.methods
+        }
+        lines = [of[method] for method in means.contenders]
         lines.append(["*Mean*", *(mean_words(means, name, measure) for measure in means.measures)])
+        lines += [of[method] for method in means.references]
         parts += [f"## {_escaped(means.slice_label(name))}", _markdown(heads, lines), *map(_escaped, means.sizes(name))]
     return ("\n\n".join(parts) + "\n").encode()
 
@@ -115,7 +120,7 @@ def improvement_markdown(means: Means) -> bytes:
     for pair in means.pairs:
         heads = ["Method", *(one.label + means.marks([pair.low, pair.high], one) for one in means.ranked_measures)]
         lines = [
-            [method, *(share_words(shares[pair.attribute, method, measure]) for measure in means.ranked_measures)]
+            [means.named(method), *(share_words(shares[pair.attribute, method, measure]) for measure in means.ranked_measures)]
             for method in means.methods
         ]
         parts += [f"## {_escaped(means.attribute_label(pair.attribute))}", _markdown(heads, lines)]
@@ -145,7 +150,7 @@ def share_words(share: float | None) -> str:
 def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
     cell = means.cell(name, method, measure)
     words = number(cell.mean, decimals=measure.decimals)
-    best = dict(ranking(means, name, measure).places)[method] == 1 and len(means.methods) > 1
+    best = dict(ranking(means, name, measure).places).get(method) == 1 and len(means.contenders) > 1
     return (f"**{words}**" if best else words) + " ‡" * (cell.warning is not None)
 
 

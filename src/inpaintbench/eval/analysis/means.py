@@ -92,6 +92,17 @@ class Means:
     """Attribute -> how it is printed."""
     notes: tuple[str, ...] = ()
     """Sentences that belong beside every table and figure."""
+    references: tuple[str, ...] = ()
+    """The last of the methods that do not compete: in no rank and no mean over methods."""
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The methods that compete."""
+        return tuple(method for method in self.methods if method not in self.references)
+
+    def named(self, method: str) -> str:
+        """A method as printed at the head of a row."""
+        return f"{method} (reference)" if method in self.references else method
 
     def cell(self, name: str, method: str, measure: Measure) -> Cell:
         """The number of ``method`` in slice ``name``."""
@@ -99,7 +110,7 @@ class Means:
 
     def few(self, names: Sequence[str], measure: Measure) -> str | None:
         """Why the numbers of some slices bear no claim: the slice of fewest sources has too few; None where all have enough."""
-        counts = [self.cell(name, method, measure).n_sources for name in names for method in self.methods]
+        counts = [self.cell(name, method, measure).n_sources for name in names for method in self.contenders]
         known = [count for count in counts if count is not None]
         return too_few(min(known)) if known else None
 
@@ -183,6 +194,7 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
         slices=tuple(one.name for one in slices),
         measures=measures,
         cells=cells,
+        references=results.references,
         notes=(
             *_few_sources(results),
             *_missing_slices(results),

@@ -38,9 +38,14 @@ def _figure(name: str, drawn: str) -> str:
 
 def _slice_table(means: Means, name: str) -> str:
     heads = [escape(measure.title) + _marks(means, name, measure) for measure in means.measures]
-    rows = [_row(escape(method), [_cell(means, name, method, measure) for measure in means.measures]) for method in means.methods]
+    of = {
+        method: _row(escape(means.named(method)), [_cell(means, name, method, measure) for measure in means.measures])
+        for method in means.methods
+    }
+    rows = [of[method] for method in means.contenders]
     mean = [f"<td>{escape(mean_words(means, name, measure))}</td>" for measure in means.measures]
     rows.append(_row("Mean of methods", mean, kind="mean"))
+    rows += [of[method] for method in means.references]
     table = _table(escape(means.slice_label(name)), ["", *heads], rows)
     sizes = " ".join(means.sizes(name))
     return f'<div>{table}<p class="sizes">{escape(sizes)}</p></div>' if sizes else table
@@ -52,7 +57,7 @@ def _marks(means: Means, name: str, measure: Measure) -> str:
 
 def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
     cell = means.cell(name, method, measure)
-    best = dict(ranking(means, name, measure).places)[method] == 1 and len(means.methods) > 1
+    best = dict(ranking(means, name, measure).places).get(method) == 1 and len(means.contenders) > 1
     words = escape(number(cell.mean, decimals=measure.decimals))
     error = "" if cell.standard_error is None else f"± {number(cell.standard_error, decimals=measure.decimals)}"
     told = " · ".join(part for part in (error, cell.reason, cell.warning) if part)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from inpaintbench.claims import ENOUGH_SOURCES
-from inpaintbench.eval.analysis.chart import Mark, Panel, chart
+from inpaintbench.eval.analysis.chart import Mark, Panel, Reference, chart
 from inpaintbench.eval.analysis.means import Means, Measure, Pair
 from inpaintbench.eval.analysis.tables import Improvement, Spread, difficulty, improvement, over_slices
 from inpaintbench.eval.report.labels import method_colours
@@ -34,15 +34,21 @@ def methods_figure(means: Means) -> str:
                 few=means.few(means.slices, measure) is not None,
             )
             for method, spread in spreads.items()
+            if method in means.contenders
         )
+        lines = [
+            Reference(method, (_drawable(spread.mean),) * len(marks), (_words(measure, spread),) * len(marks), colours[method])
+            for method, spread in spreads.items()
+            if method in means.references
+        ]
         dagger = " †" if any(spread.doubtful for spread in spreads.values()) else ""
-        panels.append(Panel(measure.label + dagger, _axis(measure), marks, bars=False))
+        panels.append(Panel(measure.label + dagger, _axis(measure), marks, bars=False, references=tuple(lines)))
     doubtful = any(means.doubtful(name, measure) for name in means.slices for measure in means.measures)
     return chart(
         title="Methods over all slices (Figure 3)",
         subtitle=f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
         + _hollow(panels),
-        rows=means.methods,
+        rows=means.contenders,
         panels=panels,
         notes=[*_cautions(means.measures), *([_DOUBTFUL] if doubtful else []), *_left_out(panels)],
     )
@@ -55,7 +61,7 @@ def difficulty_figure(means: Means) -> str:
     for measure in means.measures:
         marks = []
         for name, spread in difficulty(means, measure).items():
-            values = [(means.cell(name, method, measure).mean, colours[method]) for method in means.methods]
+            values = [(means.cell(name, method, measure).mean, colours[method]) for method in means.contenders]
             dots = tuple((value, colour) for value, colour in values if value is not None and math.isfinite(value))
             words = _words(measure, spread) + (" †" if spread.doubtful else "")
             colour, told = _LEVELS[split_level(name)[1]], _told(means.slice_label(name), measure, spread)
@@ -64,7 +70,12 @@ def difficulty_figure(means: Means) -> str:
             marks.append(
                 Mark(_drawable(spread.mean), words, colour, spread.standard_error, dots, told, spread.doubtful, few is not None)
             )
-        panels.append(Panel(measure.label, _axis(measure), tuple(marks)))
+        lines = []
+        for method in means.references:
+            cells = [means.cell(name, method, measure) for name in means.slices]
+            printed = tuple(number(cell.mean, decimals=measure.decimals) for cell in cells)
+            lines.append(Reference(method, tuple(_drawable(cell.mean) for cell in cells), printed, colours[method]))
+        panels.append(Panel(measure.label, _axis(measure), tuple(marks), references=tuple(lines)))
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
     return chart(
         title="Difficulty of the slices (Figure 4)",
@@ -83,7 +94,7 @@ def _measured(means: Means) -> list[str]:
     cells = ((method, means.cell(name, method, measure)) for method in means.methods for name in means.slices
              for measure in means.measures)  # fmt: skip
     found = {method for method, cell in cells if cell.mean is not None}
-    return [method for method in means.methods if method in found]
+    return [method for method in means.contenders if method in found]
 
 
 def attribute_figure(means: Means, pair: Pair) -> str:
@@ -107,7 +118,7 @@ def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], cautio
         title=title,
         subtitle="Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction."
         + _hollow(panels),
-        rows=means.methods,
+        rows=means.contenders,
         panels=panels,
         notes=[*cautions, *([_HOLLOW] if doubtful else [])],
     )
@@ -121,8 +132,14 @@ def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str)
         Mark(one.share, _share(one), colours[one.method], told=_told_share(one) + (f"; {few}" if few else ""),
              doubtful=one.doubtful and one.share is not None, few=few is not None)
         for one in found
+        if one.method in means.contenders
     )  # fmt: skip
-    return Panel(heading, "improvement  (worse ← 0 → better)", marks, percent=True)
+    lines = tuple(
+        Reference(one.method, (one.share,) * len(marks), (_share(one),) * len(marks), colours[one.method])
+        for one in found
+        if one.method in means.references
+    )
+    return Panel(heading, "improvement  (worse ← 0 → better)", marks, percent=True, references=lines)
 
 
 def _share(one: Improvement) -> str:

@@ -71,9 +71,9 @@ def places(means: Means, name: str, measure: Measure) -> dict[str, int | None]:
     """The place of each method in a column of Table 1, 1 = best; None with too few sources and where nobody is ranked."""
     if not measure.ranked:
         return dict.fromkeys(means.methods)
-    cells = {method: means.cell(name, method, measure) for method in means.methods}
+    cells = {method: means.cell(name, method, measure) for method in means.contenders}
     values = {method: cell.mean if claims(cell) else None for method, cell in cells.items()}
-    return rank(values, higher_is_better=measure.higher_is_better)
+    return dict.fromkeys(means.methods) | rank(values, higher_is_better=measure.higher_is_better)
 
 
 def claims(cell: Cell) -> bool:
@@ -88,7 +88,8 @@ def table_2(means: Means) -> list[Ranking]:
 
 def ranking(means: Means, name: str, measure: Measure) -> Ranking:
     """One column of Table 2."""
-    order = sorted(places(means, name, measure).items(), key=lambda entry: (entry[1] is None, entry[1]))
+    found = [entry for entry in places(means, name, measure).items() if entry[0] not in means.references]
+    order = sorted(found, key=lambda entry: (entry[1] is None, entry[1]))
     return Ranking(name, measure, tuple(order), means.doubtful(name, measure))
 
 
@@ -110,7 +111,7 @@ def difficulty(means: Means, measure: Measure) -> dict[str, Spread]:
 
 def over_methods(means: Means, name: str, measure: Measure) -> Spread:
     """Mean and standard error of one slice over the methods."""
-    return _spread({method: means.cell(name, method, measure) for method in means.methods}, "methods")
+    return _spread({method: means.cell(name, method, measure) for method in means.contenders}, "methods")
 
 
 def improvement(means: Means, pair: Pair, measure: Measure) -> list[Improvement]:

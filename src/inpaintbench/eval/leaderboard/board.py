@@ -36,6 +36,11 @@ class Entry:
     """None where nobody asked for measuring again."""
 
     @property
+    def competes(self) -> bool:
+        """Whether it is ranked; a reference is not."""
+        return not self.submission.header.reference
+
+    @property
     def page(self) -> str:
         """Name of its page."""
         return f"{self.submission.identity[:16]}.html"
@@ -91,10 +96,13 @@ class Board:
     """
 
     def __init__(self, dataset: Dataset, protocol: Protocol, entries: Sequence[Entry], refused: Sequence[Refused] = ()) -> None:
-        self.entries, self.refused = tuple(entries), tuple(refused)
+        # References come last wherever submissions are listed.
+        self.entries, self.refused = tuple(sorted(entries, key=lambda entry: not entry.competes)), tuple(refused)
+        self.contenders = tuple(entry for entry in self.entries if entry.competes)
         scores = [replace(row, method=entry.label) for entry in entries for row in entry.submission.scores]
         sets = [replace(row, method=entry.label) for entry in entries for row in entry.submission.slice_scores]
-        self.results = Results(dataset, scores, protocol=protocol, slice_scores=sets)
+        references = [entry.label for entry in self.entries if not entry.competes]
+        self.results = Results(dataset, scores, protocol=protocol, slice_scores=sets, references=references)
         self._have: dict[tuple[str, Quantity], set[str]] = {}
         for row in scores:
             if row.value is not None or row.features is not None:
@@ -122,7 +130,8 @@ class Board:
         return [
             quantity for quantity in self.quantities(region)
             if quantity.ranked
-            and 2 * sum(self.results.level(part, entry.label, quantity) is not None for entry in self.entries) > len(self.entries)
+            and 2 * sum(self.results.level(part, one.label, quantity) is not None for one in self.contenders)
+            > len(self.contenders)
         ]  # fmt: skip
 
     def rows(self, part: Slice, region: str) -> list[Row]:
@@ -140,7 +149,11 @@ class Board:
         none = too_few(self.results.n_sources(part)) or ("" if columns else "no metric here ranks methods")
         if none:
             return [Row(one, None, None, "–", none, {q: cells[q][label] for q in cells}) for label, one in entries.items()]
-        places = {label: [cells[quantity][label].place for quantity in counted] for label in entries}
+        places = {one.label: [cells[quantity][one.label].place for quantity in counted] for one in self.contenders}
+        beside = [
+            Row(one, None, None, "–", "a reference, which does not compete", {q: cells[q][one.label] for q in cells})
+            for one in self.entries if not one.competes
+        ]  # fmt: skip
         how = self.results.protocol.mean_places
         return [
             Row(
@@ -149,7 +162,7 @@ class Board:
                 {quantity: cells[quantity][one.method] for quantity in cells},
             )
             for one in standings_of_places(columns, places)
-        ]  # fmt: skip
+        ] + beside  # fmt: skip
 
     def _column(self, part: Slice, quantity: Quantity) -> dict[str, Cell]:
         labels = [entry.label for entry in self.entries]
@@ -157,7 +170,8 @@ class Board:
         few = {label: too_few(self.results.n_sources(part, label, quantity)) for label in labels}
         levels = {label: None if left_out[label] or few[label] else self.results.level(part, label, quantity) for label in labels}
         upwards = quantity.higher_is_better != (quantity.metric in self.results.protocol.ranked_against)
-        places = rank(levels, higher_is_better=upwards) if quantity.ranked else dict.fromkeys(labels)
+        competing = {entry.label: levels[entry.label] for entry in self.contenders}
+        places = dict.fromkeys(labels) | (rank(competing, higher_is_better=upwards) if quantity.ranked else {})
         best = next((label for label in labels if places[label] == 1), None)
         tests = {frozenset((test.one, test.other)): test for test in self._tests(part, quantity)}
         against = {
@@ -169,7 +183,7 @@ class Board:
                 summary=self.results.summary(part, label, quantity),
                 place=places[label],
                 left_out=left_out[label],
-                best=places[label] == 1 and len(labels) > 1,
+                best=places[label] == 1 and len(competing) > 1,
                 test=test,
                 least_p=1.0 if test is None else min(1.0, test.least_p * tested),
             )
@@ -203,7 +217,7 @@ class Board:
         return found
 
     def _left_out(self, part: Slice, label: str, quantity: Quantity) -> int:
-        own, others = self._have.get((label, quantity), set()), [one.label for one in self.entries if one.label != label]
+        own, others = self._have.get((label, quantity), set()), [one.label for one in self.contenders if one.label != label]
         lacking = [item_id for item_id in part.item_ids if item_id not in own]
         return sum(2 * sum(item_id in self._have.get((one, quantity), ()) for one in others) > len(others) for item_id in lacking)
 
@@ -215,5 +229,6 @@ class Board:
                 replace(dataset, items=tuple(row for row in dataset.items if row["item_id"] in inside), slices=()),
                 [row for row in self.results.scores if row.item_id in inside],
                 protocol=self.results.protocol,
+                references=self.results.references,
             )
         return self._within[part.name].pair_tests(quantity)

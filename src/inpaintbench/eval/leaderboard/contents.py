@@ -53,6 +53,8 @@ class Header:
     """Item id -> why there is no prediction."""
     files: Plain
     """Path in the submission -> SHA-256."""
+    reference: bool = False
+    """Whether the method is a floor that does not compete; not in the file where it is not."""
 
     def prediction(self, item_id: str) -> Prediction:
         """The prediction of one item, as a row of a run folder."""
@@ -61,7 +63,8 @@ class Header:
 
 def header_bytes(header: Header) -> bytes:
     """``header`` as the file it is kept in."""
-    return canonical_json(asdict(header)).encode() + b"\n"
+    told = {name: value for name, value in asdict(header).items() if name != "reference" or value}
+    return canonical_json(told).encode() + b"\n"
 
 
 def read_header(data: bytes) -> Header:
@@ -72,10 +75,12 @@ def read_header(data: bytes) -> Header:
     """
     given = parsed(data, HEADER)
     kinds: dict[str, type] = {one.name: dict for one in fields(Header)} | {"format_version": int}
+    kinds |= {"reference": bool}
     kinds |= dict.fromkeys(("method", "dataset", "manifest_sha256", "protocol", "fingerprint"), str)
     if not isinstance(given, dict) or given.get("format_version") != FORMAT_VERSION:
         found = given.get("format_version") if isinstance(given, dict) else None
         raise InputError(f"{HEADER} has format {str(found)[:20]!r}, this program reads {FORMAT_VERSION}")
+    given.setdefault("reference", False)
     _check_fields(given, kinds, HEADER)
     for item_id, one in given["predictions"].items():
         _check_prediction(item_id, one)

@@ -14,7 +14,7 @@ from inpaintbench.types import canonical_json
 
 COLUMNS = (
     "slice", "region", "method", "mean_place", "place", "metric", "mean", "interval_low", "interval_high", "standard_error", "n",
-    "n_infinite", "n_missing", "n_sources", "left_out", "metric_place", "p_against_best", "reason",
+    "n_infinite", "n_missing", "n_sources", "left_out", "metric_place", "p_against_best", "reference", "reason",
 )  # fmt: skip
 
 
@@ -43,6 +43,7 @@ def rows(board: Board) -> Iterator[dict[str, Any]]:
                         "left_out": cell.left_out,
                         "metric_place": cell.place,
                         "p_against_best": cell.test.p_holm if cell.test else None,
+                        "reference": not row.entry.competes,
                         "reason": summary.reason,
                     }
 

@@ -59,7 +59,7 @@ def method(entry: Entry, index: int, *, up: str) -> str:
 
 def badges(entry: Entry, *, items: int) -> str:
     """Whether numbers were measured again, and how many items are missing."""
-    found = ""
+    found = "" if entry.competes else '<span class="badge" title="a floor to see others against">reference</span>'
     if entry.verdict is not None:
         good = entry.verdict.agrees
         words = f"verified on {len(entry.verdict.items)}" if good else "not verified"

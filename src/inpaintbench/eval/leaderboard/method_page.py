@@ -70,7 +70,7 @@ def _scores(board: Board, entry: Entry) -> str:
             decimals = metric_leaf(quantity.metric).decimals
             low, high = (number(end, decimals=decimals) for end in (cell.summary.interval_low, cell.summary.interval_high))
             value = number(board.results.level(everything, entry.label, quantity), decimals=decimals)
-            place = "–" if cell.place is None else f"{cell.place} of {len(board.entries)}"
+            place = "–" if cell.place is None else f"{cell.place} of {len(board.contenders)}"
             rows.append(
                 f'<tr><th scope="row">{escape(metric_title(quantity.metric))}</th><td>{escape(region_label(region))}</td>'
                 f"<td><strong>{value}</strong></td><td>{'–' if low == '–' else f'{low} – {high}'}</td><td>{place}</td>"

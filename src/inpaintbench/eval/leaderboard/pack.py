@@ -30,6 +30,7 @@ from inpaintbench.eval.leaderboard.contents import (
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.references import references_in
 from inpaintbench.executors.base import Rejection
 from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256
@@ -93,6 +94,7 @@ def pack(
             **{name: hashlib.sha256(data).hexdigest() for name, data in texts.items()},
             **{f"{PREDICTIONS}{name}": name.partition(".")[0] for name in blobs},
         },
+        reference=method in references_in(workspace),
     )
     texts = {HEADER: header_bytes(header), **texts}
     identity = hashlib.sha256(texts[HEADER]).hexdigest()

@@ -48,10 +48,16 @@ def _introduction(board: Board, title: str, notes: str) -> str:
     lead = f'<p class="subtitle">{escape(notes)}</p>' if notes else ""
     facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{words}</dd></div>" for name, words in _facts(board))
     return f"""<h1>{escape(title)}</h1>
-{lead}<p class="subtitle"><strong>{count(len(board.entries), "submission")}</strong> on {count(len(results.sources), "item")} from
+{lead}<p class="subtitle"><strong>{count(len(board.contenders), "submission")}</strong>{_beside(board)} on
+{count(len(results.sources), "item")} from
 {count(len(set(results.sources.values())), "source")} of <strong>{escape(results.dataset.name)}</strong>, scored with
 <strong>{escape(results.protocol.name)}</strong> (<code>{escape(results.fingerprint)}</code>).</p>
 <dl class="facts">{facts}</dl>"""
+
+
+def _beside(board: Board) -> str:
+    others = len(board.entries) - len(board.contenders)
+    return f" beside {count(others, 'reference')}" if others else ""
 
 
 def _facts(board: Board) -> list[tuple[str, str]]:
@@ -114,14 +120,15 @@ def _wins(board: Board, rows: list[Row]) -> str:
 
 def _most_slices(board: Board, region: str) -> str:
     """Counts first places; a clear one is of a row that every other in the slice can be told from."""
-    wins = dict.fromkeys((entry.label for entry in board.entries), 0)
+    wins = dict.fromkeys((entry.label for entry in board.contenders), 0)
     clear = dict(wins)
     for part in board.slices[1:]:
         rows = board.rows(part, region)
         alone = sum(row.place is not None for row in rows) > 1 and not board.like_first(part, region)
         for row in rows:
-            wins[row.entry.label] += row.place == 1
-            clear[row.entry.label] += row.place == 1 and alone
+            if row.entry.competes:
+                wins[row.entry.label] += row.place == 1
+                clear[row.entry.label] += row.place == 1 and alone
     return _most(board, wins, len(board.slices) - 1, "slice", clear)
 
 
@@ -130,11 +137,11 @@ def _most(board: Board, wins: dict[str, int], of: int, word: str, clear: dict[st
     most = max(wins.values())
     if not most:
         return ""
-    leaders = [entry for entry in board.entries if wins[entry.label] == most]
+    leaders = [entry for entry in board.contenders if wins[entry.label] == most]
     names = ", ".join(escape(entry.submission.card.title) for entry in leaders[:3])
     told = max(clear[entry.label] for entry in leaders)
     words = f"in {told} of them by more than chance" if told else "cannot be told apart from the second in any of them"
-    if len(board.entries) < 2:
+    if len(board.contenders) < 2:
         return f"{names}<small>{most} of {count(of, word)}</small>"
     return f"{names}<small>{most} of {count(of, word)}</small><small>{words}</small>"
 

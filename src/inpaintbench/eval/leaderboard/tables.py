@@ -22,7 +22,7 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> str:
     rows, quantities = board.rows(part, region), board.quantities(region)
     counted = board.counted(part, region)
     heads = "".join(_head(board, quantity, counted=quantity in counted) for quantity in quantities)
-    scales = {quantity: _Scale([row.cells[quantity] for row in rows]) for quantity in quantities}
+    scales = {quantity: _Scale([row.cells[quantity] for row in rows if row.entry.competes]) for quantity in quantities}
     numbers = {entry.label: index for index, entry in enumerate(board.entries)}
     alike = board.like_first(part, region)
     body = "\n".join(_row(board, part, row, scales, numbers[row.entry.label], up=up, like=row in alike) for row in rows)
@@ -145,7 +145,8 @@ class _Scale:
         return f'<svg class="whisker" aria-hidden="true">{axis}{line}<circle cx="{self._at(mean)}" cy="5" r="3.5"/></svg>'
 
     def _at(self, value: float) -> str:
-        return f"{4 + 92 * (value - self._low) / (self._high - self._low):.1f}%"
+        inside = min(max(value, self._low), self._high)  # a reference may lie beyond the others, who make the scale
+        return f"{4 + 92 * (inside - self._low) / (self._high - self._low):.1f}%"
 
 
 def _notes(board: Board, part: Slice, region: str, rows: Sequence[Row]) -> list[str]:
@@ -190,7 +191,7 @@ def slice_matrix(board: Board, addresses: dict[str, str], region: str) -> str:
     )
     body = "\n".join(
         f'<tr><th scope="row">{method(row.entry, numbers[row.entry.label], up="")}</th>'
-        + "".join(_mean_cell(columns[part.name][row.entry.label], len(board.entries)) for part in slices)
+        + "".join(_mean_cell(columns[part.name][row.entry.label], len(board.contenders)) for part in slices)
         + "</tr>"
         for row in board.rows(slices[0], region)
     )

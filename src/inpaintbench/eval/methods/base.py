@@ -26,7 +26,8 @@ class Method(Protocol):
 
     A method that can do without the hole, where a benchmark hides it, names it in the optional attribute ``uses`` instead.
     One that passes on what others made, whose frames may be of another size where whole frames are judged, says so by the
-    optional attribute ``any_size = True``.
+    optional attribute ``any_size = True``. One that fills nothing, a floor to see others against, says ``reference = True``: it
+    is shown beside the others and never ranked, averaged or tested with them.
     """
     divisor: Divisor
     """What the sides of the frames it is given are multiples of."""

@@ -14,6 +14,7 @@ class Blank:
     version = "1"
     needs: tuple[str, ...] = ("input",)
     divisor: Divisor = 1
+    reference = True
 
     def inpaint(self, view: ItemView) -> Frames:
         """A copy of the input, ``uint8[T, H, W, 3]``."""

@@ -165,9 +165,9 @@ def _tile(results: Results, exhibit: Exhibit, channel: str, default: Quantity) -
 
 
 def _tile_score(results: Results, item_id: str, method: str, quantity: Quantity, default: Quantity) -> str:
-    values = {name: results.value(name, item_id, quantity) for name in results.methods}
-    place = rank(values, higher_is_better=quantity.higher_is_better)[method]
-    words = escape(with_unit(values[method], quantity.metric))
+    values = {name: results.value(name, item_id, quantity) for name in results.contenders}
+    place = rank(values, higher_is_better=quantity.higher_is_better).get(method)
+    words = escape(with_unit(results.value(method, item_id, quantity), quantity.metric))
     hidden = "" if quantity == default else " hidden"
     best = place == 1 and len(values) > 1 and quantity.ranked and not too_few(results.n_sources(results.everything))
     words = f"<b>{words}</b>" if best else words

@@ -72,8 +72,8 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
     """The method with the best mean over all items, and those that it cannot be told apart from."""
     everything, question = results.everything, "Strongest method"
     placed = [method for method, place in results.ranking(everything, quantity) if place is not None]
-    known = [method for method in results.methods if results.level(everything, method, quantity) is not None]
-    if len(results.methods) < 2 or not known or not quantity.ranked:
+    known = [method for method in results.contenders if results.level(everything, method, quantity) is not None]
+    if len(results.contenders) < 2 or not known or not quantity.ranked:
         return None
     if not placed:
         extents = [_extent(results, everything, method, quantity) for method in known]
@@ -153,7 +153,7 @@ def _over_methods(results: Results, one: Slice, quantity: Quantity) -> Summary:
     if quantity.of_sets:
         sources = {results.sources[item_id] for item_id in one.item_ids}
         return Summary(None, len(one.item_ids), 0, 0, len(sources), None, None, None, None)
-    needed = sum(results.summary(one, method, quantity).mean is not None for method in results.methods)
+    needed = sum(results.summary(one, method, quantity).mean is not None for method in results.contenders)
     values = [finite_values(results, item_id, quantity) for item_id in one.item_ids]
     return summarise(
         [math.fsum(found) / len(found) if found and len(found) >= needed else None for found in values],
@@ -210,7 +210,7 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
     changes = [
         _Change(share, method, pair, *(results.summary(one, method, quantity) for one in (pair.low, pair.high)))
         for pair in pair_slices(results.slices)
-        for method in results.methods
+        for method in results.contenders
         if (share := results.improvement(pair, method, quantity)) is not None
     ]
     if not changes:

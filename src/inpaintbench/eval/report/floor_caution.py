@@ -17,7 +17,6 @@ from inpaintbench.eval.report.tables import Results
 LEAST_EFFECT = 0.2
 """Standard deviations of the floor's items that a method's mean must be away from the floor's. Cohen's bound of a small effect: a
 smaller difference drowns in what items differ by anyway."""
-_FLOORS = ("blank",)
 
 
 @dataclass(frozen=True)
@@ -35,19 +34,15 @@ class Untold:
     """That could be compared with it."""
 
 
-def floors(results: Results) -> tuple[str, ...]:
-    """The methods that fill nothing."""
-    return tuple(method for method in results.methods if method in _FLOORS)
-
-
 def untold(results: Results, quantity: Quantity) -> list[Untold]:
     """The floors that a ranked metric of items does not tell some method from; none where there is no floor."""
     if not quantity.ranked or quantity.of_sets:
         return []
     found = []
-    for floor in floors(results):
-        others = [method for method in results.methods if method not in floors(results)]
-        effects = {method: effect for method in others if (effect := _effect(results, method, floor, quantity)) is not None}
+    for floor in results.references:
+        effects = {
+            method: effect for method in results.contenders if (effect := _effect(results, method, floor, quantity)) is not None
+        }
         alike = tuple(method for method, effect in effects.items() if abs(effect) < LEAST_EFFECT)
         below = tuple(method for method, effect in effects.items() if effect <= -LEAST_EFFECT)
         if alike or below:

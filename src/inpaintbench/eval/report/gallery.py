@@ -81,15 +81,15 @@ def choose_items(results: Results, quantity: Quantity, *, per_slice: int) -> lis
 
 
 def _finite(results: Results, item_id: str, quantity: Quantity) -> dict[str, float]:
-    values = {method: results.value(method, item_id, quantity) for method in results.methods}
+    values = {method: results.value(method, item_id, quantity) for method in results.contenders}
     return {method: value for method, value in values.items() if value is not None and math.isfinite(value)}
 
 
 def _interest(results: Results, item_id: str, quantity: Quantity) -> float:
     values = list(_finite(results, item_id, quantity).values())
-    if len(results.methods) > 1 and len(values) > 1:
+    if len(results.contenders) > 1 and len(values) > 1:
         return statistics.median(abs(one - other) for one, other in combinations(values, 2))
-    if len(results.methods) == 1 and values:
+    if len(results.contenders) == 1 and values:
         return -values[0] if quantity.higher_is_better else values[0]
     return -math.inf
 
@@ -97,10 +97,10 @@ def _interest(results: Results, item_id: str, quantity: Quantity) -> float:
 def _reason(results: Results, one: Slice, item_id: str, quantity: Quantity) -> str:
     values = _finite(results, item_id, quantity)
     among = f"among {len(one.item_ids)} {'item' if len(one.item_ids) == 1 else 'items'} of {one.name}"
-    if len(results.methods) > 1 and len(values) > 1:
+    if len(results.contenders) > 1 and len(values) > 1:
         return f"methods differ most here {among}"
-    if len(results.methods) == 1 and values:
-        return f"{results.methods[0]} is worst here {among}"
+    if len(results.contenders) == 1 and values:
+        return f"{results.contenders[0]} is worst here {among}"
     return f"the first {among}: none has two finite values to compare"
 
 

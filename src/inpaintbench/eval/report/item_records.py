@@ -94,6 +94,7 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
         "sources": [results.sources[item_id] for item_id in ids],
         "source_names": [names[item_id] for item_id in ids],
         "methods": list(results.methods),
+        "contenders": len(results.contenders),
         "bold": not too_few(results.n_sources(results.everything)),
         "slices": _slices(results, ids),
         "attributes": [_packed(one) for one in attributes_of(results.dataset.items)],

@@ -10,7 +10,7 @@ from string import Template
 
 from inpaintbench.eval.report.item_records import Attribute, attributes_of, held_quantities, source_names
 from inpaintbench.eval.report.labels import method_colours, metric_label, quantity_label, quantity_title
-from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, number
+from inpaintbench.eval.report.markup import SCROLLS, breakable, count, named_method, number
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.standouts import finite_values, spread
 from inpaintbench.eval.report.tables import Results, in_reading_order
@@ -87,7 +87,11 @@ def _scatter(held: Sequence[Quantity], attributes: Sequence[Attribute], default:
 
 def _heads(results: Results) -> str:
     colours = method_colours(results.methods)
-    names = {"item": "Item", "slices": "Slices", **{method: method_name(method, colours[method]) for method in results.methods}}
+    names = {
+        "item": "Item",
+        "slices": "Slices",
+        **{method: named_method(method, colours[method], reference=method in results.references) for method in results.methods},
+    }
     names |= {"": "Mean", "spread": "Spread"}
     return "".join(f'<th scope="col"{"" if key in ("item", "slices") else " class=n"}>{name}</th>' for key, name in names.items())
 

@@ -22,8 +22,11 @@
   const attribute = () => (form.attribute.value === "" ? null : data.attributes[Number(form.attribute.value)]);
   const word = (one, item) => (one.values[item] === null ? null : one.numeric ? one.values[item] : one.words[one.values[item]]);
 
+  // References come last; they are in no mean and never best.
+  const contending = (item) => data.values[state.key].slice(0, data.contenders).map((column) => column[item]);
+
   function derive(item) {
-    const values = data.values[state.key].map((column) => column[item]).filter((value) => value !== null && Number.isFinite(value));
+    const values = contending(item).filter((value) => value !== null && Number.isFinite(value));
     if (!values.length) return { mean: null, worst: null, spread: null };
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
@@ -101,7 +104,7 @@
   function drawRow(item) {
     const { decimals, higher, ranked } = quantity();
     const values = data.values[state.key].map((column) => column[item]);
-    const known = values.filter((value) => value !== null);
+    const known = contending(item).filter((value) => value !== null);
     const best = data.bold && ranked && known.length > 1 ? (higher ? Math.max : Math.min)(...known) : null;
     const one = attribute();
     const name = element("button", { type: "button", class: "item", "data-item": item }, element("code", {}, report.breakable(data.ids[item])));
@@ -110,7 +113,7 @@
       element("th", { scope: "row" }, name, plays, data.source_names[item] === null ? "" : element("span", { class: "source" }, report.breakable(data.source_names[item]))),
       tags(item),
       ...(one ? [element("td", { class: one.numeric ? "n" : null }, report.short(word(one, item)))] : []),
-      ...values.map((value) => element("td", { class: "n" }, value !== null && value === best ? element("b", {}, number(value, decimals)) : number(value, decimals))),
+      ...values.map((value, place) => element("td", { class: "n" }, value !== null && value === best && place < data.contenders ? element("b", {}, number(value, decimals)) : number(value, decimals))),
       ...["mean", ...(ranked ? ["worst"] : []), "spread"].map((key) => element("td", { class: "n derived" }, number(derived.get(item)[key], decimals))),
     ];
     return element("tr", { "aria-current": item === state.item ? "true" : null }, ...cells);

@@ -86,6 +86,12 @@ def method_name(method: str, colour: str) -> str:
     return f'<span class="method" style="--method:{colour}" title="{escape(method)}"><i class="dot"></i>{name}</span>'
 
 
+def named_method(method: str, colour: str, *, reference: bool) -> str:
+    """A method's name where methods are introduced: a reference says that it is one."""
+    tag = ' <span class="reference" title="a floor to see others against; it does not compete">reference</span>'
+    return method_name(method, colour) + (tag if reference else "")
+
+
 def slice_name(name: str) -> str:
     """A slice as words, its level as a small tag."""
     level = split_level(name)[1]

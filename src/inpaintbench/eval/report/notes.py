@@ -89,6 +89,7 @@ def reading_notes(results: Results) -> str:
             f"from {ENOUGH_SOURCES} sources; two slices differ where their intervals do not meet.",
         ),
         ("Difficulty", "Mean over the means of all methods; the error bar is the standard error across methods."),
+        *(_references(results)),
     )
     if any(quantity.of_sets for quantity in results.quantities):
         words = (
@@ -102,6 +103,17 @@ def reading_notes(results: Results) -> str:
         )
         entries += (("Relative improvement", words),)
     return "\n".join(f"<dt>{name}</dt><dd><p>{words}</p></dd>" for name, words in entries)
+
+
+def _references(results: Results) -> list[tuple[str, str]]:
+    if not results.references:
+        return []
+    names = " and ".join(escape(name) for name in results.references)
+    words = (
+        f"{names}: what is there without filling anything, a floor to see methods against. It comes last, as a dashed line in "
+        "plots (at the edge, with its value, where it lies beyond the others' scale), and is in no rank, mean, test or choice."
+    )
+    return [("Reference", words)]
 
 
 def slice_table(results: Results) -> str:

@@ -8,7 +8,7 @@ from html import escape
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.labels import method_colours, metric_label, quantity_label, region_label
-from inpaintbench.eval.report.markup import breakable, count, method_name
+from inpaintbench.eval.report.markup import breakable, count, named_method
 from inpaintbench.eval.report.tables import Results
 
 
@@ -16,10 +16,15 @@ def subtitle(results: Results) -> str:
     """One sentence: what was scored on what."""
     sources = len(set(results.sources.values()))
     return (
-        f"{count(len(results.methods), 'method')} on {count(len(results.sources), 'item')} from {count(sources, 'source')}, "
+        f"{count(len(results.contenders), 'method')}{_beside(results)} on {count(len(results.sources), 'item')} "
+        f"from {count(sources, 'source')}, "
         f"in {count(len(results.slices), 'slice')}. Scored by <strong>{escape(results.protocol.name)}</strong> "
         f'<code title="fingerprint of every constant of the protocol">{escape(results.fingerprint)}</code>.'
     )
+
+
+def _beside(results: Results) -> str:
+    return f" beside {count(len(results.references), 'reference')}" if results.references else ""
 
 
 _PRECISIONS = {"bf16": "bfloat16", "tf32": "TensorFloat-32"}
@@ -82,7 +87,10 @@ def _lost(metric: str, regions: Sequence[str], partly: Collection[str]) -> str:
 
 def legend(results: Results) -> str:
     """The methods in their colours."""
-    return "".join(method_name(method, colour) for method, colour in method_colours(results.methods).items())
+    return "".join(
+        named_method(method, colour, reference=method in results.references)
+        for method, colour in method_colours(results.methods).items()
+    )
 
 
 def warnings(results: Results) -> str:

@@ -168,6 +168,7 @@ def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit]) -> d
         "difficulty": {f"{one.metric}/{one.region}": difficulty_figure(results, one) for one in results.quantities},
         "sensitivity": _sensitivity_figures(results),
         "colours": method_colours(results.methods),
+        "references": list(results.references),
         "items": item_data(results, gallery_html.shown_items(exhibits), default=default),
         "frames": gallery_html.all_frame_data(exhibits),
     }

@@ -62,7 +62,7 @@ def _suspects_of(results: Results, one: Slice, quantity: Quantity, others: Seque
         if place is None or not known:
             continue
         mean_place = math.fsum(known) / len(known)
-        if mean_place - place >= max(LEAST_PLACES, LEAST_SHARE * len(results.methods)):
+        if mean_place - place >= max(LEAST_PLACES, LEAST_SHARE * len(results.contenders)):
             metrics = tuple(other.metric for other, at in zip(others, places, strict=True) if at is not None)
             sharpness = _sharpness(results, one, method)
             found.append(Suspect(method, quantity.region, place, mean_place, metrics, sharpness, one.name))

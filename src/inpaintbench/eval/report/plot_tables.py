@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from inpaintbench.eval.report.labels import method_colours, name_label, quantity_title
-from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, number, only_for, percent, slice_name
+from inpaintbench.eval.report.markup import SCROLLS, breakable, count, named_method, number, only_for, percent, slice_name
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
 
@@ -40,7 +40,10 @@ def _improvement(results: Results, quantity: Quantity, *, hidden: bool) -> str:
         shares = (results.improvement(pair, method, quantity) for method in results.methods)
         cells = "".join(f'<td class="n">{"–" if share is None else percent(share)}</td>' for share in shares)
         rows.append(f'<tr><th scope="row">{breakable(name_label(pair.attribute))}</th>{cells}</tr>')
-    heads = ("Attribute", *(method_name(method, colours[method]) for method in results.methods))
+    heads = (
+        "Attribute",
+        *(named_method(method, colours[method], reference=method in results.references) for method in results.methods),
+    )
     return _folded(quantity, hidden, "Table of these numbers", f"{_of(quantity)}, change from low to high", heads, rows)
 
 

@@ -6,7 +6,7 @@ They are written out by hand: building them through ``plotly.graph_objects`` tak
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -43,7 +43,73 @@ def difficulty_figure(results: Results, quantity: Quantity) -> Plain:
     layout["yaxis"] = {**_value_axis(), "title": {"text": quantity_title(quantity)}, "rangemode": "tozero"}
     bars = _mean_bars(results, quantity, slices, places)
     points = _points_for_few(bars, [results.n_sources(one) for one in slices], symbol="diamond-open")
-    return {"data": [bars, *points, *_dots(results, quantity, slices, places)], "layout": layout}
+    dots = _dots(results, quantity, slices, places)
+    shown = [*bars["y"], *(value for trace in (*points, *dots) for value in trace["y"])]
+    values = {name: [_drawable(results.summary(one, name, quantity).mean) for one in slices] for name in results.references}
+    lines = _reference_lines(results, values, places, _extent(shown), reach=0.46, words="{:.4g}")
+    if lines:
+        layout["yaxis"]["range"] = list(_extent(shown))
+    return {"data": [bars, *points, *dots, *lines], "layout": layout}
+
+
+def _extent(values: Sequence[float | None]) -> tuple[float, float]:
+    """The ends of a scale from zero that holds the values, with a little room."""
+    known = [0.0, *(value for value in values if value is not None)]
+    low, high = min(known), max(known)
+    room = 0.06 * (high - low) or 1.0
+    return low - room * (low < 0), high + room * (high > 0 or low == high)
+
+
+def _reference_lines(
+    results: Results,
+    values: Mapping[str, Sequence[float | None]],
+    places: Sequence[float] | Sequence[str],
+    extent: tuple[float, float],
+    *,
+    reach: float,
+    words: str,
+) -> list[Trace]:
+    """A dashed line for each reference and place, with its name; one beyond ``extent`` lies at the edge and tells its value.
+
+    Args:
+        results: whose references they are.
+        values: reference -> its value at each place.
+        places: of the lines.
+        extent: ends of the scale, which references do not make.
+        reach: of a line to either side of its place, where places are numbers.
+        words: how a value is written.
+    """
+    colours, low, high = method_colours(results.methods), *extent
+    traces: list[Trace] = []
+    for name, found in values.items():
+        xs: list[Any] = []
+        ys: list[float | None] = []
+        told: list[str] = []
+        for place, value in zip(places, found, strict=True):
+            if value is None:
+                continue
+            at, mark = min(max(value, low), high), " ↑" if value > high else " ↓" if value < low else ""
+            ends = [place - reach, place + reach] if isinstance(place, int | float) else [place]
+            xs += [*ends, None]
+            ys += [*[at] * len(ends), None]
+            told += [*[f"{name} {words.format(value)}{mark}"] * len(ends), ""]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+text",
+                "x": xs,
+                "y": ys,
+                "line": {"color": colours[name], "dash": "dash", "width": 2},
+                "name": f"{escape(name)}, reference",
+                # One label is enough where all lie inside the scale; at the edge each tells its value.
+                "text": [escape(text) if (text[-1:] in "↑↓" and text) or index == 0 else "" for index, text in enumerate(told)],
+                "textposition": "top right",
+                "textfont": {"size": 11},
+                "customdata": [escape(text) for text in told],
+                "hovertemplate": "%{customdata}, reference<extra></extra>",
+            }
+        )
+    return traces
 
 
 def _points_for_few(bars: Trace, n_sources: Sequence[int], *, symbol: str) -> list[Trace]:
@@ -131,8 +197,8 @@ def _mean_bars(results: Results, quantity: Quantity, slices: Sequence[Slice], pl
 
 def _dots(results: Results, quantity: Quantity, slices: Sequence[Slice], places: Sequence[float]) -> list[Trace]:
     """Dots side by side, so that equal means do not hide each other."""
-    step = min(0.14, 0.8 / len(results.methods))
-    middle = (len(results.methods) - 1) / 2
+    step = min(0.14, 0.8 / max(1, len(results.contenders)))
+    middle = (len(results.contenders) - 1) / 2
     return [
         {
             "type": "scatter",
@@ -145,6 +211,7 @@ def _dots(results: Results, quantity: Quantity, slices: Sequence[Slice], places:
             "hovertemplate": "%{customdata}<br>%{y:.4g}",
         }
         for index, (method, colour) in enumerate(method_colours(results.methods).items())
+        if method in results.contenders
     ]
 
 
@@ -161,9 +228,10 @@ def sensitivity_figure(results: Results, quantities: Sequence[Quantity]) -> Plai
     columns, rows = _domains(len(pairs), gap=0.015), _domains(len(quantities), gap=0.16 / len(quantities))[::-1]
     data: list[Trace] = []
     for row, quantity in enumerate(quantities):
+        scale = {"range": list(_improvement_extent(results, quantity))} if results.references else {}
         for column, pair in enumerate(pairs):
             panel = row * len(pairs) + column + 1
-            layout |= _panel_axes(panel, quantity, columns[column], rows[row], first=panel - column)
+            layout |= _panel_axes(panel, quantity, columns[column], rows[row], first=panel - column, scale=scale)
             data += [{**trace, "xaxis": f"x{panel}", "yaxis": f"y{panel}"} for trace in _improvements(results, pair, quantity)]
     layout["annotations"] = [
         _heading(pair, x=sum(domain) / 2, xref="paper", y=1, yshift=22) for pair, domain in zip(pairs, columns, strict=True)
@@ -177,11 +245,13 @@ def _domains(count: int, *, gap: float) -> list[list[float]]:
     return [[round(index * (side + gap), 6), round(index * (side + gap) + side, 6)] for index in range(count)]
 
 
-def _panel_axes(panel: int, quantity: Quantity, across: list[float], up: list[float], *, first: int) -> dict[str, Axis]:
+def _panel_axes(
+    panel: int, quantity: Quantity, across: list[float], up: list[float], *, first: int, scale: Axis
+) -> dict[str, Axis]:
     """The axes of one panel; panels of a row share the scale of the ``first`` one, which carries the labels."""
     suffix = "" if panel == 1 else str(panel)
     across_axis = {"domain": across, "anchor": f"y{suffix}", "showticklabels": False, "showgrid": False, "zeroline": False}
-    up_axis = {**_value_axis(), "domain": up, "anchor": f"x{suffix}", "tickformat": ".0%", "nticks": 5}
+    up_axis = {**_value_axis(), **scale, "domain": up, "anchor": f"x{suffix}", "tickformat": ".0%", "nticks": 5}
     if panel == first:
         up_axis["title"] = {"text": quantity_label(quantity), "font": {"size": 14}}
     else:
@@ -191,13 +261,14 @@ def _panel_axes(panel: int, quantity: Quantity, across: list[float], up: list[fl
 
 def _improvements(results: Results, pair: Pair, quantity: Quantity) -> list[Trace]:
     """The bars of one panel, and a dash for each method that has none."""
-    names = [escape(method) for method in results.methods]
-    shares = [results.improvement(pair, method, quantity) for method in results.methods]
+    names = [escape(method) for method in results.contenders]
+    shares = [results.improvement(pair, method, quantity) for method in results.contenders]
+    colours = method_colours(results.methods)
     bars: Trace = {
         "type": "bar",
         "x": names,
         "y": shares,
-        "marker": {"color": list(method_colours(results.methods).values())},
+        "marker": {"color": [colours[method] for method in results.contenders]},
         "hovertemplate": "%{x}<br>%{y:+.1%}<extra></extra>",
     }
     without = [name for name, share in zip(names, shares, strict=True) if share is None]
@@ -211,7 +282,31 @@ def _improvements(results: Results, pair: Pair, quantity: Quantity) -> list[Trac
         "hovertemplate": "%{x}<br>no value<extra></extra>",
     }
     fewest = min(results.n_sources(pair.low), results.n_sources(pair.high))
-    return [bars, *_points_for_few(bars, [fewest] * len(names), symbol="circle-open"), *([dashes] if without else [])]
+    points = _points_for_few(bars, [fewest] * len(names), symbol="circle-open")
+    lines = _improvement_lines(results, pair, quantity, names)
+    return [bars, *points, *([dashes] if without else []), *lines]
+
+
+def _improvement_extent(results: Results, quantity: Quantity) -> tuple[float, float]:
+    """The scale that the panels of a metric share, made by the contenders."""
+    return _extent(
+        [results.improvement(pair, method, quantity) for pair in pair_slices(results.slices) for method in results.contenders]
+    )
+
+
+def _improvement_lines(results: Results, pair: Pair, quantity: Quantity, names: Sequence[str]) -> list[Trace]:
+    """A dashed line through the whole panel for each reference."""
+    if not names:
+        return []
+    traces: list[Trace] = []
+    for method in results.references:
+        share = results.improvement(pair, method, quantity)
+        [line] = _reference_lines(
+            results, {method: [share] * len(names)}, names, _improvement_extent(results, quantity), reach=0, words="{:+.0%}"
+        )
+        kept = [index for index, place in enumerate(line["x"]) if place is not None]
+        traces.append({**line, **{key: [line[key][index] for index in kept] for key in ("x", "y", "text", "customdata")}})
+    return traces
 
 
 def _heading(pair: Pair, *, x: float, xref: str, y: float, yshift: float) -> dict[str, Any]:

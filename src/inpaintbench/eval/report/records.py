@@ -41,6 +41,7 @@ SUMMARY_COLUMNS = (
     "n_vectors",
     "dimension",
     "place",
+    "reference",
     "reason",
 )
 
@@ -77,7 +78,7 @@ def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
             how = OF_SETS if quantity.of_sets else OF_MEANS
             summary["interval"] = None if summary["interval_low"] is None else how
             row = {"slice": one.name, "method": method, "metric": quantity.metric, "region": quantity.region}
-            rows.append({**row, **summary, "place": places[method]})
+            rows.append({**row, **summary, "place": places[method], "reference": method in results.references})
     return rows
 
 
@@ -94,6 +95,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "items": len(results.sources),
         "sources": len(set(results.sources.values())),
         "methods": list(results.methods),
+        "references": list(results.references),
         "slices": [{"name": one.name, "rule": one.rule, "items": len(one.item_ids)} for one in results.dataset.slices],
         "left_out": dict(results.dataset.left_out),
         "failures": [

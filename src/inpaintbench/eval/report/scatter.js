@@ -45,6 +45,25 @@
     });
   }
 
+  // The mean of each reference as a dashed line; the scale is that of the others, beyond it the line lies at the edge.
+  function references(found, one) {
+    const finite = ({ pairs }) => pairs.map(([, y]) => y).filter(Number.isFinite);
+    const isReference = ({ method }) => report.data.references.includes(method);
+    const others = found.filter((line) => !isReference(line)).flatMap(finite);
+    const lines = found.filter((line) => isReference(line) && finite(line).length);
+    if (!lines.length) return {};
+    const [low, high] = others.length ? [Math.min(...others), Math.max(...others)] : [0, 1];
+    const placed = lines.map((line) => {
+      const values = finite(line);
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+      return { method: line.method, mean, at: Math.min(Math.max(mean, low), high), beyond: mean > high ? " ↑" : mean < low ? " ↓" : "" };
+    });
+    return {
+      shapes: placed.map(({ method, at }) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: at, y1: at, line: { color: report.data.colours[method], dash: "dash", width: 1.5 } })),
+      annotations: placed.map(({ method, mean, at, beyond }) => ({ xref: "paper", x: 1, xanchor: "right", y: at, yanchor: "bottom", showarrow: false, text: `${method}, reference: mean ${number(mean, one.decimals)}${beyond}`, font: { size: 12 } })),
+    };
+  }
+
   // Every so many items, so that the plot stays quick; correlations take all.
   const apart = () => Math.ceil((items.length * data.methods.length) / MOST_DOTS);
 
@@ -53,8 +72,9 @@
     const grid = { gridcolor: "rgba(127,137,150,0.22)", zerolinecolor: "rgba(127,137,150,0.5)", automargin: true };
     const title = `${one.label}${one.unit ? ` (${one.unit})` : ""} in the ${one.where}`;
     const font = { ...report.data.difficulty[Object.keys(report.data.difficulty)[0]].layout.font };
+    const contending = found.filter(({ method }) => !report.data.references.includes(method));
     return {
-      data: found.map(({ method, known, pairs }) => {
+      data: contending.map(({ method, known, pairs }) => {
         const finite = pairs.map(([x, y], at) => ({ x, y, item: known[at] })).filter(({ y }, at) => Number.isFinite(y) && at % every === 0);
         return {
           type: "scatter", mode: "markers", name: method, x: finite.map(({ x }) => x), y: finite.map(({ y }) => y),
@@ -66,7 +86,7 @@
       layout: {
         height: 420, autosize: true, showlegend: false, margin: { l: 64, r: 12, t: 12, b: 48 }, font, hoverlabel: { font },
         paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest",
-        xaxis: { ...grid, title: { text: attribute.label } }, yaxis: { ...grid, title: { text: title } },
+        xaxis: { ...grid, title: { text: attribute.label } }, yaxis: { ...grid, title: { text: title } }, ...references(found, one),
       },
     };
   }

@@ -15,6 +15,7 @@ from inpaintbench.eval.report.markup import (
     count,
     counts,
     method_name,
+    named_method,
     number,
     only_for,
     scrolling_table,
@@ -43,7 +44,8 @@ class _Scale(NamedTuple):
     def share(self, value: float) -> float:
         """Where ``value`` lies, per cent."""
         width = self.high - self.low
-        return 50.0 if width <= 0 else round(4 + 92 * (value - self.low) / width, 2)
+        inside = min(max(value, self.low), self.high)  # a reference may lie beyond the methods that make the scale
+        return 50.0 if width <= 0 else round(4 + 92 * (inside - self.low) / width, 2)
 
 
 def score_tables(results: Results, *, shown_in: Mapping[str, str]) -> str:
@@ -57,10 +59,10 @@ def score_tables(results: Results, *, shown_in: Mapping[str, str]) -> str:
 def _table(results: Results, quantity: Quantity, shown_in: Mapping[str, str]) -> str:
     colours = method_colours(results.methods)
     slices = [*in_reading_order(results.slices), results.everything]
-    scale = _scale([results.summary(one, method, quantity) for one in slices for method in results.methods])
+    scale = _scale([results.summary(one, method, quantity) for one in slices for method in results.contenders or results.methods])
     heads = "".join(
         '<th scope="col" aria-sort="none"><button type="button" class="sort">'
-        f"{method_name(method, colours[method])}</button></th>"
+        f"{named_method(method, colours[method], reference=method in results.references)}</button></th>"
         for method in results.methods
     )
     rows = "\n".join(_row(results, one, quantity, scale, shown_in) for one in slices)

@@ -48,6 +48,7 @@ const report = (() => {
     const made = element("span", { class: "method", title: method });
     made.style.setProperty("--method", data.colours[method]);
     made.append(element("i", { class: "dot" }), element("span", { class: "name" }, breakable(method)));
+    if (data.references.includes(method)) made.classList.add("of-reference");
     return made;
   }
 

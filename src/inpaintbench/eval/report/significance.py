@@ -19,7 +19,7 @@ LEVEL = 0.05
 
 def significance_section(results: Results) -> str:
     """The whole section; empty where there are no two methods to compare."""
-    if len(results.methods) < 2:
+    if len(results.contenders) < 2:
         return ""
     blocks = "\n".join(_block(results, quantity) for quantity in results.quantities if quantity.ranked)
     return f"""<section id="significance" aria-labelledby="significance-title">
@@ -83,17 +83,17 @@ def _range(values: set[int], word: str) -> str:
 
 def _matrix(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> str:
     colours = method_colours(results.methods)
-    names = {method: method_name(method, colours[method]) for method in results.methods}
+    names = {method: method_name(method, colours[method]) for method in results.contenders}
     by_pair = {frozenset((test.one, test.other)): test for test in tests}
     apart = {frozenset((test.one, test.other)): difference(results, test.one, test.other, quantity) for test in tests}
-    heads = "".join(f'<th scope="col">{names[method]}</th>' for method in results.methods)
+    heads = "".join(f'<th scope="col">{names[method]}</th>' for method in results.contenders)
     rows = "\n".join(
         f'<tr style="--method:{colours[row]}"><th scope="row">{names[row]}</th>'
         + "".join(
-            _cell(row, column, by_pair.get(pair), apart.get(pair), quantity) for column, pair in _pairs(row, results.methods)
+            _cell(row, column, by_pair.get(pair), apart.get(pair), quantity) for column, pair in _pairs(row, results.contenders)
         )
         + "</tr>"
-        for row in results.methods
+        for row in results.contenders
     )
     leaf = metric_leaf(quantity.metric)
     unit = f" ({leaf.unit})" if leaf.unit else ""

@@ -14,7 +14,7 @@ HARDEST, DISAGREED, ASKED = "Hardest", "Most disagreed", "Asked for"
 
 def finite_values(results: Results, item_id: str, quantity: Quantity) -> list[float]:
     """The values of the methods on one item, without missing and infinite ones."""
-    values = (results.value(method, item_id, quantity) for method in results.methods)
+    values = (results.value(method, item_id, quantity) for method in results.contenders)
     return [value for value in values if value is not None and math.isfinite(value)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
@@ -46,7 +46,8 @@ class Failure(NamedTuple):
 class Results:
     """The scores of one protocol on one dataset.
 
-    ``methods`` keep the order in which they first appear in the scores, ``quantities`` that of the protocol with the hole first.
+    ``methods`` keep the order in which they first appear in the scores, ``references`` last, which stand beside the
+    ``contenders`` and are in no rank, mean over methods, test or choice; ``quantities`` that of the protocol with the hole first.
     ``sources`` say what items have in common that makes them resemble each other: see ``source_of``. ``unmeasured`` are the
     quantities that no method has a number for, each with the reason most often given: they have no place in the tables.
 
@@ -55,6 +56,7 @@ class Results:
         scores: of items.
         protocol: theirs.
         slice_scores: of the metrics that compare sets of items.
+        references: labels of reference methods; others than those of the scores do nothing.
 
     Raises:
         InputError: no scores, scores of several protocols or fingerprints or of another than ``protocol``, scores that were made
@@ -62,12 +64,16 @@ class Results:
     """
 
     def __init__(
-        self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = ()
-    ) -> None:
+        self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = (),
+        references: Collection[str] = (),
+    ) -> None:  # fmt: skip
         self.fingerprint = one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
         self.sources: dict[str, str] = {row["item_id"]: source_of(row) for row in dataset.items}
-        self.methods = tuple(dict.fromkeys(score.method for score in scores))
+        methods = dict.fromkeys(score.method for score in scores)
+        self.contenders = tuple(method for method in methods if method not in references)
+        self.references = tuple(method for method in methods if method in references)
+        self.methods = (*self.contenders, *self.references)
         self._scores = index_scores(scores, known=self.sources)
         self._slice_scores = {
             (one.slice, one.method, Quantity(one.metric, one.region)): one
@@ -139,7 +145,7 @@ class Results:
         if quantity.of_sets:
             return dict.fromkeys(self.methods, True)
         found = {method: self.measured(one, method, quantity) for method in self.methods}
-        anybody = len(set().union(*found.values()))
+        anybody = len(set().union(*(found[method] for method in self.contenders)))
         return {method: len(items) >= FEWEST_SHARE * anybody for method, items in found.items()}
 
     def n_sources(self, one: Slice, method: str | None = None, quantity: Quantity | None = None) -> int:
@@ -150,7 +156,7 @@ class Results:
 
     def places(self, one: Slice, quantity: Quantity) -> dict[str, int | None]:
         """Place of each method in a slice, 1 = best, ties shared; None without a value, with values of clearly fewer items than
-        there are of others, with values of ``too_few`` sources, and for metrics that rank nobody."""
+        there are of others, with values of ``too_few`` sources, for references, and for metrics that rank nobody."""
         if not quantity.ranked:
             return dict.fromkeys(self.methods)
         fair = self.comparable(one, quantity)
@@ -158,21 +164,22 @@ class Results:
             method: self.level(one, method, quantity)
             if fair[method] and not too_few(self.n_sources(one, method, quantity))
             else None
-            for method in self.methods
+            for method in self.contenders
         }
-        return rank(levels, higher_is_better=quantity.higher_is_better)
+        return dict.fromkeys(self.methods) | rank(levels, higher_is_better=quantity.higher_is_better)
 
     def ranking(self, one: Slice, quantity: Quantity) -> list[tuple[str, int | None]]:
-        """Methods with their places from best to worst; those without a value last."""
-        return sorted(self.places(one, quantity).items(), key=lambda entry: (entry[1] is None, entry[1]))
+        """Contenders with their places from best to worst; those without a value last."""
+        places = self.places(one, quantity)
+        return sorted(((method, places[method]) for method in self.contenders), key=lambda entry: (entry[1] is None, entry[1]))
 
     def best(self, one: Slice, quantity: Quantity) -> set[str]:
         """Methods in first place; none where there is nobody to compare with."""
-        return {method for method, place in self.places(one, quantity).items() if place == 1 and len(self.methods) > 1}
+        return {method for method, place in self.places(one, quantity).items() if place == 1 and len(self.contenders) > 1}
 
     def difficulty(self, one: Slice, quantity: Quantity) -> Spread:
         """Mean and standard error over the means of the methods in a slice (DEVIL, CVPR 2022, Figure 4)."""
-        found = spread_of([self.summary(one, method, quantity).mean for method in self.methods])
+        found = spread_of([self.summary(one, method, quantity).mean for method in self.contenders])
         return found._replace(standard_error=None) if too_few(self.n_sources(one)) else found
 
     def improvement(self, pair: Pair, method: str, quantity: Quantity) -> float | None:
@@ -198,12 +205,12 @@ class Results:
 
     def _paired(self, quantity: Quantity) -> list[PairTest]:
         return paired(
-            {method: [self.value(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
+            {method: [self.value(method, item_id, quantity) for item_id in self.sources] for method in self.contenders},
             list(self.sources.values()),
             higher_is_better=quantity.higher_is_better,
             seed=SEED,
             infinite=self.infinite_rule(quantity.metric),
-            weights={method: [self.weight(method, item_id, quantity) for item_id in self.sources] for method in self.methods},
+            weights={method: [self.weight(method, item_id, quantity) for item_id in self.sources] for method in self.contenders},
         )
 
     def failures(self) -> list[Failure]:

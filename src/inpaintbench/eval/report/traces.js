@@ -65,7 +65,8 @@
       this.kind = this.kinds.find((one) => one.key === key) ?? this.kinds.at(-1);
       this.select.value = this.kind.key;
       this.note.textContent = "";
-      const known = this.kind.lines.flatMap(([, values]) => values).filter((value) => value !== null && Number.isFinite(value));
+      const scaling = this.kind.lines.filter(([method]) => !report.data.references.includes(method));
+      const known = (scaling.length ? scaling : this.kind.lines).flatMap(([, values]) => values).filter((value) => value !== null && Number.isFinite(value));
       const low = this.kind.key === "error" ? 0 : Math.min(...known);
       const high = Math.max(...known);
       this.range = known.length ? { low, high: high > low ? high : low + 1 } : { low: 0, high: 1 };
@@ -85,7 +86,9 @@
     }
 
     height(value) {
-      return MARGIN + (HEIGHT - 2 * MARGIN) * (1 - (value - this.range.low) / (this.range.high - this.range.low));
+      // References do not make the scale: beyond it they lie at its edge, and the readout has their values.
+      const inside = Math.min(Math.max(value, this.range.low), this.range.high);
+      return MARGIN + (HEIGHT - 2 * MARGIN) * (1 - (inside - this.range.low) / (this.range.high - this.range.low));
     }
 
     // Gaps where a frame has no finite value.
@@ -96,7 +99,8 @@
         if (drawn) path += `${down ? "L" : "M"}${frame} ${this.height(value).toFixed(1)}`;
         down = drawn;
       });
-      return svg("path", { d: path, stroke: report.data.colours[method] });
+      const dashes = report.data.references.includes(method) ? { "stroke-dasharray": "5 4" } : {};
+      return svg("path", { d: path, stroke: report.data.colours[method], ...dashes });
     }
 
     draw() {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +51,7 @@ def write_report(
     protocol: Protocol,
     media: Media,
     slice_scores: Sequence[SliceScore] = (),
+    references: Collection[str] = (),
     gallery_items_per_slice: int = 1,
     further_items: int = 6,
     asked_items: Sequence[str] = (),
@@ -69,6 +70,7 @@ def write_report(
         protocol: theirs.
         media: where pixels come from.
         slice_scores: of metrics that compare sets of items.
+        references: labels of reference methods, which do not compete.
         gallery_items_per_slice: telling items of each slice that have a video.
         further_items: how many more have one, by turns the hardest and the most disagreed of all items.
         asked_items: ids of items that have one in any case.
@@ -81,7 +83,7 @@ def write_report(
     """
     folder = folder.absolute()
     _check_place(folder)
-    results = Results(dataset, scores, protocol=protocol, slice_scores=slice_scores)
+    results = Results(dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references)
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
     _check_items(results, asked_items)
