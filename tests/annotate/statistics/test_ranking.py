@@ -174,3 +174,12 @@ def test_plain_data_says_all_that_the_ranking_does() -> None:
         "notes": list(found.notes), "stable": found.stable,
     }  # fmt: skip
     assert told["notes"]
+
+
+def test_two_raters_are_taken_as_equal_and_three_are_told_apart() -> None:
+    votes = drawn(replace(FIVE, votes=120), 4)
+    two, three = ([one._replace(rater=f"r{n % count}") for n, one in enumerate(votes)] for count in (2, 3))
+    found = rank(two, seed=0)
+    assert found.spread is None
+    assert "2 raters are too few to tell their differences apart, so they were taken as equal" in found.notes
+    assert rank(three, seed=0).spread is not None
