@@ -73,6 +73,13 @@ def test_pixels_that_are_still_in_both_can_be_left_out(given: type[Given]) -> No
     assert of_flows(one, other, least_motion_pixels=0.3).value == pytest.approx((14 + 14 + 2 * 21) / 63, abs=1e-6)
 
 
+def test_a_pixel_that_moves_exactly_as_far_as_is_asked_counts(given: type[Given]) -> None:
+    one = np.zeros((2, 9, 7, 2), np.float32)
+    one[:, :3, :, 0] = 1
+    found = of_flows(one, one, least_motion_pixels=1.0)
+    assert found.details["counted_share"] == pytest.approx(1 / 3)
+
+
 def test_a_pair_in_which_nothing_moves_agrees(given: type[Given]) -> None:
     one = np.zeros((2, 9, 7, 2), np.float32)
     one[1, ..., 0] = 1

@@ -10,6 +10,7 @@ import pytest
 from tiny_networks import edited, noise
 
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.metrics import par
 from inpaintbench.eval.metrics.par import Par
 
 torch = pytest.importorskip("torch")
@@ -89,3 +90,8 @@ def test_answers_for_the_hole_alone() -> None:
     assert metric().regions == ("hole",)
     assert Par(regions=("frame",), band_radius_pixels=8).measure(edited(noise(1, 4, 4))) == {}
     assert metric().reduce([0.25, 0.5]) == 0.375
+
+
+def test_frames_are_normalised_as_networks_of_imagenet_expect() -> None:
+    assert pytest.approx((0.485, 0.456, 0.406), abs=1e-6) == par.MEAN
+    assert pytest.approx((0.229, 0.224, 0.225), abs=1e-6) == par.DEVIATION
