@@ -209,7 +209,9 @@ def main() -> None:
     )
     print("| what | asked | measured |\n| --- | --- | --- |")
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = engine.chromium.launch(
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"), args=["--no-sandbox"]
+        )
         for row in rows(browser, Path(scratch), quick=quick):
             print(f"| {' | '.join(row)} |", flush=True)
         browser.close()

@@ -48,7 +48,9 @@ def main() -> None:
     build = DOCS / "build"
     build.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"), args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": WIDTH, "height": 800})
         for name, arguments in SHEETS.items():
             sheet = build / f"{name}.html"
