@@ -13,7 +13,7 @@ from inpaintbench.errors import InpaintBenchError, UnknownNameError
 KINDS = {
     "inpaintbench.curation.sources": (
         "SOURCES",
-        {"base", "virtual_camera", "moving_water", "photographs", "figure", "figure_paint", "figure_pose"},
+        {"base", "virtual_camera", "moving_water", "photographs", "figure", "figure_paint", "figure_pose", "text_files"},
     ),
     "inpaintbench.curation.fetching": (
         "FETCHERS",

@@ -323,3 +323,10 @@ def test_what_cannot_be_compared_has_a_reason() -> None:
         of(rows, rows[:, :3])
     with pytest.raises(ValueError, match="not 0 or 1"):
         frechet.check_ddof(2)
+
+
+def test_the_divisor_is_that_of_the_sample_or_of_the_population() -> None:
+    assert [frechet.check_ddof(ddof) for ddof in (0, 1)] == [0, 1]
+    for ddof in (-1, 2):
+        with pytest.raises(ValueError, match=f"ddof is {ddof}, not 0 or 1"):
+            frechet.check_ddof(ddof)

@@ -139,3 +139,19 @@ def test_larger_windows_and_ranges_flatter() -> None:
     values = [metric(name).similarity(np.rint(truth).astype(np.uint8), composite).mean() for name in order]
     assert values == sorted(values)
     assert len(set(values)) == len(values)
+
+
+def test_the_constants_are_those_of_the_publications() -> None:
+    """Wang et al. 2004: an 11x11 Gaussian of 1.5 pixels whose weights sum to 1 (the population's covariance); K of 0.01, 0.03."""
+    told = {
+        name: tuple(SSIM_VARIANTS[name][one] for one in ("window", "window_pixels", "sigma", "ddof", "data_range", "padding"))
+        for name in SSIM_VARIANTS
+    }
+    assert told == {
+        "uniform_7": ("uniform", 7, 0.0, 1, 1.0, "valid"),
+        "devil": ("uniform", 7, 0.0, 1, 2.0, "valid"),
+        "wang": ("gaussian", 11, 1.5, 0, 1.0, "valid"),
+        "e2fgvi": ("uniform", 65, 0.0, 1, 1.0, "valid"),
+        "lama": ("gaussian", 11, 1.5, 0, 1.0, "zero"),
+    }
+    assert {(one["k1"], one["k2"]) for one in SSIM_VARIANTS.values()} == {(0.01, 0.03)}

@@ -230,3 +230,10 @@ def test_improvement_is_positive_where_the_high_slice_is_easier() -> None:
 @pytest.mark.parametrize(("low", "high"), [(None, 1.0), (1.0, None), (0.0, 1.0), (math.inf, 1.0), (1.0, math.inf)])
 def test_improvement_over_nothing_is_none(low: float | None, high: float | None) -> None:
     assert relative_improvement(low, high, higher_is_better=True) is None
+
+
+def test_every_value_needs_its_source_and_its_weight() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        summarise([1.0, 2.0], clusters=["a"])
+    with pytest.raises(ValueError, match="shorter"):
+        summarise([1.0, 2.0], clusters=["a", "b"], weights=[1.0])

@@ -88,3 +88,13 @@ def test_no_correlation_has_a_reason() -> None:
     assert few.reason == "1 pairs of method and item are too few for a correlation"
     same = {("a", str(n)): 0.5 for n in range(5)}
     assert "same score" in dimension_correlations({"x": same, "y": same}, seed=0)[0].reason
+
+
+def test_the_interval_is_wilsons_with_students_quantile() -> None:
+    """Its limits are the shares ``x`` from which the one found lies just ``quantile * sqrt(x (1 - x) / n)`` away."""
+    choices = [Choice(str(n), "a" if n < 3 else "b", str(n)) for n in range(10)]
+    found = selection_frequency(choices, ["a", "b"], level=0.9)["a"]
+    # Ten sources of one task each: their spread is that of nine independent tasks.
+    for limit in (found.low, found.high):
+        assert abs(limit - 0.3) == pytest.approx(1.833113 * np.sqrt(limit * (1 - limit) / 9), rel=1e-6)
+    assert found.low < 0.3 < found.high
