@@ -1,3 +1,3 @@
 """Diagnostic benchmarks for inpainting, video decaptioning, fingerprint denoising and video editing."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
