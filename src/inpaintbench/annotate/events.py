@@ -25,7 +25,8 @@ class Event:
 
     The body of each kind:
 
-    * ``lease``: a task is handed out. ``lease_id``, ``task_id``, ``shown`` (candidates in the order shown, list), ``purpose``
+    * ``lease``: a task is handed out. ``lease_id``, ``task_id``, ``shown`` (candidates in the order shown, list; empty where an
+      imported answer does not say, and places in ``given`` are then those of the task), ``purpose``
       (as it was then: the study may have learnt since that the task is gold, or that it is none), ``expires_at`` (seconds
       since 1970).
     * ``renew``: the rater still has it open. ``lease_id``, ``expires_at``.

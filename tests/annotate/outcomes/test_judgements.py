@@ -19,6 +19,8 @@ from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.outcomes.judgement_files import SCHEMA, read_rows, write_rows
 from inpaintbench.annotate.outcomes.judgements import Imported, export_judgements, import_judgements, read_judgements
+from inpaintbench.annotate.report.facts import left_choices
+from inpaintbench.annotate.statistics.standings import rankings_of
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
 
@@ -130,7 +132,7 @@ def test_a_file_from_elsewhere_needs_little(empty: Journal, tmp_path: Path) -> N
     )  # fmt: skip
     assert import_judgements(path, study, empty, at=77.0) == Imported(3, 0)
     first, second, third = votes(study, empty.events(study.study_id))
-    assert (first.choice, first.shown, first.rater_id, first.at, first.seconds) == ("c", ("a", "b", "c"), "ann", 77.0, 4.0)
+    assert (first.choice, first.shown, first.rater_id, first.at, first.seconds) == ("c", (), "ann", 77.0, 4.0)
     assert (second.choice, second.candidates) == ("tie", ("a", "b"))
     assert [first.purpose, third.purpose] == ["vote", "repeat"]
     assert import_judgements(path, study, empty, at=88.0) == Imported(0, 3)
@@ -144,6 +146,49 @@ def test_a_changed_answer_is_refused_and_stores_nothing_more(empty: Journal, tmp
     with pytest.raises(InputError, match=r"b\.jsonl line 2.*the journal with another answer"):
         import_judgements(elsewhere(tmp_path / "b.jsonl", other, {**row, "choice": "b"}), study, empty, at=0.0)
     assert [vote.rater_id for vote in votes(study, empty.events(study.study_id))] == ["ann"]
+
+
+def test_who_was_shown_first_is_not_known_unless_it_is_said(empty: Journal, tmp_path: Path) -> None:
+    """Every pair is preferred three times in four in the order of names: an order of sides made up by name would explain all."""
+    pairs = list(combinations(("a", "b", "c"), 2))
+    items = [f"i{number}" for number in range(20)]
+    study = study_of(
+        [{"leaf": "pairwise"}], [("pairwise", item, pair) for item in items for pair in pairs], subjects=OF_PREDICTIONS
+    )
+    empty.register(study.study_id, title="Study")
+    path = elsewhere(
+        tmp_path / "theirs.jsonl",
+        *(
+            {
+                "rater": f"r{rater}",
+                "question": "pairwise",
+                "subject": item,
+                "candidates": pair,
+                "choice": pair[place % 4 == rater],
+            }
+            for place, item in enumerate(items)
+            for pair in pairs
+            for rater in range(4)
+        ),
+    )
+    assert import_judgements(path, study, empty, at=0.0) == Imported(240, 0)
+    found = votes(study, empty.events(study.study_id))
+    assert {vote.shown for vote in found} == {()}
+    assert 90 < sum(vote.sides == vote.candidates for vote in found) < 150
+    ranking = rankings_of(study, found)["pairwise"]
+    assert [(one.name, one.rank_low, one.rank_high) for one in ranking.methods] == [("a", 1, 1), ("b", 2, 2), ("c", 3, 3)]
+    assert left_choices(found) == (0, 0)
+    export_judgements(study, found, tmp_path / "again.csv")
+    assert import_judgements(tmp_path / "again.csv", study, empty, at=0.0) == Imported(0, 240)
+    assert [row.names("shown") for row in read_rows(tmp_path / "again.csv")] == [()] * 240
+
+
+def test_a_place_alone_says_nothing_where_the_order_is_not_known(tmp_path: Path) -> None:
+    row = {"rater": "ann", "question": "best_of", "subject": "i2", "given": {"best": "place-1"}}
+    with pytest.raises(InputError, match="line 1: given names a place, and nothing says what stood there; add a column choice"):
+        read_judgements(elsewhere(tmp_path / "one.jsonl", row), comparing(), at=0.0)
+    (known,) = read_judgements(elsewhere(tmp_path / "two.jsonl", row | {"shown": ["c", "a", "b"]}), comparing(), at=0.0)
+    assert known.answer["choice"] == "a"
 
 
 GOOD = {"rater": "ann", "question": "best_of", "subject_id": "i2", "choice": "a", "seconds": 1}

@@ -8,6 +8,7 @@ from typing import Literal
 
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.study import StudyTask
+from inpaintbench.types import content_id
 
 Comparison = tuple[str, str, Literal["first", "second", "tie"], str]
 """(left candidate, right candidate, outcome, cluster)."""
@@ -26,7 +27,7 @@ class Vote:
     cluster: str
     candidates: tuple[str, ...]
     shown: tuple[str, ...]
-    """The candidates in the order shown."""
+    """The candidates in the order shown; empty where an imported answer does not say."""
     purpose: Purpose
     """By what the study and the journal know now; see ``state``."""
     given: Mapping[str, str]
@@ -37,6 +38,14 @@ class Vote:
     """Seconds since 1970."""
     stuttered: bool
     suggestion_shown: str
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The candidates as shown or, where that is not known, as lots drawn by this answer put them.
+
+        By name, the same method would always come first, and its strength be taken for a preference for the left.
+        """
+        return self.shown or tuple(sorted(self.candidates, key=lambda name: content_id(self.submission_id, name)))
 
 
 @dataclass(slots=True)

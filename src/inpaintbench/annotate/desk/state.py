@@ -149,7 +149,8 @@ class State:
         elif undone.reason == BROKEN:
             self.broken[lease.task_id].discard(event.rater_id)
         previous = undone.vote.given if undone.vote else None
-        rater.reopened.append(Reopened(lease.task_id, lease.purpose, lease.shown, previous))
+        shown = lease.shown or self.study.task_of[lease.task_id].candidates  # nobody said in what order
+        rater.reopened.append(Reopened(lease.task_id, lease.purpose, shown, previous))
         self.submissions[event.body["submission_id"]] = Submission("undo", event.rater_id, lease.lease_id, None, None, "")
         rater.last_seen = event.at
 
@@ -177,7 +178,7 @@ class State:
 
     def _count(self, vote: Vote, *, by: int) -> None:
         self.standing[vote.task_id] = self.standing.get(vote.task_id, 0) + by
-        left_right = vote.shown
+        left_right = vote.sides
         if len(left_right) != 2 or vote.choice not in (*left_right, TIE):
             return
         if self.study.question_of[vote.question].subject != "pair":

@@ -179,10 +179,10 @@ def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]
     number = seen[rater_id, task.task_id]
     derived = content_id("import", study.study_id, rater_id, task.task_id, number)
     submission_id = _id(fields.get("submission_id", derived), name="submission_id")
-    shown = row.names("shown") or task.candidates
-    if sorted(shown) != sorted(task.candidates):
+    shown = row.names("shown")
+    if shown and sorted(shown) != sorted(task.candidates):
         raise InputError(f"shown were {', '.join(shown)}, the task has {', '.join(task.candidates)}")
-    given, choice = _answered(row, study, task, shown)
+    given, choice = _answered(row, study, task, shown or task.candidates)
     when = row.number("at") if "at" in fields else at
     lease_id = content_id("lease", submission_id)
     purpose: Purpose = "repeat" if number > 1 or fields.get("purpose") == "repeat" else "gold" if task.gold else "vote"
@@ -228,6 +228,8 @@ def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> 
             raise InputError(f"the choice is {stated!r}, choose from {', '.join(meant)}")
         given = {main.name: meant[stated]}
     choice = question.choice(given, shown=shown)
+    if stated is None and choice in task.candidates and len(task.candidates) > 1 and not row.names("shown"):
+        raise InputError("given names a place, and nothing says what stood there; add a column choice or shown")
     if stated not in (None, choice):
         raise InputError(f"the choice is {stated!r}, but what was given means {choice!r}")
     return given, choice

@@ -206,8 +206,9 @@ def _fitted_bias(ranking: Mapping[str, Any] | None) -> str:
 
 
 def _balance(votes: Sequence[ReportVote]) -> str:
-    lefts = Proportion(sum(vote.shown == vote.candidates for vote in votes if len(vote.shown) == 2), len(votes))
-    return f"The first method of each pair stood on the left in {percent(lefts.value)} of the votes."
+    known = [vote for vote in votes if len(vote.shown) == 2]
+    lefts = Proportion(sum(vote.shown == vote.candidates for vote in known), len(known))
+    return f"The first method of each pair stood on the left in {percent(lefts.value)} of {count(len(known), 'vote')}."
 
 
 def _places(votes: Sequence[ReportVote]) -> str:

@@ -35,7 +35,7 @@ def comparisons_of(study: Study, votes: Iterable[Vote], label: str) -> dict[str,
 
 
 def _comparison(vote: Vote) -> Comparison:
-    first, second = vote.shown
+    first, second = vote.sides
     outcome = vote.choice if vote.choice in (TIE, BOTH_BAD) else "first" if vote.choice == first else "second"
     return Comparison(first, second, outcome, vote.rater_id, vote.cluster)  # type: ignore[arg-type]
 
