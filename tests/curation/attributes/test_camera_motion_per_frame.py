@@ -41,10 +41,10 @@ def test_a_tripod_scores_next_to_nothing() -> None:
 
 
 def test_shares_the_alignments_of_camera_motion(pan: Luma) -> None:
-    camera_motion._alignments.cache_clear()
+    camera_motion._joined.cache_clear()
     CameraMotion().measure(view(pan))
     CameraMotionPerFrame().measure(view(pan))
-    assert camera_motion._alignments.cache_info().misses == 1
+    assert camera_motion._joined.cache_info().misses == 1
 
 
 def test_a_textureless_clip_has_the_same_reason() -> None:

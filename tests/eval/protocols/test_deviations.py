@@ -49,6 +49,7 @@ def test_what_published_numbers_would_be_mistaken_for_is_stated() -> None:
     assert "precision of CLIP" in editboard["clip_similarity"]
     built = {recipe.kind: [(leaf, one.what) for leaf, one in all_deviations(recipe)] for recipe in PUBLISHED}
     assert ("", "candidates for a label of camera motion") in built["devil"]
+    assert ("camera_motion", "features of camera motion") in built["devil"]
     assert ("devil_blobs", "rasteriser") in built["devil"]
 
 

@@ -19,7 +19,7 @@ class CameraMotionPerFrame:
     """
 
     name = "camera_motion_per_frame"
-    version = "1"
+    version = "2"
     unit = "fraction of the view per frame"
     direction = "higher: faster camera"
     cost = 0.06

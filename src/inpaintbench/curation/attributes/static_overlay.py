@@ -47,7 +47,7 @@ class StaticOverlay:
     """
 
     name = "static_overlay"
-    version = "1"
+    version = "2"
     unit = "fraction of the view"
     direction = "higher: more of the view is covered by logos, watermarks or controls"
     needs = ("luma",)
