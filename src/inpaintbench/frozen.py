@@ -26,10 +26,22 @@ UNLOADABLE = ("[", "]", "*", "?", "::")
 
 
 def manifest_bytes(dataset: Dataset) -> bytes:
-    """The bytes of ``dataset.json``, which state their own SHA-256: that of the same text without it."""
+    """The bytes of ``dataset.json``, which state their own SHA-256: that of the same text without it and without ``versions``.
+
+    The same dataset, built under other versions of packages, is the same.
+    """
     fields = asdict(dataset)
-    fields[OWN_HASH] = hashlib.sha256(_manifest_text(fields)).hexdigest()
-    return _manifest_text(fields)
+    return _manifest_text(fields | {OWN_HASH: _sha256({name: inner for name, inner in fields.items() if name != "versions"})})
+
+
+def is_as_written(text: bytes, dataset: Dataset) -> bool:
+    """Whether ``text`` is a manifest of ``dataset`` that states its own hash: by this program, or one whose hash had versions."""
+    fields = asdict(dataset)
+    return text in (manifest_bytes(dataset), _manifest_text(fields | {OWN_HASH: _sha256(fields)}))
+
+
+def _sha256(fields: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_manifest_text(fields)).hexdigest()
 
 
 def _manifest_text(fields: Mapping[str, Any]) -> bytes:

@@ -6,6 +6,8 @@ Conventions
 * Frames are ``uint8[T, H, W, 3]`` RGB. A still image is a clip of one frame.
 * Frame ranges are half open, ``[start_frame, end_frame)``; frame indices count from 0.
 * Missing is ``None`` with a reason, never 0, -1 or NaN.
+* Facts that are not whole numbers have 12 significant digits (``stated``): what lies beyond depends on the versions of packages,
+  and identity must not.
 * Records hold ids, names and numbers, never pixels. Pixels lie in blobs, named by their SHA-256.
 * Ids are derived from content, so they do not depend on order, worker count or machine.
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -39,6 +42,22 @@ EditBoard, AAAI 2025."""
 
 Plain = Mapping[str, Any]
 """JSON-able data: strings, finite numbers, booleans, None, lists and string-keyed mappings."""
+
+
+SIGNIFICANT_DIGITS = 12
+"""Of numbers in facts: four fewer than float64 holds, so that sums in another order and functions of another library, which
+differ in the last two or three, give the same number. A number next to a rounding boundary can still come out otherwise."""
+
+
+def stated(value: Any) -> Any:
+    """``value`` with every float in it rounded to ``SIGNIFICANT_DIGITS``; mappings become dicts, the rest stays as it is."""
+    if isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {name: stated(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return type(value)(map(stated, value))
+    return value
 
 
 def canonical_json(value: Any) -> str:
@@ -210,7 +229,7 @@ class Clip:
 
 @dataclass(frozen=True)
 class Attribute:
-    """One measured or human fact about a subject (source, clip, corruption ...)."""
+    """One measured or human fact about a subject (source, clip, corruption ...); its number is ``stated``."""
 
     subject_id: str
     name: str
@@ -221,6 +240,9 @@ class Attribute:
     producer_version: str
     blob: str | None = None
     """Blob name, for facts that are data (joints, timed text, homographies)."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", stated(self.value))
 
 
 @dataclass(frozen=True)
@@ -248,7 +270,10 @@ class Corruption:
     object_mask_sha256: str | None = None
     """Hash of the object mask as ``bool[T, H, W]`` bytes."""
     facts: Plain = field(default_factory=dict)
-    """What the generator says of what it drew; measuring turns it into attributes."""
+    """What the generator says of what it drew, ``stated``; measuring turns it into attributes."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "facts", stated(self.facts))
 
 
 @dataclass(frozen=True)

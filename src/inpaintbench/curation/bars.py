@@ -16,7 +16,7 @@ from inpaintbench import video
 from inpaintbench.curation.bar_edges import Reading, Readings, read_edges
 from inpaintbench.curation.location import open_path
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
-from inpaintbench.types import Attribute, Plain, Source, canonical_json
+from inpaintbench.types import Attribute, Plain, Source, canonical_json, stated
 from inpaintbench.workspace import Blobs
 
 VERSION = "2"
@@ -266,7 +266,7 @@ def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
     rows = [Attribute(source_id, f"bars.{side}", float(lines), None, "bars", VERSION) for side, lines in asdict(widest).items()]
     if len(spans) > 1:
         value = [{"start_frame": span.start_frame, "end_frame": span.end_frame, **asdict(span.bars)} for span in spans]
-        blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json(value)))
+        blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json(stated(value))))
         rows.append(Attribute(source_id, SPANS, float(len(spans)), None, "bars", VERSION, blob))
     return rows
 

@@ -24,7 +24,7 @@ from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
-from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id
+from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id, stated
 from inpaintbench.workspace import Blobs, Workspace, file_sha256
 
 VERSION = "4"
@@ -271,7 +271,7 @@ def known_labels(workspace: Workspace, sources: Sequence[Source], footage: Seque
 
 def data_attribute(blobs: Blobs, subject_id: str, name: str, value: Any, *, producer: str) -> Attribute:
     """A fact that is data, kept as a JSON blob; the value in the table is how many entries it has."""
-    blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json(value)))
+    blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json(stated(value))))
     return Attribute(subject_id, name, float(len(value)), None, producer, VERSION, blob)
 
 

@@ -52,6 +52,7 @@ from inpaintbench.types import (
     Plain,
     Slice,
     Source,
+    stated,
 )
 from inpaintbench.workspace import Blobs, file_sha256, replacing, write_atomically, write_parquet
 
@@ -107,6 +108,7 @@ def freeze(
     """
     check_target(target)
     rows = _rows(items, blobs, sources=sources, clips=clips, corruptions=corruptions, attributes=attributes)
+    rows = stated(rows)
     for row in rows:
         row |= {"fill": fill, "hole_is_given": hole_is_given}
     with replacing(target, what="export ") as folder:
@@ -117,9 +119,9 @@ def freeze(
             write_atomically(folder / path, data)
         versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
         dataset = Dataset(
-            name=name, recipe=recipe, items=tuple(rows), slices=tuple(slices), left_out=dict(left_out), files={},
+            name=name, recipe=stated(recipe), items=tuple(rows), slices=tuple(slices), left_out=dict(left_out), files={},
             versions=versions, format_version=FORMAT_VERSION, about=about, version=version, removed=tuple(removed),
-            facts=dict(facts or {}),
+            facts=stated(facts or {}),
         )  # fmt: skip
         return seal(folder, dataset)
 

@@ -29,6 +29,7 @@ from inpaintbench.types import (
     canonical_json,
     content_id,
     item_rng,
+    stated,
 )
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
@@ -304,4 +305,4 @@ def _plain(value: Any) -> float | str:
     """A fact as a number or a text; lists as JSON."""
     if isinstance(value, str):
         return value
-    return float(value) if isinstance(value, int | float) else canonical_json(value)
+    return float(value) if isinstance(value, int | float) else canonical_json(stated(value))

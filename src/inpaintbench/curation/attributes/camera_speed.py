@@ -16,7 +16,7 @@ class CameraSpeed:
     """
 
     name = "camera_speed"
-    version = "1"
+    version = "2"
     unit = "view widths per second"
     direction = "higher: faster camera"
     cost = 1.0

@@ -188,7 +188,8 @@ def _noise_sigma(frame: Frame) -> float:
     """Grey levels, from the difference of two Laplacians (Immerkaer, CVIU 64 (2), 1996), which smooth shading does not enter."""
     kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
     differences = np.abs(cv2.filter2D(frame, cv2.CV_32F, kernel))
-    return float(np.quantile(differences, NOISE_QUANTILE)) / NOISE_QUANTILE_SIGMAS
+    # A quantile of float32 depends on the version of numpy in its seventh digit.
+    return float(np.quantile(differences.astype(np.float64), NOISE_QUANTILE)) / NOISE_QUANTILE_SIGMAS
 
 
 def _returns(flow: Map, back: Map) -> Mask:

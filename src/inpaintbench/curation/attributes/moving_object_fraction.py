@@ -18,7 +18,7 @@ class MovingObjectFraction:
     """
 
     name = "moving_object_fraction"
-    version = "1"
+    version = "2"
     unit = "fraction of the view"
     direction = "higher: more of the view is moving objects"
     cost = 0.18
@@ -72,4 +72,5 @@ class MovingObjectFraction:
 def _strong_speed(pair: PairMotion) -> float:
     """Half of the fastest residual, so that an object parts from slower motion that touches it."""
     speed = np.linalg.norm(pair.residual, axis=2)[pair.seen]
-    return 0.5 * float(np.percentile(speed, 98)) if speed.size else 0.0
+    # A percentile of float32 depends on the version of numpy in its seventh digit.
+    return 0.5 * float(np.percentile(speed.astype(np.float64), 98)) if speed.size else 0.0

@@ -16,7 +16,7 @@ class ResidualConfidence:
     """
 
     name = "residual_confidence"
-    version = "1"
+    version = "2"
     unit = "confidence, 0..1"
     direction = "higher: residual_motion and camera_speed are more trustworthy"
     cost = 0.17

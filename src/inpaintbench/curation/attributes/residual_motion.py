@@ -17,7 +17,7 @@ class ResidualMotion:
     """
 
     name = "residual_motion"
-    version = "1"
+    version = "2"
     unit = "view widths per second"
     direction = "higher: more motion of the scene itself"
     cost = 0.12

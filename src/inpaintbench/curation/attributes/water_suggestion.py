@@ -20,7 +20,7 @@ class WaterSuggestion:
     """
 
     name = "water_suggestion"
-    version = "1"
+    version = "2"
     unit = "fraction of the view"
     direction = "higher: more of the view may be running water"
     cost = 0.08

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.curation.sources.virtual_camera import Image, Transforms, scale_of
+from inpaintbench.types import stated
 
 Map = npt.NDArray[np.float32]
 
@@ -73,8 +74,9 @@ def lay_shoreline(path: Transforms, *, view: tuple[int, int], share: float, rng:
     numbers = np.geomspace(4, 30, BENDS) * rng.uniform(0.8, 1.25, BENDS)
     bends = np.stack([numbers, rng.uniform(0, 2 * np.pi, BENDS)], axis=1)
     x, y = _coarse_grid(path, view)
-    depths = y - _bend(x, unit=unit, bends=bends)
-    return Shoreline(level=float(np.quantile(depths, 1 - share)), unit=unit, bends=bends)
+    # In float32 a quantile comes out otherwise under another version of numpy, and pixels of the shore with it.
+    depths = (y - _bend(x, unit=unit, bends=bends)).astype(np.float64)
+    return Shoreline(level=stated(float(np.quantile(depths, 1 - share))), unit=unit, bends=bends)
 
 
 @dataclass(frozen=True)

@@ -28,19 +28,19 @@ def citation(dataset: Dataset) -> list[str]:
 
 
 def how_it_was_made(dataset: Dataset) -> list[str]:
-    """The resolved recipe and the versions, folded."""
+    """The resolved recipe, folded. The versions of packages are in the manifest alone: another version makes no other card."""
     return [
         "## How it was made",
         "",
         "The resolved recipe; with the same sources and versions it gives this dataset again, byte for byte (per platform).",
         "",
-        "<details><summary>Recipe and versions</summary>",
+        "<details><summary>Recipe</summary>",
         "",
         "```json",
         json.dumps(dict(dataset.recipe), indent=1, sort_keys=True).replace("```", "\\u0060\\u0060\\u0060"),
         "```",
         "",
-        ", ".join(f"{package} {version}" for package, version in sorted(dataset.versions.items())),
+        f"inpaintbench {plain(dataset.versions.get('inpaintbench', ''))}; the versions of packages stand in `dataset.json`.",
         "",
         "</details>",
         "",
