@@ -170,3 +170,11 @@ def test_infinite_values_count_as_the_rule_says() -> None:
     for rule in ("count", "keep"):
         [kept] = paired(values, list("abcdef"), higher_is_better=True, seed=0, infinite=rule)
         assert (kept.n, kept.n_infinite) == (3, 2)
+
+
+def test_fourteen_sources_are_still_enumerated() -> None:
+    rng = np.random.default_rng(2)
+    one, other = rng.normal(0.4, 1, (2, 14)).tolist()
+    [found] = paired({"one": one, "other": other}, [f"s{n}" for n in range(14)], higher_is_better=True, seed=0)
+    assert found.p is not None
+    assert (found.p * 2**14) % 1 == 0

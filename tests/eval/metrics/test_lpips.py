@@ -50,6 +50,11 @@ def test_is_the_mean_over_the_frames_that_have_the_region() -> None:
     assert list(found) == list(regions.REGIONS)
 
 
+def test_it_needs_no_more_than_it_says() -> None:
+    [view] = views(parts()["prediction"])
+    assert metric().measure(view.declaring("lpips", Lpips.needs)) == metric().measure(view)
+
+
 def test_a_perfect_copy_is_zero_and_noise_is_worse_the_stronger_it_is() -> None:
     truth = parts()["truth"]
     noises = [np.clip(truth + strength * np.sin(np.arange(96))[:, None], 0, 255).astype(np.uint8) for strength in (0, 8, 32, 128)]
