@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from built import check_published
 
 from inpaintbench import video
+from inpaintbench.cli.build.reinpaint import SAVED_DEFAULTS, TURN_DEFAULTS
 from inpaintbench.errors import InputError
+from inpaintbench.eval.predict import MethodSpec
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.reinpainting.setting import checked, setting_of
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
@@ -45,19 +52,23 @@ def write_masks(folder: Path, *names: str) -> Path:
     return folder / "masks"
 
 
-def built(folder: Path, masks: Path, *, frames: int = FRAMES, by_turn: bool = False) -> tuple[Workspace, Path, Dataset]:
+def built(
+    folder: Path, masks: Path, *, frames: int = FRAMES, by_turn: bool = False, **constants_of_recipe: int
+) -> tuple[Workspace, Path, Dataset]:
     workspace = Workspace(folder / f"workspace{frames}{by_turn}")
-    constants = {"resize": True if by_turn else "cover", "lengthen": "to_and_fro", "polarity": "white_is_hole"}
+    constants = {**(TURN_DEFAULTS if by_turn else SAVED_DEFAULTS), "polarity": "white_is_hole"}
     recipe = ReinpaintRecipe(
-        size=SIDE, preset="medium-256", patch_pixels=8, second_masks=0, clip_frames=frames, saved_masks=constants,
-        masks_by_turn=by_turn,
+        size=SIDE, preset="medium-256", clip_frames=frames, saved_masks=constants, masks_by_turn=by_turn,
+        **{"patch_pixels": 8, "second_masks": 0} | constants_of_recipe,
     )  # fmt: skip
     with LocalExecutor(workspace, workers=0) as executor:
-        made, dataset = build(recipe, [SourceSpec("folder", {"folder": str(folder / "films")})], executor, workspace, masks=masks)
+        media = "image" if frames == 1 else "video"
+        source = SourceSpec("folder", {"folder": str(folder / "films"), "media": media})
+        made, dataset = build(recipe, [source], executor, workspace, masks=masks)
     return workspace, made, dataset
 
 
-def misses(folder: Path, row: dict[str, object]) -> float:
+def misses(folder: Path, row: Mapping[str, Any]) -> float:
     """The larger share of two: pixels of the square that the hole leaves, and others that it hides; soft borders do not count."""
     truth, hole = video.read_frames(folder / str(row["truth_file_name"])), video.read_hole(folder / str(row["hole_file_name"]))
     inside, outside = (truth > 240).all(axis=3), (truth < 100).all(axis=3)
@@ -97,6 +108,55 @@ def test_masks_without_a_film_are_refused_by_name(tmp_path: Path) -> None:
     assert [(row.name, row.reason) for row in told] == [("cow", "no source has the name of these masks")]
 
 
+def test_masks_beside_each_other_are_of_the_pictures_of_their_numbers(tmp_path: Path) -> None:
+    for name, ground in (("films", 90), ("masks", 0)):
+        (tmp_path / name).mkdir()
+        for number, column in enumerate(FILMS.values()):
+            video.write_image(tmp_path / name / f"{number:03d}.png", film(column, ground=ground)[0])
+    _, folder, dataset = built(tmp_path, tmp_path / "masks", frames=1)
+    assert {row["source_uri"]: row["attributes"]["mask.sequence"] for row in dataset.items} == {
+        f"{number:03d}.png": f"{number:03d}" for number in range(3)
+    }
+    assert [misses(folder, row) for row in dataset.items] == [0, 0, 0]
+
+
+def test_masks_of_every_fifth_frame_are_not_those_of_the_first_frames(tmp_path: Path) -> None:
+    write_films(tmp_path)
+    masks = write_masks(tmp_path, *FILMS)
+    for path in (masks / "bear").iterdir():
+        path.rename(path.with_name(f"{int(path.stem) * 5:05d}.png"))
+    assert len(built(tmp_path, masks)[2].items) == 3  # a mask for each frame, however they are numbered
+    for number in (35, 30, 25, 20):
+        (masks / "bear" / f"{number:05d}.png").unlink()
+    # The first clip would have masks enough, of the wrong frames.
+    with pytest.raises(InputError, match=r"^masks 'bear' go in steps of 5 \(.*\) and are 4, the frames of their film 8"):
+        built(tmp_path, masks, frames=4)
+
+
+def test_a_film_that_goes_on_without_masks_is_refused(tmp_path: Path) -> None:
+    write_films(tmp_path)
+    masks = write_masks(tmp_path, *FILMS)
+    (masks / "bear" / "7.png").unlink()
+    workspace, _, dataset = built(tmp_path, masks)
+    assert len(dataset.items) == 2
+    told = [row for row in workspace.table("rejected", Rejection) if "bear" in row.name]
+    assert [row.reason.partition(":")[0] for row in told] == ["masks 'bear' have 7 frames, the clip 8"]
+
+
+def test_items_that_cannot_be_inpainted_again_are_left_out(tmp_path: Path) -> None:
+    write_films(tmp_path)
+    workspace, _, dataset = built(tmp_path, write_masks(tmp_path, *FILMS), patch_pixels=SIDE, second_masks=1, seed=2)
+    told = workspace.table("rejected", Rejection, step="second_masks")
+    assert (len(dataset.items), len(told)) == (2, 1)
+    assert told[0].name.endswith(".mkv")
+    assert all(row["second_hole_file_names"] for row in dataset.items)
+    few = [{**dataset.items[0], "second_hole_file_names": []}, dataset.items[1]]
+    protocol, fill = PROTOCOLS.get("reinpaint/corrected"), MethodSpec("telea", "telea")
+    setting = setting_of(protocol, second=fill, masks=1, patches=None)
+    with pytest.raises(InputError, match=r"no second masks for 1 of 2 items, such as .*: `eval reinpaint` with --ratio"):
+        checked(setting, replace(dataset, items=tuple(few)))
+
+
 def clip(source: str) -> Clip:
     return Clip(
         clip_id=f"clip {source}", source_id=source, start_frame=0, end_frame=1, fps=1.0, width=8, height=8, frames=1, blob="",
@@ -118,7 +178,7 @@ def test_two_sources_of_one_name_and_long_lists() -> None:
         by_name([clip("1")], ["dog"], uris={"1": "a/dog.mp4", "2": "b/dog.mp4"})
     uris = {str(number): f"{number}.mp4" for number in range(40)}
     with pytest.raises(
-        InputError, match=r"^40 of 40 sources .*'4\.mp4' and 35 more\), 30 masks no source \('m0', .* and 25 more\)"
+        InputError, match=r"^40 of 40 sources .*'4\.mp4' and 35 more\), without a source are the masks 'm0', .* and 25 more"
     ):
         by_name([clip(source) for source in uris], [f"m{number}" for number in range(30)], uris=uris)
 

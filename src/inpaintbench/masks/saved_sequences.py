@@ -13,7 +13,7 @@ from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, UnknownNameError
 
-Layout = Literal["auto", "sequences", "sequence", "images"]
+Layout = Literal["auto", "pictures", "sequences", "sequence", "images"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
 _NAMED_MASK = re.compile(r"_mask(?![a-z])", re.IGNORECASE)
 _MOST_STEP = 10
@@ -34,7 +34,8 @@ def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[st
             sequence, named by the folder (ProPainter). ``images``: each is a mask of its own, named by its file without the
             ending (LaMa). Of files beside each other those with ``_mask`` in their names count, where there are any.
             ``auto``: ``sequences`` where subfolders hold images; else ``sequence`` where names end in numbers at most 10
-            apart, such as 00000, 00005, with more there than missing; else ``images``.
+            apart, such as 00000, 00005, with more there than missing; else ``images``. ``pictures``: ``sequences`` where
+            subfolders hold images, else ``images``: numbered pictures are no film.
 
     Raises:
         InputError: no such folder, no images in that layout, or a sequence without a clear order, such as one with a gap.
@@ -45,7 +46,7 @@ def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[st
     root = Path(folder)
     if not root.is_dir():
         raise InputError(f"no folder of masks at {folder}")
-    if layout in ("auto", "sequences"):
+    if layout in ("auto", "pictures", "sequences"):
         folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
         found = {path.name: _ordered(files, path.name) for path in folders if (files := _images(path))}
         if found or layout == "sequences":

@@ -150,7 +150,19 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
         raise RunError("not one second mask could be made; `inpaintbench curation rejected` says why")
     render.measure_all(executor, made, name="measure.second")
     render.measure_all(executor, first.records)
-    _write_items(recipe, workspace, first.records)
+    _write_items(recipe, workspace, _inpainted_again(workspace, first.records, made, names=names) if second else first.records)
+
+
+def _inpainted_again(
+    workspace: Workspace, holes: Sequence[Corruption], second: Sequence[Corruption], *, names: Mapping[str, str]
+) -> list[Corruption]:
+    """The holes that have a second mask; without any a result cannot be inpainted again, nor the benchmark be scored."""
+    again = {mask.parent_id for mask in second}
+    bare = [hole for hole in holes if hole.corruption_id not in again]
+    why = "not one second mask could be made: there is nothing to inpaint again"
+    refused = [Rejection(hole.corruption_id, "second_masks", names[hole.clip_id], why) for hole in bare]
+    workspace.write_table("rejected", "second_masks", refused, Rejection)
+    return [hole for hole in holes if hole.corruption_id in again]
 
 
 def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRequest]:
@@ -172,6 +184,8 @@ def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None, 
     )
     refused = [Rejection(name, "saved_masks", quote(name), "no source has the name of these masks") for name in alone]
     workspace.write_table("rejected", "saved_masks", refused, Rejection)
+    if not recipe.masks_by_turn:
+        saved_pairs.check_steps(pairs, sequences, clips=workspace.table("clips", Clip))
     contents = {name: content_of(sequences[name]) for name in dict.fromkeys(name for _, name in pairs)}
     requests = []
     for clip, name in pairs:
@@ -186,7 +200,8 @@ def _sequences(recipe: ReinpaintRecipe, folder: Path | None) -> tuple[dict[str, 
     """The constants for all saved masks, and the files of each sequence."""
     if folder is None:
         raise InputError("this recipe takes its first holes from saved masks; say where they lie: --saved-masks FOLDER")
-    constants = dict(recipe.saved_masks or {})
+    # A picture has one mask, so that masks beside each other are of one picture each, even where both are numbered.
+    constants = {**({"layout": "pictures"} if recipe.clip_frames == 1 else {}), **(recipe.saved_masks or {})}
     sequences = sequence_files(folder, layout=constants.get("layout", "auto"))
     if constants.get("polarity", "detect") == "detect":
         # Asked once: which colour is the hole is a matter of the folder, and so part of every mask's constants.

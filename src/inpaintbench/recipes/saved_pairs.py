@@ -50,9 +50,33 @@ def by_name(clips: Sequence[Clip], masks: Iterable[str], *, uris: Mapping[str, s
     bare = list(dict.fromkeys(display_name(uris[clip.source_id]) for clip in clips if clip.source_id not in masks_of))
     if bare:
         without = f"{len(bare)} of {len(uris)} sources have no masks of their name ({_some(bare)})"
-        others = f"{len(alone)} masks no source ({_some(alone)})" if alone else "all masks have a source"
+        others = f"without a source are the masks {_some(alone)}" if alone else "all masks have a source"
         raise InputError(f"{without}, {others}: name them alike, or take masks in turn with --masks-by-turn")
     return [(clip, mask) for clip in clips for mask in masks_of[clip.source_id]], alone
+
+
+def check_steps(pairs: Iterable[tuple[Clip, str]], sequences: Mapping[str, Sequence[Path]], *, clips: Iterable[Clip]) -> None:
+    """Raise ``InputError`` where masks are numbered in steps and too few to be of every frame of their film.
+
+    YouTube-VOS labels every fifth frame: its masks belong to a film of those frames alone, one by one. On the frames of a whole
+    film all but the first would land in the wrong place.
+
+    Args:
+        pairs: clips of films with the names of their masks.
+        sequences: files of the masks, in order.
+        clips: all of the films.
+    """
+    ends: dict[str, int] = {}
+    for clip in clips:
+        ends[clip.source_id] = max(ends.get(clip.source_id, 0), clip.end_frame)
+    for clip, name in pairs:
+        files, end = sequences[name], ends[clip.source_id]
+        step = video.step_of(files) if clip.frames > 1 else None
+        if step is not None and step > 1 and len(files) < end:
+            raise InputError(
+                f"masks {name!r} go in steps of {step} ({files[0].name}, {files[1].name} ...) and are {len(files)}, the "
+                f"frames of their film {end} or more: give a mask for each frame, or a film of those frames alone"
+            )
 
 
 def _plain(uri: str) -> str:

@@ -16,8 +16,8 @@ from inpaintbench.masks.generators.brush_presets import PRESETS
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 
-SAVED_DEFAULTS = {"resize": "cover", "lengthen": "to_and_fro"}
-"""Masks of a picture's own name are scaled and cropped as it is."""
+SAVED_DEFAULTS = {"resize": "cover"}
+"""Masks of a picture's own name are scaled and cropped as it is; of a film that goes on without masks nobody knows the hole."""
 TURN_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
 """A folder of masks rarely fits pictures that it was not made for."""
 

@@ -119,9 +119,14 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
     if any(not row.get("hole_file_name") for row in dataset.items):
         raise InputError(f"{dataset.name!r} has items without a hole: there is nothing that was inpainted first")
     if setting.patches is None and not setting.normal:
-        fewest = min(len(row.get("second_hole_file_names") or ()) for row in dataset.items)
-        if not fewest:
-            raise InputError(f"{dataset.name!r} publishes no second masks; have them drawn, such as with --ratio 0.4")
+        masks_of = {str(row["item_id"]): len(row.get("second_hole_file_names") or ()) for row in dataset.items}
+        fewest = min(masks_of.values())
+        bare = [item for item, masks in masks_of.items() if not masks]
+        if bare:
+            of = "" if len(bare) == len(masks_of) else f" for {len(bare)} of {len(masks_of)} items, such as {bare[0]}"
+            raise InputError(
+                f"{dataset.name!r} publishes no second masks{of}; have them drawn: `eval reinpaint` with --ratio 0.4"
+            )
         if fewest < setting.masks:
             raise InputError(
                 f"{dataset.name!r} publishes {fewest} second masks for an item, not {setting.masks}; "
