@@ -295,3 +295,12 @@ def test_what_is_refused_bears_its_name_or_else_its_id(workspace: Workspace) -> 
     with LocalExecutor(workspace, workers=0) as executor:
         outcome = executor.run(STEP, [nameless, replace(named, name="film.mp4")])
     assert [(row.subject_id, row.name) for row in outcome.rejected] == [("t0", "t0"), ("t1", "film.mp4")]
+
+
+def test_two_contents_of_one_subject_are_two_pieces_of_work(workspace: Workspace) -> None:
+    seen: list[tuple[str, int, int]] = []
+    twice = [Task("t", content, {"name": "t", "says": value}) for content, value in (("a", 1.0), ("b", 2.0))]
+    with LocalExecutor(workspace, workers=0, progress=lambda *told: seen.append(told)) as executor:
+        outcome = executor.run(replace(STEP, function="chores:say"), twice)
+    assert [row.value for row in outcome.records] == [1.0, 2.0]
+    assert seen == [("chore", 0, 2), ("chore", 1, 2), ("chore", 2, 2)]
