@@ -36,7 +36,10 @@ KINDS = {
     "inpaintbench.curation.poses": ("POSE_READERS", {"base", "crops", "json_file", "matlab", "matlab_child"}),
     "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),
     "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base", "geometry"}),
-    "inpaintbench.curation.attributes": ("ATTRIBUTES", {"base", "motion_camera", "motion_field", "sampling"}),
+    "inpaintbench.curation.attributes": (
+        "ATTRIBUTES",
+        {"alignment_support", "base", "motion_camera", "motion_field", "sampling"},
+    ),
     "inpaintbench.masks.generators": (
         "GENERATORS",
         {"base", "blob_motion", "blob_presets", "blob_raster", "arguments", "brush_presets", "brush_shapes", "motion"},

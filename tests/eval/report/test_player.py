@@ -208,7 +208,7 @@ def test_a_metric_from_the_list_reaches_the_whole_page_and_keeps_the_region_in_m
     assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("psnr", "hole")
     list_of_metrics.select_option("lpips")
     assert (tables.get_attribute("data-metric"), tables.count()) == ("lpips", 1)
-    assert improvement.locator(".ytitle").all_text_contents() == ["LPIPS"]
+    assert improvement.locator(".ytitle").all_text_contents() == ["LPIPS in the hole"]
     list_of_metrics.select_option("fid")
     assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("fid", "frame")
     assert tables.locator(".sizes").first.text_content() == "N = 9, d = 4"

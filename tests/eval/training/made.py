@@ -20,7 +20,7 @@ LEAVES: dict[str, Any] = {
     "frame_autoencoder": FrameAutoencoder, "patch_autoencoder": PatchAutoencoder, "residual_encoder": ResidualEncoder,
 }  # fmt: skip
 STEPS: dict[str, tuple[int, dict[str, float]]] = {
-    "frame_autoencoder": (120, {"width": 8, "learning_rate": 0.003}),
+    "frame_autoencoder": (300, {"width": 8, "learning_rate": 0.003}),
     "patch_autoencoder": (100, {"width": 8, "batch": 16, "learning_rate": 0.003}),
     "residual_encoder": (60, {"width": 3, "learning_rate": 0.005}),
 }
