@@ -23,7 +23,7 @@ from inpaintbench.eval.leaderboard.downloads import COLUMNS, board_csv, board_js
 from inpaintbench.eval.leaderboard.gather import Sample, gather
 from inpaintbench.eval.leaderboard.pages import slice_pages
 from inpaintbench.eval.leaderboard.unpack import read_submission
-from inpaintbench.eval.leaderboard.verify import Verdict, check_agrees, verify
+from inpaintbench.eval.leaderboard.verify import Verdict, _compared, check_agrees, verify
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.types import Score
@@ -270,3 +270,30 @@ def test_rounding_is_no_difference_and_anything_larger_is(world: Path, tmp_path:
     assert rounded.agrees
     tuned = measured_again(world, tmp_path / "b", lambda row: replace(row, value=row.value and row.value * (1 + 2e-6)))
     assert len(tuned.differing) == tuned.values == 24
+
+
+def test_only_items_whose_predictions_came_along_are_measured_again(world: Path, tmp_path: Path) -> None:
+    submission = read_submission(world / "submissions" / "telea.zip")
+    kept = dict(itertools.islice(submission.header.predictions.items(), 3))
+    some = replace(submission, header=replace(submission.header, predictions=kept))
+    found = verify(
+        some, frozen.load(world / "data"), root=world / "data", protocol=CHOSEN, items=COUNT, seed=7, folder=tmp_path / "run",
+        workers=0,
+    )  # fmt: skip
+    assert set(found.items) == set(kept)
+    assert (found.agrees, found.unchecked) == (True, ())
+
+
+def test_what_a_network_says_is_compared_and_what_it_could_not_say_is_named(world: Path) -> None:
+    submission = read_submission(world / "submissions" / "telea.zip")
+    claim = replace(submission.scores[0], item_id="item00", metric="lpips", region="hole", value=0.5, reason=None)
+    claims = replace(submission, scores=(claim, replace(claim, item_id="item01")))
+
+    def compared(*found: float | None) -> Verdict:
+        rows = [replace(row, value=value) for row, value in zip(claims.scores, found, strict=True)]
+        return _compared(claims, rows, ["item00", "item01"], CHOSEN, ("fid",))
+
+    same, other, lacking = compared(0.5, 0.5004), compared(0.5, 0.6), compared(0.5, None)
+    assert (same.values, same.differing, same.unchecked) == (2, (), ("fid",))
+    assert [one.item_id for one in other.differing] == ["item01"]
+    assert (lacking.values, lacking.differing, lacking.unchecked) == (0, (), ("lpips", "fid"))
