@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,11 @@ from inpaintbench.eval.leaderboard.contents import Header
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.write import write_site
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.two_methods import compare, csv_bytes, markdown, text_rows
-from inpaintbench.types import Dataset, Score
+from inpaintbench.types import Dataset, Score, Slice
 
 METHODS = {"good": 30.0, "fair": 25.0, "bad": 20.0}
 WORDS = "5 sources, and an interval, rank or lead takes 6"
@@ -70,7 +72,8 @@ def test_the_report(sources: int, tmp_path: Path) -> None:
     tiles = page[page.index('id="gallery"') : page.index('id="ranks"')]
     assert (re.search(r'class="value"[^>]*><b>', tiles) is None) == few
     ranks = page[page.index('id="ranks"') : page.index('id="difficulty"')]
-    assert (f"not ranked: {WORDS}" in ranks) == ("<li" not in ranks) == few
+    assert (ranks.count("Nothing is ranked: no slice has the 6 sources that a rank takes.") == 1) == ("<li" not in ranks) == few
+    assert '"unranked"' not in ranks
     assert ('<table class="pairs"' not in page) == few
     assert all(test["p"] is None and test["interval_low"] is None for test in data["significance"]) == few
     assert ({one["standard_error"] for one in data["difficulty"]} == {None}) == few
@@ -85,6 +88,22 @@ def test_the_report(sources: int, tmp_path: Path) -> None:
         assert (len(hollow) > 0) == few
     cards = re.findall(r'<p class="answer( untold)?">', page[page.index('class="cards"') : page.index('id="scores"')])
     assert (cards.count("") == 4) == few  # what was measured, of four quantities
+
+
+def test_slices_of_few_sources_are_named_once_and_fill_no_rows_of_the_rank_tables() -> None:
+    of, rows = world(6)
+    few = Slice("few", "x = 3", tuple(of.slices[0].item_ids[:2]))
+    low, high = (
+        Slice(f"y-{one.name[2:]}", one.rule, tuple(one.item_ids[:size])) for one, size in zip(of.slices, (6, 2), strict=True)
+    )
+    results = Results(replace(of, slices=(*of.slices, low, high, few)), rows, protocol=CORRECTED)
+    assert ranks_lead(results).endswith(" low to high. 2 slices of fewer than 6 sources: not ranked.")
+    tables = rank_tables(results)
+    quantities = len(results.quantities)
+    assert tables.count("<tr>") == 2 * (1 + 2)  # for each region a head, x and y
+    assert tables.count("not ranked") == tables.count('title="2 sources, and an interval, rank or lead takes 6"') == quantities
+    assert tables.count('class="level high"') == 2 * quantities
+    assert "few" not in re.sub("<[^>]*>", "", tables).lower()
 
 
 @pytest.mark.parametrize("sources", [5, 6])

@@ -18,7 +18,7 @@ from inpaintbench.eval.report.tables import Pair, Results, pair_slices
 from inpaintbench.eval.statistics import Summary, summarise
 from inpaintbench.types import Slice
 
-TOO_FEW = "Too few items to tell"
+TOO_FEW = "Too few sources to tell"
 _MOST_NAMES = 3
 
 
@@ -85,7 +85,7 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
     basis = _rests_on(items, sources)
     lead = f"{names[first]} has the best mean"
     if not others:
-        return Finding(question, TOO_FEW, f"{lead}, but nobody else has one of as many items", basis, told=False)
+        return Finding(question, "Too few items to tell", f"{lead}, but nobody else has one of as many items", basis, told=False)
     open_ones = [other for other in others if not _leads(results, first, other, quantity)]
     if open_ones:
         answer = " ≈ ".join(names[method] for method in [first, *open_ones][:_MOST_NAMES])

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from inpaintbench.claims import too_few
+from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.labels import method_colours, name_label, quantity_title
-from inpaintbench.eval.report.markup import SCROLLS, breakable
+from inpaintbench.eval.report.markup import SCROLLS, breakable, count
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Group, Pair, Results, group_slices, pair_slices
 from inpaintbench.types import Slice
@@ -33,19 +33,33 @@ def rank_tables(results: Results) -> str:
 
 
 def ranks_lead(results: Results) -> str:
-    """What the tables show, in a sentence."""
-    lines = "; lines follow a method from low to high" if pair_slices(results.slices) else ""
-    return f"Methods from best to worst for each metric, attribute and setting{lines}."
+    """What the tables show, and once for all of them what is not ranked."""
+    ranked = _ranked(results)
+    if not ranked:
+        return f"Nothing is ranked: no slice has the {ENOUGH_SOURCES} sources that a rank takes."
+    lines = "; lines follow a method from low to high" if pair_slices(ranked) else ""
+    few = sum(too_few(results.n_sources(one)) is not None for one in results.slices)
+    without = f" {count(few, 'slice')} of fewer than {ENOUGH_SOURCES} sources: not ranked." if few else ""
+    return f"Methods from best to worst for each metric, attribute and setting{lines}.{without}"
+
+
+def _ranked(results: Results) -> list[Slice]:
+    """The slices of enough sources for a rank, and those that stand beside such a one as low or high."""
+    enough = {one.name for one in results.slices if too_few(results.n_sources(one)) is None}
+    beside = {one.name for pair in pair_slices(results.slices) for one in (pair.low, pair.high)
+              if enough & {pair.low.name, pair.high.name}}  # fmt: skip
+    return [one for one in results.slices if one.name in enough | beside]
 
 
 def _tables(results: Results, region: str) -> tuple[str, str]:
+    ranked = _ranked(results)
     quantities = [quantity for quantity in results.quantities if quantity.region == region and quantity.ranked]
     pairs = [
         f'<tr><th scope="row">{breakable(name_label(pair.attribute))}</th>'
         f"{''.join(_slope(results, pair, quantity) for quantity in quantities)}</tr>"
-        for pair in pair_slices(results.slices)
+        for pair in pair_slices(ranked)
     ]
-    groups = [_group(results, group, quantities) for group in group_slices(results.slices)]
+    groups = [_group(results, group, quantities) for group in group_slices(ranked)]
     return (
         _table(quantities, pairs, heads=("Attribute",), kind="ranks", row=_row_pixels(results)),
         _table(quantities, groups, heads=("Attribute", "Slice"), kind="ranks in-lines", row=_row_pixels(results)),
@@ -94,7 +108,7 @@ def _entries(results: Results, one: Slice, quantity: Quantity) -> str:
     ranking = results.ranking(one, quantity)
     few = too_few(results.n_sources(one))
     if few:
-        return f'<p class="unranked">not ranked: {escape(few)}</p>'
+        return f'<p class="unranked" title="{escape(few)}">not ranked</p>'
     colours = method_colours(results.methods)
     places = [place for _, place in ranking]
     entries = "".join(
