@@ -99,7 +99,7 @@ def test_slices_have_the_numbers_of_their_rows(small: Dataset) -> None:
 
 def test_limits_are_those_of_the_rows(small: Dataset) -> None:
     told = section(card_of(small), "Intended use and limits")
-    assert "There are only 3 sources" in told
+    assert "There are only 3 sources: numbers of these items bear no interval and no rank" in told
     assert "Fewer than 10 items: `low`, `high`, `alone`." in told
     assert "1 slice had no items and is left out." in told
     assert "Slices share items" in told

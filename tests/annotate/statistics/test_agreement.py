@@ -15,7 +15,6 @@ from inpaintbench.annotate.statistics.agreement import (
     Bootstrap,
     agreement_by_rater,
     agreement_by_unit,
-    alpha_by_slice,
     confusion,
     confusion_with,
     krippendorff_alpha,
@@ -159,6 +158,16 @@ def test_hardly_any_variation_gives_no_interval() -> None:
     assert "nothing varies" in str(found.reason)
 
 
+@pytest.mark.parametrize("sources", [5, 6])
+def test_few_sources_bear_no_interval_however_many_units_they_have(sources: int) -> None:
+    answers = table(np.random.default_rng(4), WORDS, units=30, raters=3, missing=0.1, noise=0.3)
+    clusters = {unit: f"s{place % sources}" for place, unit in enumerate(answers)}
+    found = krippendorff_alpha(answers, Scheme(values=WORDS), bootstrap=Bootstrap(), clusters=clusters)
+    assert found.value is not None
+    assert (found.low is None) == (found.high is None) == (sources == 5)
+    assert found.reason == ("5 sources, and an interval, rank or lead takes 6" if sources == 5 else None)
+
+
 def test_which_of_a_pair_is_first_does_not_matter() -> None:
     rng = np.random.default_rng(2)
     answers = table(rng, (FIRST, SECOND, "tie"), units=60, raters=4, missing=0.1, noise=0.3)
@@ -213,15 +222,6 @@ def test_confusion_with_a_reference() -> None:
     found = confusion_with(answers, scheme, reference={"a": "high", "b": "low", "elsewhere": "low"})
     assert found.values == ("low", "high", "unclear")
     assert found.counts.tolist() == [[0, 0, 1], [1, 1, 0], [0, 0, 0]]
-
-
-def test_slices_are_judged_apart() -> None:
-    same = {f"s{unit}": {"x": WORDS[unit % 3], "y": WORDS[unit % 3]} for unit in range(9)}
-    other = {f"o{unit}": {"x": WORDS[unit % 3], "y": WORDS[(unit + 1) % 3]} for unit in range(9)}
-    found = alpha_by_slice(same | other, Scheme(), slices={"same": list(same), "other": [*other, "no answer"], "none": []})
-    assert found["same"].value == 1
-    assert found["other"].value < 0
-    assert found["none"].value is None
 
 
 @dataclass(frozen=True)

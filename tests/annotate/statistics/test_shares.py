@@ -15,14 +15,18 @@ from inpaintbench.annotate.statistics.shares import (
 )
 from inpaintbench.errors import InputError
 
+FEW = "{}, and an interval, rank or lead takes 6"
+
 
 def test_a_task_goes_to_most_votes_and_draws_are_shared() -> None:
     choices = [Choice("1", "a", "s"), Choice("1", "a", "s"), Choice("1", "b", "s"), Choice("2", "b", "t"), Choice("2", "a", "t")]
     found = selection_frequency(choices, ["a", "b", "c"])
     assert {name: one.value for name, one in found.items()} == {"a": 0.75, "b": 0.25, "c": 0.0}
     assert found["a"].n == 2
-    assert found["c"].low == 0.0
-    assert found["c"].high > 0.3
+    assert {(one.low, one.high, one.reason) for one in found.values()} == {(None, None, FEW.format("2 sources"))}
+    six = selection_frequency([Choice(name, "a", name) for name in "uvwxyz"], ["a", "c"])
+    assert (six["c"].low, six["a"].high) == (0.0, 1.0)
+    assert six["c"].high > 0.3
 
 
 def test_frequency_intervals_hold_the_truth() -> None:
@@ -37,14 +41,14 @@ def test_frequency_intervals_hold_the_truth() -> None:
 
 
 def test_mean_opinion_is_a_mean_with_the_error_of_sources() -> None:
-    values = {"s": [1, 2], "t": [4, 5], "u": [3]}
+    values = {"s": [1, 2], "t": [4, 5], "u": [3], "v": [3], "w": [3], "x": [3]}
     found = mean_opinion([Opinion("a", value, name) for name, own in values.items() for value in own])["a"]
     apart = np.array([sum(own) - 3 * len(own) for own in values.values()])
-    error = np.sqrt(3 / 2 * (apart**2).sum()) / 5
+    error = np.sqrt(6 / 5 * (apart**2).sum()) / 8
     assert found.value == 3
-    assert found.high - found.low == pytest.approx(2 * 4.302653 * error, rel=1e-5)
+    assert found.high - found.low == pytest.approx(2 * 2.570582 * error, rel=1e-5)
     alone = mean_opinion([Opinion("a", 3, "s")])["a"]
-    assert (alone.low, alone.reason) == (None, "no interval: all answers are about one source")
+    assert (alone.low, alone.reason) == (None, FEW.format("1 source"))
 
 
 def test_choices_that_fit_nothing_are_refused() -> None:
@@ -80,6 +84,20 @@ def test_correlations_are_those_of_scipy() -> None:
     assert found.n == 59
     assert found.pearson_low < found.pearson < found.pearson_high
     assert found.spearman_low < found.spearman < found.spearman_high
+
+
+@pytest.mark.parametrize("sources", [5, 6])
+def test_few_sources_bear_no_interval(sources: int) -> None:
+    names = [f"s{number}" for number in range(sources)]
+    rng = np.random.default_rng(2)
+    opinions = mean_opinion([Opinion("a", float(rng.integers(1, 6)), name) for name in names for _ in range(4)])["a"]
+    chosen = selection_frequency([Choice(name, "ab"[at % 2], name) for at, name in enumerate(names)], ["a", "b"])["a"]
+    ratios = [{(method, name): float(rng.normal()) for method in "abc" for name in names} for _ in range(2)]
+    correlated = dimension_correlations({"x": ratios[0], "y": ratios[1]}, seed=0)[0]
+    few = sources == 5
+    assert (opinions.low is None) == (chosen.low is None) == (correlated.pearson_low is None) == few
+    assert correlated.pearson is not None
+    assert opinions.reason == chosen.reason == (FEW.format("5 sources") if few else None)
 
 
 def test_no_correlation_has_a_reason() -> None:

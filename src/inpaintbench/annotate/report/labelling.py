@@ -175,7 +175,7 @@ def _grades(votes: Sequence[ReportVote], methods: Sequence[str], *, values: Sequ
         for method, (one, n) in sorted(found.items(), key=lambda entry: (-entry[1][0].value, entry[0]))
     )
     scale = f'<div class="row"><span></span>{axis(low, high, marks=marks)}<span></span></div>'
-    note = "Mean grade of all votes; 95 % bootstrap interval over sources."
+    note = "Mean grade of all votes; 95 % interval by Student’s t over sources."
     return panel("Mean opinion", f'<div class="forest">{rows}{scale}</div>', note=note, wide=True)
 
 

@@ -7,7 +7,7 @@ cost grows with the number of answers, not with its square.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from inpaintbench.annotate.statistics.alpha import Blocks, Measure, alphas, cluster_blocks, replicates, unit_blocks
 from inpaintbench.annotate.statistics.ratings import Answers, Scheme, counted
+from inpaintbench.claims import too_few
 from inpaintbench.types import item_rng
 
 Floats = npt.NDArray[np.float64]
@@ -67,7 +68,7 @@ def krippendorff_alpha(
     """Krippendorff's alpha (Content Analysis, 2004, chapter 11), with missing data and any number of raters for a unit.
 
     With one label everywhere it is undefined (nothing varies, so chance would agree as well): None and the reason. The interval
-    resamples units, or ``clusters`` (unit -> source) when units of one source resemble each other.
+    resamples units, or ``clusters`` (unit -> source) when units of one source resemble each other; see ``claims.too_few``.
 
     Raises:
         InputError: a value that is neither known nor missing, no number on an interval scale, an ordinal scale without values.
@@ -86,16 +87,6 @@ def krippendorff_alpha(
     own = unit_blocks(counts, measure) if clusters is None else _clustered(counts, measure, [clusters[name] for name in names])
     value = float(alphas(own, measure, times=own.times[None, :].astype(np.float64))[0])
     return Alpha(value, *_interval(own, measure, bootstrap), len(names), n, left_out)
-
-
-def alpha_by_slice(
-    answers: Answers, scheme: Scheme, *, slices: Mapping[str, Collection[str]], bootstrap: Bootstrap | None = None
-) -> dict[str, Alpha]:
-    """Alpha of each group of units."""
-    return {
-        name: krippendorff_alpha({unit: answers[unit] for unit in members if unit in answers}, scheme, bootstrap=bootstrap)
-        for name, members in slices.items()
-    }
 
 
 def raw_agreement(answers: Answers, scheme: Scheme) -> Share:
@@ -163,8 +154,8 @@ def _clustered(counts: npt.NDArray[np.int64], measure: Measure, clusters: list[s
 def _interval(own: Blocks, measure: Measure, bootstrap: Bootstrap | None) -> tuple[float | None, float | None, str | None]:
     if bootstrap is None:
         return None, None, "no interval: none was asked for"
-    if own.times.sum() < 2:
-        return None, None, "no interval: there is only one unit or one source"
+    if few := too_few(int(own.times.sum())):
+        return None, None, few
     rng = item_rng(bootstrap.seed, "agreement", "alpha")
     drawn = replicates(own, measure, count=bootstrap.replicates, rng=rng)
     defined = drawn[np.isfinite(drawn)]

@@ -12,10 +12,10 @@ from itertools import combinations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import stdtrit
 
 from inpaintbench.annotate.statistics.design import Reals
 from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
+from inpaintbench.claims import students_t, too_few
 from inpaintbench.errors import InputError
 
 FEWEST_PAIRS = 3
@@ -128,26 +128,22 @@ def mean_opinion(
         own = [one for one in opinions if one.method == name]
         values, sources = [one.value for one in own], [one.cluster for one in own]
         mean, error, clusters = _clustered(values, sources)
-        reach = None if error is None else float(stdtrit(clusters - 1, (1 + level) / 2)) * error
+        reach = None if error is None else students_t(level, clusters - 1) * error
         low, high = (None, None) if reach is None else (mean - reach, mean + reach)
         if scale is not None and low is not None and high is not None:
             low, high = max(low, scale[0]), min(high, scale[1])
-        found[name] = Estimated(mean, low, high, len(own), clusters, _one_source(clusters))
+        found[name] = Estimated(mean, low, high, len(own), clusters, too_few(clusters))
     return found
 
 
-def _one_source(clusters: int) -> str | None:
-    return "no interval: all answers are about one source" if clusters == 1 else None
-
-
 def _clustered(values: Sequence[float], clusters: Sequence[str]) -> tuple[float, float | None, int]:
-    """Mean, its standard error when clusters are drawn (None for one alone), and the number of clusters."""
+    """Mean, its standard error when clusters are drawn (None for too few of them), and the number of clusters."""
     mean = math.fsum(values) / len(values)
     sums: dict[str, float] = defaultdict(float)
     for value, cluster in zip(values, clusters, strict=True):
         sums[cluster] += value - mean
     count = len(sums)
-    if count < 2:
+    if too_few(count):
         return mean, None, count
     variance = count / (count - 1) * math.fsum(part**2 for part in sums.values()) / len(values) ** 2
     return mean, math.sqrt(variance), count
@@ -156,8 +152,8 @@ def _clustered(values: Sequence[float], clusters: Sequence[str]) -> tuple[float,
 def _wilson(values: Sequence[float], clusters: Sequence[str], *, level: float) -> Estimated:
     share, error, count = _clustered(values, clusters)
     if error is None:
-        return Estimated(share, None, None, len(values), count, _one_source(count))
-    quantile = float(stdtrit(count - 1, (1 + level) / 2))
+        return Estimated(share, None, None, len(values), count, too_few(count))
+    quantile = students_t(level, count - 1)
     # Where every task agrees the spread says nothing; the sources are the independent ones then.
     independent = share * (1 - share) / error**2 if error > 0 else count
     shrink = 1 + quantile**2 / independent
@@ -196,7 +192,7 @@ def dimension_correlations(
     Args:
         ratios: dimension -> (method, item) -> win ratio, or any other score.
         cluster_of: item -> source; each item is a source of its own by default.
-        level: of the percentile intervals of a bootstrap over sources, too narrow with a handful of them.
+        level: of the percentile intervals of a bootstrap over sources, too narrow with few; none where ``too_few``.
         replicates: of the bootstrap.
         seed: of the bootstrap.
     """
@@ -221,7 +217,7 @@ def _no_correlation(table: Reals) -> str:
 
 def _cluster_draws(clusters: Sequence[str], *, replicates: int, seed: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
     names = sorted(set(clusters))
-    if len(names) < 2:
+    if too_few(len(names)):
         return []
     members = [np.flatnonzero([own == name for own in clusters]) for name in names]
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.export.card.words import code, counted, number, plain, table
 from inpaintbench.types import Dataset
 
@@ -34,7 +35,8 @@ def _raters(dataset: Dataset) -> list[str]:
         "## Agreement of raters",
         "",
         "Agreement is the mean share of a clip's votes that its answer has, over clips with two votes or more. Krippendorff's"
-        " alpha takes off what chance alone would give: 1 is perfect, 0 is chance; with its 95 % interval over sources.",
+        " alpha takes off what chance alone would give: 1 is perfect, 0 is chance; with its 95 % interval over sources, of"
+        f" which it takes {ENOUGH_SOURCES}.",
         "",
         *table(["question", "raters", "clips", "votes", "undecided", "agreement", "alpha"], rows),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from inpaintbench.claims import too_few
 from inpaintbench.export.card import content
 from inpaintbench.export.card.words import counted, listed, number
 from inpaintbench.types import Dataset
@@ -72,9 +73,8 @@ def _footage(dataset: Dataset) -> list[str]:
     leaves = dataset.recipe.get("leaves", {}).get("source", {})
     drawn = [_GENERATED[name] for name in leaves if name in _GENERATED]
     count = len(content.sources(dataset.items))
-    few = (
-        f"There {'is' if count == 1 else 'are'} only {counted(count, 'source')}: intervals are wide, and the items of one source"
-    )
+    unsure = "numbers of these items bear no interval and no rank" if too_few(count) else "intervals are wide"
+    few = f"There {'is' if count == 1 else 'are'} only {counted(count, 'source')}: {unsure}, and the items of one source"
     return [
         *([f"The footage is not of the world: it is {listed(drawn)}."] if drawn else []),
         *([f"{few} resemble each other."] if count < _FEW_SOURCES else []),
