@@ -11,7 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.labels import metric_label
+from inpaintbench.eval.report.labels import metric_label, place_label
 from inpaintbench.eval.statistics import summarise
 from inpaintbench.types import EDIT_TASKS, Plain, Score
 
@@ -142,8 +142,13 @@ def transcript_of(
     return Transcript(
         title, protocol, kinds[0][1], models, tasks, metrics,
         {key: _cell(grouped.get(key, []), key, told, protocol) for key in keys}, _missing(rows, found),
-        tuple(notes), settings or {},
+        (*_region_notes(rows), *notes), settings or {},
     )  # fmt: skip
+
+
+def _region_notes(rows: Sequence[Score]) -> list[str]:
+    """Where all metrics are measured, which heads of tables need not repeat."""
+    return [f"Every number is {place_label(region)}." for region in sorted({row.region for row in rows})]
 
 
 def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[str, str], Told], protocol: Protocol) -> Cell:
