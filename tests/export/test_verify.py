@@ -94,7 +94,7 @@ def _lengthen_the_manifest(dataset: Path) -> None:
 
 def _change_the_manifest(dataset: Path) -> None:
     path = dataset / "dataset.json"
-    path.write_text(path.read_text().replace('"numpy": "', '"numpy": "9', 1))
+    path.write_text(path.read_text().replace('"frames": ', '"frames": 1', 1))
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
