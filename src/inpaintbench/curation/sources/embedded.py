@@ -220,7 +220,7 @@ class EmbeddedSources:
     """Photographs of the scikit-image wheel, filmed by a virtual camera; half of them with moving water."""
 
     name = "embedded"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, count: int = 40, width: int = 416, height: int = 240, seed: int = 0, frames: int | None = None) -> None:
         self.count, self.width, self.height, self.seed, self.frames = count, width, height, seed, frames
