@@ -78,6 +78,7 @@ def test_the_report(sources: int, tmp_path: Path) -> None:
     assert all(test["p"] is None and test["interval_low"] is None for test in data["significance"]) == few
     assert ({one["standard_error"] for one in data["difficulty"]} == {None}) == few
     assert (f"The items come from {WORDS}" in page) == few
+    assert page.count("Hollow points instead of bars: fewer than 6 sources") == 2 * few  # difficulty, sensitivity
     drawn = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])  # type: ignore[index]
     assert drawn["items"]["bold"] != few
     for figure in (*drawn["difficulty"].values(), *drawn["sensitivity"].values()):
@@ -100,6 +101,12 @@ def test_slices_of_few_sources_are_named_once_and_fill_no_rows_of_the_rank_table
     assert ranks_lead(results).endswith(" low to high. 2 slices of fewer than 6 sources: not ranked.")
     tables = rank_tables(results)
     quantities = len(results.quantities)
+    heads = re.findall(r'<th scope="col">(.*?)</th>', tables)
+    assert (
+        sum(head.endswith((" in the hole ↑ (dB)", " of the frame ↑ (dB)", " in the hole ↑", " of the frame ↑")) for head in heads)
+        == 4
+    )
+    assert len(heads) == 4 + 2  # "Attribute", once for each region
     assert tables.count("<tr>") == 2 * (1 + 2)  # for each region a head, x and y
     assert tables.count("not ranked") == tables.count('title="2 sources, and an interval, rank or lead takes 6"') == quantities
     assert tables.count('class="level high"') == 2 * quantities

@@ -83,13 +83,10 @@ def test_another_region_is_an_option_and_every_head_names_it(benchmark: Path, ru
     assert "unknown region with values: 'hoel', did you mean 'hole'" in refused.stderr
 
 
-def test_heads_of_the_report_and_texts_of_rank_name_the_region(benchmark: Path, run: Path) -> None:
+def test_axes_of_the_report_and_texts_of_rank_name_the_region(benchmark: Path, run: Path) -> None:
     page = (run / "report" / "report.html").read_text()
-    tables = re.findall(r'<table class="ranks.*?</thead>', page, re.S)
-    heads = [head for table in tables for head in re.findall(r'<th scope="col">(.*?)</th>', table)]
-    assert len(heads) > 5
-    assert all(REGION.search(head) or head in ("Attribute", "Slice") for head in heads)
     titles = re.findall(r'"yaxis":\{[^{}]*"title":\{"text":"(.*?)"', page.replace(": ", ":"))
+    assert titles
     assert all(REGION.search(title) for title in titles)
     ranked = run_here("eval", "rank", benchmark / "exports" / "devil", "--run", run, "--region", "hole")
     assert "psnr in the hole ↑" in ranked.stdout

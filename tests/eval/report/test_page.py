@@ -98,15 +98,15 @@ def test_ranks_are_listed_best_first_with_lines_between_settings() -> None:
 
 def test_slices_outside_pairs_are_lines_of_one_table() -> None:
     slices = {"class-arch": ["a1"], "moisture-dry": ["a1", "b1"], "class-left_loop": ["b1", "a2"], "night": ["c1"]}
-    results = results_of(VALUES, slices)
+    results = claiming(VALUES, slices)
     html = rank_tables(results)
     assert html.count("<table") == 1
     assert re.findall(r'rowspan="(\d)">(.*?)</th>', html) == [("2", "Class"), ("1", "Moisture"), ("1", "Night")]
     assert re.findall(r'<th scope="row" [^>]*>(.*?)</th>', html) == ["Arch", "Left loop", "Dry", ""]
     assert "<line " not in html
     assert "lines" not in ranks_lead(results)
-    assert "lines follow a method from low to high" in ranks_lead(results_of())
-    assert rank_tables(results_of()).count("<table") == 2  # one of pairs, one of the others
+    assert "lines follow a method from low to high" in ranks_lead(claiming())
+    assert rank_tables(claiming()).count("<table") == 2  # one of pairs, one of the others
 
 
 def test_without_pairs_nothing_is_said_of_sensitivity() -> None:

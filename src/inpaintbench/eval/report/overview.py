@@ -59,6 +59,12 @@ def claims_note(results: Results) -> str:
     return f'<p class="note few">{escape(where)}.</p>'
 
 
+def hollow_note(results: Results) -> str:
+    """What hollow points in plots mean, where there are some; else empty."""
+    few = any(too_few(results.n_sources(one)) for one in results.slices)
+    return f"Hollow points instead of bars: fewer than {ENOUGH_SOURCES} sources, so no error and no claim." if few else ""
+
+
 def unmeasured_note(results: Results) -> str:
     """One line that names what has no number at all, by reason; empty when all was measured."""
     by_reason: dict[str, dict[str, list[str]]] = {}

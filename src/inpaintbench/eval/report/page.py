@@ -71,6 +71,7 @@ def render(
         "shown": "truth, input" if gallery_html.has_input(exhibits) else "the original",
         "reference": "truth" if gallery_html.has_input(exhibits) else "original",
         "figures": gallery_html.figures(results, exhibits, addresses, default=default),
+        "hollow": overview.hollow_note(results),
         "ranks_lead": ranks_lead(results),
         "rank_tables": rank_tables(results),
         "significance": significance_section(results),
@@ -113,7 +114,7 @@ def _sensitivity(results: Results, default: Quantity) -> dict[str, str]:
     if not pair_slices(results.slices):
         return {"sensitivity_link": "", "sensitivity": ""}
     section = Template(_asset("sensitivity.html")).substitute(
-        legend=overview.legend(results), tables=improvement_tables(results, default=default)
+        legend=overview.legend(results), tables=improvement_tables(results, default=default), hollow=overview.hollow_note(results)
     )
     return {"sensitivity_link": '<a href="#sensitivity">Sensitivity</a>', "sensitivity": section}
 
