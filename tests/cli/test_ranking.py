@@ -105,6 +105,21 @@ def test_a_reference_comes_after_the_ranks_without_one(root: Path, run: Path) ->
     assert [(one["method"], one["place"]) for one in told] == [("second", 1), ("third", 1), ("first", None)]
 
 
+def test_each_metric_is_ranked_where_the_report_shows_it_unless_a_region_is_named(root: Path, run: Path) -> None:
+    workspace, items = Workspace(run), [row["item_id"] for row in frozen.load(root).items]
+    for method, hole in (("first", 10.0), ("second", 30.0)):
+        rows = [row for row in workspace.table("scores", Score) if row.method == method]
+        rows += [Score(method, item, "psnr", "hole", CORRECTED.name, CORRECTED.fingerprint, hole, None) for item in items]
+        workspace.write_table("scores", score_step(CORRECTED.name, method), rows, Score)
+    options = (root, "--run", run, "--protocol", CORRECTED.name, "--json")
+    told = json.loads(call(*options).stdout)
+    assert told["regions"] == {"mse": "frame", "psnr": "hole", "ssim": "frame"}
+    assert {one["method"]: one["values"]["psnr"] for one in told["methods"]} == {"first": 10, "second": 30, "third": None}
+    framed = json.loads(call(*options, "--region", "frame").stdout)
+    assert set(framed["regions"].values()) == {"frame"}
+    assert {one["method"]: one["values"]["psnr"] for one in framed["methods"]} == {"first": 20, "second": 19, "third": 18}
+
+
 def test_who_leaves_items_out_is_told_apart(root: Path, run: Path) -> None:
     workspace, items = Workspace(run), [row["item_id"] for row in frozen.load(root).items]
     rows = [
@@ -156,7 +171,7 @@ def test_some_metrics_and_one_slice(root: Path, run: Path) -> None:
     name = frozen.load(root).slices[0].name
     done = call(root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse", "--metric", "psnr", "--slice", name)
     assert [row[:3] for row in cells(done.output)] == [["1", "first", "1.0"], ["2", "second", "2.0"], ["3", "third", "2.5"]]
-    assert f"frame, {name}:" in done.output
+    assert f"{CORRECTED.name}, {name}: 12 items" in done.output
 
 
 @pytest.mark.parametrize(

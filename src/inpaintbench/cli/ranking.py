@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -26,6 +26,7 @@ from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.report.usual_region import usual_quantities
 from inpaintbench.eval.slices import named
 from inpaintbench.types import Slice
 
@@ -55,7 +56,10 @@ def rank(
             show_default="all of the protocol that have a direction",
         ),
     ] = None,
-    region: Annotated[str, typer.Option(help="Where they are measured.")] = "frame",
+    region: Annotated[
+        str | None,
+        typer.Option(help="Where they are measured.", show_default="each metric's usual one, as in the report"),
+    ] = None,
     part: Annotated[
         str | None,
         typer.Option(
@@ -94,13 +98,13 @@ def rank(
         raise UnknownNameError(unknown_name("way to print mean places", mean_places, list(get_args(MeanPlaces))))
     results = _results(run, dataset, protocol)
     how: MeanPlaces = mean_places or results.protocol.mean_places  # type: ignore[assignment]
+    quantities = _quantities(results, metric, region)
     if as_json:
-        print_json(_answer(results, _slice(results, part), _quantities(results, metric, region), joints=joints))
+        print_json(_answer(results, _slice(results, part), quantities, joints=joints))
         return
-    _print_run(results, _slice(results, part), _quantities(results, metric, region), how)
-    for quantity, reason in results.unmeasured.items():
-        if quantity.region == region and not metric:
-            console.out.print(f"not ranked by {quantity.metric}: {reason}", markup=False)
+    _print_run(results, _slice(results, part), quantities, how)
+    for name, reason in () if metric else _unmeasured(results, quantities, region):
+        console.out.print(f"not ranked by {name}: {reason}", markup=False)
     if joints:
         _print_joints(results)
 
@@ -119,15 +123,24 @@ def _slice(results: Results, name: str | None) -> Slice:
     return results.everything if name is None else named(results.dataset, name)
 
 
-def _quantities(results: Results, metrics: Sequence[str] | None, region: str) -> list[Quantity]:
-    there = [one for one in results.quantities if one.region == region and one.ranked]
+def _quantities(results: Results, metrics: Sequence[str] | None, region: str | None) -> list[Quantity]:
+    where = f" in the region {region!r}" if region else ""
+    ranked = [one for one in results.quantities if one.ranked and region in (None, one.region)]
+    there = ranked if region else usual_quantities(ranked, results.protocol)
     if not there:
-        raise InputError(f"nothing that ranks methods was measured in the region {region!r}; choose another --region")
+        raise InputError(f"nothing that ranks methods was measured{where}; choose another {'--region' if region else 'protocol'}")
     names = {one.metric: one for one in there}
     for name in metrics or ():
         if name not in names:
-            raise UnknownNameError(unknown_name(f"metric with values in the region {region!r}:", name, names))
+            raise UnknownNameError(unknown_name(f"metric with values{where}:", name, names))
     return [names[name] for name in dict.fromkeys(metrics)] if metrics else there
+
+
+def _unmeasured(results: Results, quantities: Sequence[Quantity], region: str | None) -> Iterator[tuple[str, str]]:
+    """Metrics without a number where it was asked for, each once with its reason."""
+    ranked = {one.metric for one in quantities}
+    reasons = {one.metric: reason for one, reason in results.unmeasured.items() if region in (None, one.region)}
+    yield from ((name, reason) for name, reason in reasons.items() if name not in ranked)
 
 
 def _ranked(
@@ -165,14 +178,22 @@ def _answer(results: Results, part: Slice, quantities: Sequence[Quantity], *, jo
         for method in results.methods
     }
     chosen = results.protocol
-    head = {"protocol": chosen.name, "fingerprint": results.fingerprint, "region": quantities[0].region, "slice": part.name}
+    head = {"protocol": chosen.name, "fingerprint": results.fingerprint, "slice": part.name}
+    regions = {one.metric: one.region for one in quantities}
     methods = [
         _stands(one, columns, values[one.method])
         | {"items_with_values": counts[one.method], "items_infinite": infinite[one.method]}
         for one in found
     ]
     of_joints = {"joints": joint_means(results.scores)} if joints else {}
-    return {**head, "items": len(part.item_ids), "metrics": [one._asdict() for one in columns], "methods": methods, **of_joints}
+    return {
+        **head,
+        "regions": regions,
+        "items": len(part.item_ids),
+        "metrics": [one._asdict() for one in columns],
+        "methods": methods,
+        **of_joints,
+    }
 
 
 def _stands(one: Standing, columns: Sequence[Column], values: Sequence[object]) -> dict[str, object]:
@@ -216,7 +237,7 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
         method: [_text(value, results, part, method, one) for value, one in zip(row, quantities, strict=True)]
         for method, row in values.items()
     }
-    title = f"{results.protocol.name}, {quantities[0].region}, {part.name}: {len(part.item_ids)} items"
+    title = f"{results.protocol.name}, {part.name}: {len(part.item_ids)} items"
     named = [one._replace(name=f"{one.name} {place_label(of.region)}") for one, of in zip(columns, quantities, strict=True)]
     console.print_table(title, _head(named), _rows(found, texts, mean_places))
     few = too_few(results.n_sources(part))
