@@ -52,3 +52,21 @@ def test_names_its_weights() -> None:
     assert metric().regions == ("frame",)
     assert BackgroundConsistency.weights_of({"network": "ViT-B/32"}) == ("clip-vit-b-32",)
     assert metric().reduce([0.9, 1.0]) == pytest.approx(0.95)
+
+
+def test_two_frames_are_enough_and_smaller_cosines_count_as_the_least() -> None:
+    frames = np.concatenate([noise(1, 40, 40), 255 - noise(1, 40, 40)])
+    found = metric().measure(edited(frames))["frame"]
+    assert found.details == {"pairs": 1}
+    lenient = BackgroundConsistency(
+        regions=("frame",),
+        band_radius_pixels=8,
+        gif=False,
+        least_cosine=0.99999,
+        network="tiny",
+        preprocess="tensor",
+        portrait="centre",
+    )
+    assert found.value is not None
+    assert found.value < 0.9999
+    assert lenient.measure(edited(frames))["frame"].value == pytest.approx(0.99999, abs=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tiny_networks import add_tiny_clip, edited, noise
 
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.clip_similarity import ClipSimilarity
 from inpaintbench.eval.passes.clip_frames import clip_vectors, prompt_vector
 from inpaintbench.sharing import Shared
@@ -54,3 +54,9 @@ def test_names_its_weights() -> None:
     assert metric().regions == ("frame",)
     assert ClipSimilarity.weights_of({"network": "ViT-L/14"}) == ("clip-vit-l-14",)
     assert metric().reduce([0.25, 0.35]) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("wrong", [{"network": "ViT-Z/1"}, {"preprocess": "none"}, {"portrait": "top"}])
+def test_what_is_not_known_is_refused_before_anything_is_measured(wrong: dict[str, str]) -> None:
+    with pytest.raises(UnknownNameError, match=next(iter(wrong.values()))):
+        ClipSimilarity(regions=("frame",), band_radius_pixels=8, **{**CONSTANTS, **wrong})

@@ -65,3 +65,8 @@ def test_they_name_their_weights_and_refuse_what_they_do_not_know() -> None:
         imaging(preprocess="long")
     with pytest.raises(ValueError, match="picture is 'truth', choose 'composite' or 'prediction'"):
         musiq(picture="truth")
+
+
+def test_a_divisor_has_to_be_above_zero() -> None:
+    with pytest.raises(ValueError, match="0"):
+        imaging(divisor=0.0)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.metrics.base import Features, Measurement
 from inpaintbench.eval.metrics.fid import Fid
-from inpaintbench.eval.metrics.lama_f1 import LamaF1
+from inpaintbench.eval.metrics.lama_f1 import LamaF1, _joined
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.eval.protocols.lama import LAMA
 from inpaintbench.sharing import Compute, Shared
@@ -90,3 +90,11 @@ def test_its_weights_are_those_of_both_networks() -> None:
     constants = LAMA.metrics["lama_f1"]
     assert metric().weights_of(constants) == (*Lpips.weights_of(constants), *Fid.weights_of(constants))
     assert len(set(metric().weights_of(constants))) == 2
+
+
+def test_an_item_without_one_of_both_parts_has_the_reason_of_that_part() -> None:
+    vector = Features(np.zeros((1, 4), np.float32), np.zeros((1, 4), np.float32))
+    whole, dark = Measurement(None, features=vector), Measurement(None, "no picture")
+    assert _joined(Measurement(0.5), whole).features is not None
+    assert _joined(Measurement(None, "too small"), whole).reason == "too small"
+    assert _joined(Measurement(0.5), dark).reason == "no picture"

@@ -46,3 +46,19 @@ def test_names_its_weights_and_refuses_a_side_below_a_patch() -> None:
     assert SubjectConsistency.weights_of({"side_pixels": 224}) == ("dino-vit-b-16",)
     with pytest.raises(ValueError, match="side_pixels is 8, it must be at least 16"):
         metric(8)
+
+
+def test_two_frames_are_enough_and_smaller_cosines_count_as_the_least() -> None:
+    frames = np.concatenate([noise(1, 40, 40), 255 - noise(1, 40, 40)])
+    found = metric().measure(edited(frames))["frame"]
+    assert found.details == {"pairs": 1}
+    lenient = SubjectConsistency(regions=("frame",), band_radius_pixels=8, gif=False, least_cosine=0.99999, side_pixels=32)
+    assert found.value is not None
+    assert found.value < 0.9999
+    assert lenient.measure(edited(frames))["frame"].value == pytest.approx(0.99999, abs=1e-9)
+
+
+def test_the_least_side_is_that_of_one_patch() -> None:
+    assert metric(16).side_pixels == 16
+    with pytest.raises(ValueError, match="15"):
+        metric(15)

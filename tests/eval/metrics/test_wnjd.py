@@ -14,6 +14,7 @@ from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.metrics.wnjd import Wnjd
 from inpaintbench.eval.poses.by_joint import JointMean, joint_means
+from inpaintbench.sharing import Shared
 from inpaintbench.types import Joint, Score
 from inpaintbench.view import ItemView
 
@@ -159,3 +160,23 @@ def test_real_annotations_under_a_known_error(assets: Path, tmp_path: Path) -> N
         found = measured(tmp_path, prediction=estimate, labelled=labelled, size=(1280, 720))
         assert found.value == pytest.approx(expected, rel=1e-12)
         assert len(found.details["by_joint"]) == len(seen) >= 10
+
+
+def test_each_methods_people_are_estimated_on_its_own_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What several methods of an item share is the estimate on the truth."""
+
+    class BrightnessMoves:
+        joint_names = tuple(dict.fromkeys(joint.name for joint in PEOPLE))
+
+        def estimate(self, picture: np.ndarray, **_: Any) -> tuple[Joint, ...]:
+            return moved(PEOPLE, 0, float(picture[0, 0, 0]))
+
+    monkeypatch.setattr("inpaintbench.eval.metrics.wnjd.estimator", lambda pose: BrightnessMoves())
+    metric, shared = Wnjd(regions=("frame",), band_radius_pixels=8, pose="stored:x", reference="annotation"), Shared()
+    found, dark = [], np.zeros((1, HEIGHT, WIDTH, 3), np.uint8)
+    for level in (0, 5):
+        picture = np.full((1, HEIGHT, WIDTH, 3), level, np.uint8)
+        parts: dict[str, Any] = {"truth": lambda: dark, "composite": lambda made=picture: made, "joints": lambda: PEOPLE}
+        view = ItemView(item_id="item", frames=1, height=HEIGHT, width=WIDTH, fps=25, parts=parts, shared=shared)
+        found.append(metric.measure(view)["frame"].value)
+    assert found == [0, pytest.approx(5 / 50)]

@@ -1,0 +1,69 @@
+"""What tables, ranks and reports go by: which way is better, how many digits are printed, what takes several frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tiny_networks import edited, noise
+
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
+
+FACTS = {
+    "psnr": (True, 2, 1),
+    "ssim": (True, 4, 1),
+    "mse": (False, 6, 1),
+    "pcons": (True, 2, 2),
+    "hole_sharpness": (True, 3, 1),
+    "flicker": (False, 5, 2),
+    "temporal_difference": (False, 5, 2),
+    "warp_error": (False, 6, 2),
+    "lpips": (False, 6, 1),
+    "pvcs": (False, 4, 2),
+    "fid": (False, 2, 1),
+    "kid": (False, 6, 1),
+    "vfid": (False, 4, 2),
+    "vfid_clips": (False, 4, 2),
+    "p_ids": (True, 4, 1),
+    "u_ids": (True, 4, 1),
+    "lama_f1": (True, 4, 1),
+    "dssim": (False, 4, 1),
+    "wnjd": (False, 4, 1),
+    "ff_alpha": (False, 3, 2),
+    "ff_beta": (False, 4, 2),
+    "semantic_score": (False, 3, 1),
+    "success_rate": (True, 3, 1),
+    "clip_similarity": (True, 4, 1),
+    "subject_consistency": (True, 4, 2),
+    "background_consistency": (True, 4, 2),
+    "aesthetic_quality": (True, 4, 1),
+    "imaging_quality": (True, 4, 1),
+    "musiq": (True, 2, 1),
+    "par": (False, 4, 1),
+}
+"""Metric -> whether higher is better, decimals, the fewest frames of an item that it measures."""
+BUILT = {metric.name: metric for name in PROTOCOLS for metric in PROTOCOLS.get(name).build_metrics()}
+PLAIN = [name for name in FACTS if not hasattr(METRICS.get(name), "compare")]
+SEVERAL = ("psnr", "ssim", "mse", "lpips", "wnjd")
+"""Have an answer for any region, in some protocols for the frame alone."""
+OF_FRAMES_OR_HOLES = [name for name in PLAIN if BUILT[name].regions in (("frame",), ("hole",)) and name not in SEVERAL]
+
+
+def test_every_metric_states_what_is_expected_of_it() -> None:
+    told = {name: METRICS.get(name) for name in METRICS if not name.startswith("reinpaint")}
+    assert {
+        name: (leaf.higher_is_better, leaf.decimals, getattr(leaf, "fewest_frames", 1)) for name, leaf in told.items()
+    } == FACTS
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_many_items_have_the_mean_of_their_values(name: str) -> None:
+    assert BUILT[name].reduce([0.25, 0.75]) == pytest.approx(0.5)
+    assert BUILT[name].reduce([]) is None
+
+
+@pytest.mark.parametrize("name", OF_FRAMES_OR_HOLES)
+def test_where_no_region_is_asked_for_that_it_answers_there_is_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BUILT[name], "regions", ())
+    frames = noise(3, 40, 40)
+    assert BUILT[name].measure(edited(frames, truth=frames, composite=frames, hole=np.ones((3, 40, 40), bool))) == {}
