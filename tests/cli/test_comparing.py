@@ -23,6 +23,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import comparing
 from inpaintbench.cli.comparing import MOST_ROWS, compare_command, telling
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval import references
 from inpaintbench.eval.freshness import NOT_RUN, score_step
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.e2fgvi import LEGACY as BY_FRAMES
@@ -131,6 +132,13 @@ def test_infinite_values_win_but_have_no_difference_and_the_table_says_so(tmp_pa
     assert (row["wins"], row["ties"], row["losses"], row["n"]) == ("1", "14", "1", "15")
     assert float(row["difference"]) == pytest.approx((32.0 - 28.0) / 15)
     assert row["better"] == "mine"
+
+
+def test_a_reference_is_called_one(tmp_path: Path, root: Path) -> None:
+    run = write_run(tmp_path / "run", root, VALUES)
+    assert "reference method" not in call(root, run, "mine", "yours").output
+    references.remember(Workspace(run), "yours", reference=True)
+    assert "yours is a reference method: a floor to stand above, not a competitor" in call(root, run, "mine", "yours").output
 
 
 def test_turned_around_everything_changes_its_sign(tmp_path: Path, root: Path) -> None:

@@ -21,6 +21,7 @@ from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.slices import ALL_ITEMS
@@ -89,6 +90,8 @@ def compare_command(
         workspace = opened(place)
         if f"predict.{label}" in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
             remarks.append(f"left out: {words}")
+        if label in references_in(workspace):
+            remarks.append(f"{label} is a reference method: a floor to stand above, not a competitor")
     logs.beside(run)
     folder = out or run / "compare" / name.replace("/", ".")
     stem = re.sub(r"[^\w.+-]", "_", f"{one}_vs_{called}")
