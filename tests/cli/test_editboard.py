@@ -83,7 +83,10 @@ def test_faults_are_told_before_anything_is_measured_and_can_be_left_out(tmp_pat
     assert told.exit_code == 0
     assert "items.csv line 3: the edit is 3 frames, its original 4 frames" in told.output
     tree = json.loads((tmp_path / "out" / "transcript" / "transcript.json").read_text())
-    assert tree["notes"] == ["2 of 3 edits could not be scored; they are told under what is missing."]
+    assert tree["notes"] == [
+        "Every number is of the frame.",
+        "2 of 3 edits could not be scored; they are told under what is missing.",
+    ]
     assert {gap["reason"] for gap in tree["missing"]} == {"the edit is 3 frames, its original 4 frames", "'gone' does not exist"}
 
 

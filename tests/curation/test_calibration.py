@@ -18,7 +18,7 @@ from inpaintbench.curation.calibration import TOGETHER, audit, audit_csv, calibr
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import judge
 from inpaintbench.curation.rules import Rule
-from inpaintbench.types import Answer, Attribute, Clip
+from inpaintbench.types import Answer, Attribute, Clip, stated
 from inpaintbench.workspace import Workspace
 
 
@@ -99,7 +99,7 @@ def test_an_audit_lists_clips_once(workspace: Workspace) -> None:
     lines = list(csv.DictReader(io.StringIO(audit_csv(judged, picked, names={"s02": "b, c.mp4"}).decode())))
     near = next(line for line in lines if line["clip"] == "c05")
     assert (near["source"], near["start_frame"], near["end_frame"]) == ("b, c.mp4", "10", "20")
-    assert (near["rule"], float(near["value"]), near["all_rules_say"]) == ("cut_score <= 0.5", 5 / 12, "keep")
+    assert (near["rule"], float(near["value"]), near["all_rules_say"]) == ("cut_score <= 0.5", stated(5 / 12), "keep")
 
 
 def test_a_filled_in_audit_is_brought_in_as_answers(workspace: Workspace, tmp_path: Path) -> None:

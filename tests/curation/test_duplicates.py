@@ -17,7 +17,7 @@ from inpaintbench.curation import duplicates
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.duplicates import find
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.types import Attribute, Clip, Frames, Luma
+from inpaintbench.types import Attribute, Clip, Frames, Luma, stated
 from inpaintbench.view import ItemView
 
 Hashes = list[int | None]
@@ -77,7 +77,7 @@ def test_windows_that_overlap_by_less_than_two_fifths_are_none(common: int, expe
     moved = ANYTHING[0][12 - common :] + ANYTHING[1][: 12 - common]
     rows = find([clip("a", "a"), clip("b", "b")], [row("a", ANYTHING[0]), row("b", moved)])
     assert named(rows)["b"] == expected
-    assert named(rows, "duplicate_share")["b"] == (common / 12 if expected else None)
+    assert named(rows, "duplicate_share")["b"] == (stated(common / 12) if expected else None)
 
 
 def test_of_several_the_best_is_named_and_of_equals_the_first() -> None:

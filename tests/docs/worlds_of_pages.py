@@ -45,7 +45,7 @@ def _answer_all(folder: Path, shared: Path) -> None:
     (folder / "study.toml").write_text(text)
     program("annotate", "prepare", "study.toml", "--out", "STUDY", "--workers", "0", cwd=folder)
     rows = [
-        {"rater": rater, "task_id": task.task_id, "given": {"better": "place-0"}, "seconds": 5}
+        {"rater": rater, "task_id": task.task_id, "shown": task.candidates, "given": {"better": "place-0"}, "seconds": 5}
         for task in load(folder / "STUDY").tasks
         for rater in RATERS
     ]
