@@ -1,0 +1,35 @@
+"""The bench that plants faults: it plants those that matter, and a few of them are noticed in every long run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[1] / "bench"
+PLANTED = [
+    ("executors/base", "content_id(task.subject_id, task.content, step.name, dict(step.parameters))"),
+    ("export/slices", "((low) <= (number) <= (high))"),
+    ("annotate/statistics/stopping", "(math.log(share + (0)) + miss)"),
+    ("eval/leaderboard/verify", "((claim is None) and (not _same("),
+]
+
+
+@pytest.mark.parametrize(("module", "fault"), PLANTED)
+def test_faults_that_would_mislead_are_among_the_planted(module: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))
+    from _mutants import mutants
+
+    source = (BENCH.parent / "src" / "inpaintbench" / f"{module}.py").read_bytes()
+    changed = [one.applied(source).decode() for one in mutants(source)]
+    assert sum(fault in text for text in changed) == 1
+    assert len(set(changed)) == len(changed)
+    assert fault not in source.decode()
+
+
+@pytest.mark.long
+def test_a_sample_of_planted_faults_is_noticed() -> None:
+    done = subprocess.run([sys.executable, str(BENCH / "mutation.py"), "--quick"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
