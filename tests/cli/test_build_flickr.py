@@ -114,6 +114,7 @@ def test_a_narrower_search_makes_a_narrower_dataset(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.real
+@pytest.mark.long
 def test_the_rule_on_foreground_objects_measures_with_the_detector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assets: Path
 ) -> None:

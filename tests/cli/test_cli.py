@@ -62,6 +62,7 @@ def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             yield from walk(command.get_command(None, name), (*path, name))
 
 
+@pytest.mark.long
 def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
     sources, workspace, results = write_sources(tmp_path / "sources", count=4), tmp_path / "workspace", tmp_path / "run"
     export = workspace / "exports" / "devil"

@@ -148,6 +148,7 @@ def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Pa
     check_same_bytes(two.path, benchmark[0].path)
 
 
+@pytest.mark.long
 def test_as_published_the_least_painted_clips_are_dropped_and_all_is_compressed_twice(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"behaviour": "as-published", "form": "challenge"})
     workspace, folder, dataset = built(tmp_path / "workspace", recipe, SourceSpec("embedded", {**FILMS.constants, "count": 4}))

@@ -100,6 +100,7 @@ def test_embedded_footage_gives_all_ten_slices_with_known_labels(embedded: Works
     assert max(low) < min(high)
 
 
+@pytest.mark.long
 def test_what_raters_answered_decides_the_scene_motion_slices(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", count=4)
     workspace = Workspace(tmp_path / "workspace")
@@ -150,6 +151,7 @@ def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) ->
     assert all(facts[(row.corruption_id, "hole.empty_frames")] == 0 for row in holes)
 
 
+@pytest.mark.long
 def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", count=4)
     workspace = Workspace(tmp_path / "workspace")
