@@ -71,7 +71,7 @@ def test_own_scores_are_ranked_by_the_mean_of_their_places(root: Path, run: Path
         ["2", "second", "1.7", "0.0200 (2)", "19.0000 (2)", "0.9500 (1)"],
         ["–", "third", "–", "0.0200 (2)", "18.0000 (3)", "– (–)"],
     ]
-    assert "third has no mean place: no value in ssim" in done.output
+    assert "third has no mean place: no place by ssim" in done.output
     truncated = call(root, "--run", run, "--protocol", CORRECTED.name, "--mean-places", "truncated")
     assert [row[2] for row in cells(truncated.output)] == ["1.3", "1.6", "–"]
 
@@ -206,7 +206,7 @@ def test_scripts_get_the_numbers_in_full(root: Path, run: Path) -> None:
     assert second["mean_place"] == pytest.approx(5 / 3)
     assert second["places"]["ssim"] == 1
     assert (third["place"], third["mean_place"], third["values"]["ssim"]) == (None, None, None)
-    assert third["reason"] == "no value in ssim"
+    assert third["reason"] == "no place by ssim"
     (printed,) = json.loads(call("--published", "--table", "11", "--json").stdout)
     assert printed["readings"][0]["methods"][0]["method"] == "CVxTz"
 

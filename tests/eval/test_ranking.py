@@ -31,7 +31,7 @@ def test_equal_means_share_their_place_in_the_order_given() -> None:
 def test_who_lacks_a_value_has_no_mean_and_stands_last_with_the_reason() -> None:
     found = standings([MSE, PSNR], {"a": (None, 40.0), "b": (0.2, 30.0), "c": (0.1, None), "d": (None, None)})
     assert [one.method for one in found] == ["b", "a", "c", "d"]
-    assert [one.reason for one in found] == [None, "no value in mse", "no value in psnr", "no value in mse, psnr"]
+    assert [one.reason for one in found] == [None, "no place by mse", "no place by psnr", "no place by mse, psnr"]
     assert [one.mean for one in found] == [Fraction(2), None, None, None]
     assert found[0].places == (2, 2)
 

@@ -75,7 +75,7 @@ def _mean(places: Sequence[int | None]) -> Fraction | None:
 
 def _reason(columns: Sequence[Column], places: Sequence[int | None]) -> str | None:
     missing = [column.name for column, place in zip(columns, places, strict=True) if place is None]
-    return f"no value in {', '.join(missing)}" if missing else None
+    return f"no place by {', '.join(missing)}" if missing else None
 
 
 def decimal(mean: Fraction, *, how: MeanPlaces) -> str:

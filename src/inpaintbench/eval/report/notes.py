@@ -76,7 +76,8 @@ def reading_notes(results: Results) -> str:
         ),
         (
             "Bold",
-            "The best mean of a row, ties included. It does not say that the lead is significant: compare the intervals.",
+            "The best mean of a row among methods with values for nearly all of its items, ties included. It does not say that"
+            " the lead is significant: compare the intervals.",
         ),
         (
             "Rank",
