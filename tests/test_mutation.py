@@ -30,6 +30,7 @@ def test_faults_that_would_mislead_are_among_the_planted(module: str, fault: str
 
 
 @pytest.mark.long
+@pytest.mark.skipif(not (BENCH.parent / ".git").exists(), reason="copies what git knows")
 def test_a_sample_of_planted_faults_is_noticed() -> None:
     done = subprocess.run([sys.executable, str(BENCH / "mutation.py"), "--quick"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -58,6 +58,7 @@ def test_vectors_of_whole_clips() -> None:
     for view, found in zip(some, clip_metric().measure_together(some), strict=True):
         [(region, one)] = found.items()
         assert region == "frame"
+        assert one.details == {"vectors": 1}
         assert one.value is None
         assert one.reason is None
         assert one.features is not None
