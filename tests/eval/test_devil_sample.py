@@ -66,25 +66,29 @@ def test_files_through_prediction_and_scoring_give_the_published_numbers(
     world: tuple[Path, Dataset], tmp_path: Path, protocol: str
 ) -> None:
     found = scored(world, tmp_path / "run", protocol)
-    assert found["saved", "psnr", "frame"].value == pytest.approx(PSNR, abs=2e-6)  # the released code works in float32
+    item = published_item()
+    squares = ((item.composite.astype(np.float64) - item.truth) / 255) ** 2
+    # The released code takes the mean of the frames' decibels, in float32; corrected is that of the pooled error.
+    psnr = PSNR if protocol == "devil/as-published" else 10 * math.log10(1 / squares.mean())
+    assert found["saved", "psnr", "frame"].value == pytest.approx(psnr, abs=2e-6)
     assert found["saved", "ssim", "frame"].value == pytest.approx(SSIM[protocol], abs=1e-6)
     if protocol == "devil/as-published":
         assert found["saved", "pcons", "hole"].value == pytest.approx(PCONS, abs=1e-6)
-    else:  # a search one pixel wider can only find more
-        assert PCONS - 1e-6 <= found["saved", "pcons", "hole"].value < PCONS + 1
-    for metric, value in (("psnr", math.inf), ("ssim", 1.0), ("mse", 0.0)):
+    else:  # the pooled error gives less than the mean of decibels (Jensen); a search one pixel wider finds a little more
+        assert PCONS - 3 < found["saved", "pcons", "hole"].value < PCONS + 1
+    for metric, value in (("psnr", math.inf if protocol == "devil/as-published" else 58.92), ("ssim", 1.0), ("mse", 0.0)):
         assert found["perfect", metric, "frame"].value == value
         assert found["perfect", metric, "hole"].value == value
 
 
-def test_the_truth_itself_is_infinitely_consistent_as_published(world: tuple[Path, Dataset], tmp_path: Path) -> None:
-    """One of its pairs repeats exactly, which decides all; counted apart it leaves a finite mean."""
+def test_the_truth_itself_is_infinitely_consistent_as_published_alone(world: tuple[Path, Dataset], tmp_path: Path) -> None:
+    """One of its pairs repeats exactly, which decides all; pooled with the others it decides nothing."""
     published = scored(world, tmp_path / "published", "devil/as-published")["perfect", "pcons", "hole"]
     assert published.value == math.inf
-    assert published.details["infinite_pairs"] >= 1
+    assert 1 <= published.details["infinite_pairs"] < published.details["pairs"]
     corrected = scored(world, tmp_path / "corrected", "devil/corrected")["perfect", "pcons", "hole"]
-    assert corrected.details["infinite_pairs"] >= 1
-    assert (corrected.details["infinite_pairs"] == corrected.details["pairs"]) == math.isinf(corrected.value)
+    assert "infinite_pairs" not in corrected.details
+    assert 0 < corrected.value < 58.92
 
 
 def random_patches(composite: Frames) -> float:

@@ -270,7 +270,9 @@ def test_bad_constants_are_errors(tmp_path: Path, options: dict[str, object], er
 
 def real(folder: Path, sequence: str | None = None, **options: object) -> Drawn:
     """One or two frames of a sequence at its own size."""
-    files = sequence_files(folder)[sequence or next(iter(sequence_files(folder)))]
+    layout = options.get("layout", "auto")
+    sequences = sequence_files(folder, layout=layout)  # type: ignore[arg-type]
+    files = sequences[sequence or next(iter(sequences))]
     height, width = video.read_index_image(files[0]).shape
     return generate(folder, frames=min(2, len(files)), height=height, width=width, sequence=sequence, **options)
 
@@ -306,8 +308,9 @@ def test_davis_masks_of_another_project(assets: Path) -> None:
 @pytest.mark.real
 def test_both_polarities_in_one_project(assets: Path) -> None:
     folder = assets / "photos/images-migan-places512/examples"
-    for name in sequence_files(folder / "places2_512_object/masks"):
-        drawn = real(folder / "places2_512_object/masks", name)
+    # 1.png to 20.png are masks of as many pictures, which nothing but their sizes tells from frames.
+    for name in sequence_files(folder / "places2_512_object/masks", layout="images"):
+        drawn = real(folder / "places2_512_object/masks", name, layout="images")
         assert (drawn.facts["polarity"], drawn.facts["polarity_guessed"]) == ("white_is_hole", "yes")
         assert drawn.hole.mean() < 0.35
     for name in sequence_files(folder / "places2_512_freeform/masks"):
