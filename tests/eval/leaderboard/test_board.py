@@ -171,7 +171,7 @@ def test_leaving_out_a_hard_item_costs_the_place_where_the_item_counts(world: Pa
             statistics.fmean(values["ns", PSNR][item] for item in part.item_ids if item != hardest)
         )
         if inside:
-            assert own.reason == "no place in PSNR in the hole, SSIM in the hole"
+            assert own.reason == "no place by PSNR in the hole, SSIM in the hole"
             assert {label: row.place for label, row in rows.items()}.keys() == {"ns", "telea", "smooth"}
             assert 1 in {row.place for row in rows.values()}
 
