@@ -10,8 +10,8 @@ from inpaintbench.claims import ENOUGH_SOURCES, jackknife_error, students_t, too
 def test_six_sources_bear_a_claim_and_five_do_not() -> None:
     assert ENOUGH_SOURCES == 6
     assert [too_few(count) is None for count in range(8)] == [False] * 6 + [True] * 2
-    assert too_few(5) == "5 sources, and an interval, rank or lead takes 6"
-    assert too_few(1) == "1 source, and an interval, rank or lead takes 6"
+    assert too_few(5) == "5 sources: an interval, rank or lead needs at least 6"
+    assert too_few(1) == "1 source: an interval, rank or lead needs at least 6"
 
 
 def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:

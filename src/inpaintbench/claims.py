@@ -25,7 +25,7 @@ def too_few(n_sources: int) -> str | None:
     """
     if n_sources >= ENOUGH_SOURCES:
         return None
-    return f"{n_sources} source{'' if n_sources == 1 else 's'}, and an interval, rank or lead takes {ENOUGH_SOURCES}"
+    return f"{n_sources} source{'' if n_sources == 1 else 's'}: an interval, rank or lead needs at least {ENOUGH_SOURCES}"
 
 
 def jackknife_error(without_each: Sequence[float]) -> float:

@@ -127,7 +127,7 @@ def test_agreement_is_told_for_every_part_and_by_sources(elsewhere: Path) -> Non
     scheme = Scheme("interval", ("0", "5", "10", "25", "50", "75", "100"))
     for part, answers in given.items():
         alpha = krippendorff_alpha(answers, scheme, bootstrap=Bootstrap(), clusters=clusters)
-        assert alpha.reason == f"{len(set(clusters.values()))} sources, and an interval, rank or lead takes 6"
+        assert alpha.reason == f"{len(set(clusters.values()))} sources: an interval, rank or lead needs at least 6"
         assert [rows[part][key] for key in ("alpha", "low", "high", "reason")] == [
             pytest.approx(alpha.value), None, None, alpha.reason
         ]  # fmt: skip

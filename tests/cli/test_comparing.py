@@ -120,7 +120,7 @@ def test_differences_intervals_and_corrected_p_are_those_of_a_calculation_by_han
     few = rows["lpips", "few"]
     assert (few["p"], few["p_holm"]) == ("", "")
     assert (few["interval_low"], few["interval_high"], few["better"]) == ("", "", "")
-    assert few["reason"] == "2 sources, and an interval, rank or lead takes 6"
+    assert few["reason"] == "2 sources: an interval, rank or lead needs at least 6"
 
 
 def test_infinite_values_win_but_have_no_difference_and_the_table_says_so(tmp_path: Path, root: Path) -> None:
@@ -196,7 +196,7 @@ def test_the_printed_table_and_the_page_say_the_same(tmp_path: Path, root: Path)
     page = (run / "compare" / "devil.corrected" / "mine_vs_yours.md").read_text()
     [line] = [line for line in page.splitlines() if line.startswith("| psnr")]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert cells[:4] == ["psnr", "hole", "all items", "15 of 8 sources"]
+    assert cells[:4] == ["psnr", "hole", "all items", "15 (8 sources)"]
     assert cells[6] == "0.27"
     assert cells[10] == "1-14-1"
     [printed] = [row for row in done.output.splitlines() if "psnr" in row and "│" in row]

@@ -90,9 +90,9 @@ def test_five_sources_show_means_without_ranks(root: Path, run: Path) -> None:
             continue
         unranked = [["–", method, "–", f"{values['mse']:.4f} (–)"] for method, values in VALUES.items()]
         assert cells(done.output) == unranked
-        assert "means without ranks: the items come from 5 sources, and an interval, rank or lead takes 6" in done.output
+        assert "means without ranks: the items come from 5 sources: an interval, rank or lead needs at least 6" in done.output
         assert {(one["place"], one["mean_place"], one["reason"]) for one in told} == {
-            (None, None, "5 sources, and an interval, rank or lead takes 6")
+            (None, None, "5 sources: an interval, rank or lead needs at least 6")
         }
 
 
@@ -185,6 +185,7 @@ def test_some_metrics_and_one_slice(root: Path, run: Path) -> None:
         ),
         (("DATA", "--run", "RUN", "--slice", "motion-hgh"), "unknown slice 'motion-hgh', did you mean 'motion-high'"),
         (("DATA", "--run", "RUN", "--metric", "msee"), "'msee', did you mean 'mse'"),
+        (("DATA", "--run", "RUN", "--region", "hoel"), "unknown region 'hoel', did you mean 'hole'"),
         (("DATA", "--run", "RUN", "--region", "hole"), "nothing that ranks methods was measured in the region 'hole'"),
         (("DATA", "--run", "RUN", "--joints"), "no wnjd was measured under"),
         (("--published", "--table", "12"), "unknown table of the challenge '12'"),

@@ -135,7 +135,7 @@ def test_too_few_sources_have_no_p_and_say_the_least() -> None:
     [five] = paired(values, [str(index // 2) for index in range(10)], higher_is_better=True, seed=0)
     assert (five.p, five.p_holm, five.least_p) == (None, None, 0.0625)
     assert five.difference == 4.5
-    assert five.reason == "5 sources, and an interval, rank or lead takes 6"
+    assert five.reason == "5 sources: an interval, rank or lead needs at least 6"
     [none] = paired({"a": [None], "b": [1.0]}, ["x"], higher_is_better=True, seed=0)
     assert none == PairTest("a", "b", None, None, None, 0, 0, 1.0, "no item has a finite value of both")
     assert paired({"a": [1.0]}, ["x"], higher_is_better=True, seed=0) == []

@@ -33,7 +33,7 @@ from inpaintbench.eval.two_methods import compare, csv_bytes, markdown, text_row
 from inpaintbench.types import Dataset, Score, Slice
 
 METHODS = {"good": 30.0, "fair": 25.0, "bad": 20.0}
-WORDS = "5 sources, and an interval, rank or lead takes 6"
+WORDS = "5 sources: an interval, rank or lead needs at least 6"
 
 
 def world(sources: int) -> tuple[Dataset, list[Score]]:
@@ -72,7 +72,7 @@ def test_the_report(sources: int, tmp_path: Path) -> None:
     tiles = page[page.index('id="gallery"') : page.index('id="ranks"')]
     assert (re.search(r'class="value"[^>]*><b>', tiles) is None) == few
     ranks = page[page.index('id="ranks"') : page.index('id="difficulty"')]
-    assert (ranks.count("Nothing is ranked: no slice has the 6 sources that a rank takes.") == 1) == ("<li" not in ranks) == few
+    assert (ranks.count("Nothing is ranked: no slice has the 6 sources that a rank needs.") == 1) == ("<li" not in ranks) == few
     assert '"unranked"' not in ranks
     assert ('<table class="pairs"' not in page) == few
     assert all(test["p"] is None and test["interval_low"] is None for test in data["significance"]) == few
@@ -108,7 +108,9 @@ def test_slices_of_few_sources_are_named_once_and_fill_no_rows_of_the_rank_table
     )
     assert len(heads) == 4 + 2  # "Attribute", once for each region
     assert tables.count("<tr>") == 2 * (1 + 2)  # for each region a head, x and y
-    assert tables.count("not ranked") == tables.count('title="2 sources, and an interval, rank or lead takes 6"') == quantities
+    assert (
+        tables.count("not ranked") == tables.count('title="2 sources: an interval, rank or lead needs at least 6"') == quantities
+    )
     assert tables.count('class="level high"') == 2 * quantities
     assert "few" not in re.sub("<[^>]*>", "", tables).lower()
 

@@ -86,7 +86,7 @@ def test_fewer_than_six_sources_have_a_mean_and_nothing_else(sources: int) -> No
     found = summarise(values, clusters=[str(index % sources) for index in range(12)])
     assert (found.mean, found.standard_error, found.interval_low, found.interval_high) == (5.5, None, None, None)
     words = "1 source" if sources == 1 else f"{sources} sources"
-    assert found.reason == f"{words}, and an interval, rank or lead takes 6"
+    assert found.reason == f"{words}: an interval, rank or lead needs at least 6"
     six = summarise(values, clusters=[str(index % 6) for index in range(12)])
     assert None not in (six.standard_error, six.interval_low, six.interval_high)
     assert six.reason is None

@@ -28,6 +28,7 @@ from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.report.usual_region import usual_quantities
 from inpaintbench.eval.slices import named
+from inpaintbench.regions import REGIONS
 from inpaintbench.types import Slice
 
 REFERENCE = "a reference, which does not compete"
@@ -124,6 +125,8 @@ def _slice(results: Results, name: str | None) -> Slice:
 
 
 def _quantities(results: Results, metrics: Sequence[str] | None, region: str | None) -> list[Quantity]:
+    if region and region not in REGIONS:
+        raise UnknownNameError(unknown_name("region", region, list(REGIONS)))
     where = f" in the region {region!r}" if region else ""
     ranked = [one for one in results.quantities if one.ranked and region in (None, one.region)]
     there = ranked if region else usual_quantities(ranked, results.protocol)

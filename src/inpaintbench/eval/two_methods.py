@@ -190,7 +190,7 @@ def _texts(row: Difference) -> tuple[str, ...]:
     one, other = one + "*" * (row.better > 0), other + "*" * (row.better < 0)
     interval = f"{low} to {high}" if row.interval_low is not None else "–"
     wins = f"{row.wins}-{row.ties}-{row.losses}" if row.wins + row.ties + row.losses else "–"
-    items = f"{row.n} of {row.n_sources} sources"
+    items = f"{row.n} ({row.n_sources} source{'' if row.n_sources == 1 else 's'})"
     names = (row.metric, row.region, row.slice)
     left_out = f"{row.n_infinite} with an infinite value left out" if row.n_infinite else None
     note = "; ".join(filter(None, (left_out, row.reason)))

@@ -165,7 +165,7 @@ def test_few_sources_bear_no_interval_however_many_units_they_have(sources: int)
     found = krippendorff_alpha(answers, Scheme(values=WORDS), bootstrap=Bootstrap(), clusters=clusters)
     assert found.value is not None
     assert (found.low is None) == (found.high is None) == (sources == 5)
-    assert found.reason == ("5 sources, and an interval, rank or lead takes 6" if sources == 5 else None)
+    assert found.reason == ("5 sources: an interval, rank or lead needs at least 6" if sources == 5 else None)
 
 
 def test_which_of_a_pair_is_first_does_not_matter() -> None:

@@ -15,7 +15,7 @@ from inpaintbench.annotate.statistics.shares import (
 )
 from inpaintbench.errors import InputError
 
-FEW = "{}, and an interval, rank or lead takes 6"
+FEW = "{}: an interval, rank or lead needs at least 6"
 
 
 def test_a_task_goes_to_most_votes_and_draws_are_shared() -> None:

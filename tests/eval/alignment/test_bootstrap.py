@@ -45,7 +45,7 @@ def test_where_nothing_varies_each_source_is_one_trial() -> None:
 def test_no_interval_has_a_reason() -> None:
     one = Sample(np.array([1.0, 0.0]), np.ones(2), np.zeros(2, np.int64), None)
     assert rate(one)[:3] == (0.5, None, None)
-    assert rate(one).reason == "1 source, and an interval, rank or lead takes 6"
+    assert rate(one).reason == "1 source: an interval, rank or lead needs at least 6"
     assert rate(Sample(np.ones(0), np.ones(0), np.zeros(0, np.int64), None)).reason == "no answer can be compared"
     assert (
         correlation(lambda weights: weights[:, 0], n=2, n_sources=2).reason == "a correlation takes 3 points or more, there are 2"

@@ -109,7 +109,7 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
     assert means.cell("motion-high", "odd", psnr) == Cell(None, None, 0, "no item has a value", n_sources=0)
     assert means.cell("night", "good", pcons) == Cell(55.0, None, 1, "n 1 · 1 missing", n_sources=1)
     assert means.notes == (
-        "Means alone, unranked, of the slices of few sources (an interval, rank or lead takes 6): motion-low (2), "
+        "Means alone, unranked, of the slices of few sources (an interval, rank or lead needs at least 6): motion-low (2), "
         "motion-high (2), night (2).",
         "No x-low: no clip is labelled.",
     )

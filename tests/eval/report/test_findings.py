@@ -54,6 +54,15 @@ def test_a_lead_beyond_chance_is_stated_and_one_within_it_names_both() -> None:
     assert f"could be chance: p {p:.2f}" in text(best.detail)
 
 
+def test_a_method_with_few_items_leaves_nobody_to_compare_with_and_nothing_is_best() -> None:
+    values = {"whole": dict.fromkeys(ITEMS, 20.0), "begun": {ITEMS[0]: 33.0, ITEMS[1]: 33.0}}
+    results = Results(dataset({"x-low": LOW, "x-high": HIGH}), scores(values), protocol=CORRECTED)
+    best = {one.question: one for one in findings(results, PSNR)}["Strongest method"]
+    assert (best.answer, best.told) == ("Nobody to compare with", False)
+    assert text(best.detail) == "whole alone has values for nearly all items"
+    assert results.best(results.everything, PSNR) == set()
+
+
 def test_five_sources_tell_nothing_however_clear_it_looks() -> None:
     found = of({"x-low": LOW[:5], "x-high": HIGH[:5]}, good=lambda at: 30.0 - at, bad=lambda at: 3.0)
     assert found["Hardest slice"].answer == found["Strongest sensitivity"].answer == TOO_FEW
@@ -61,7 +70,7 @@ def test_five_sources_tell_nothing_however_clear_it_looks() -> None:
     assert text(found["Strongest method"].answer) == "good"  # ten sources in all
     alone = of({"x-low": LOW[:5]}, good=lambda at: 30.0, bad=lambda at: 3.0)["Strongest method"]
     assert (alone.answer, alone.told, alone.basis) == (TOO_FEW, False, "5 items of 5 sources")
-    assert text(alone.detail) == "telling anything from chance takes 6 sources"
+    assert text(alone.detail) == "telling anything from chance needs at least 6 sources"
 
 
 def test_many_methods_on_few_sources_cannot_be_told_apart_and_the_reason_is_said() -> None:

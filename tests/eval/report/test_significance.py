@@ -65,7 +65,7 @@ def test_it_is_the_test_of_all_items_by_source() -> None:
 
 def test_too_few_sources_are_said() -> None:
     html = significance_section(Results(dataset(SLICES), scores(VALUES), protocol=CORRECTED))
-    assert "3 sources, and an interval, rank or lead takes 6" in html
+    assert "3 sources: an interval, rank or lead needs at least 6" in html
     assert "<table" not in html
     html = significance_section(results_of("abcdef"))
     assert "So few sources cannot tell 3 pairs of methods apart: after the correction the smallest possible p is 0.094." in html

@@ -73,7 +73,7 @@ def test_summaries_carry_means_and_counts(report: ReportFiles) -> None:
     good = by_slice["motion-low", "good"]
     columns = ("mean", "standard_error", "interval_low", "interval", "n", "place")
     assert [good[name] for name in columns] == ["30.0", "", "", "", "2", ""]
-    assert good["reason"] == "2 sources, and an interval, rank or lead takes 6"
+    assert good["reason"] == "2 sources: an interval, rank or lead needs at least 6"
     odd = by_slice["all items", "odd"]
     assert [odd[name] for name in ("mean", "n", "n_infinite", "n_missing")] == ["inf", "2", "2", "2"]
     assert len(by_slice) == 12

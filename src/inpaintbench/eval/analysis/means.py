@@ -222,7 +222,7 @@ def _few_sources(results: Results) -> list[str]:
     few = [f"{name} ({count})" for name, count in counts.items() if too_few(count)]
     if not few:
         return []
-    takes = f"an interval, rank or lead takes {ENOUGH_SOURCES}"
+    takes = f"an interval, rank or lead needs at least {ENOUGH_SOURCES}"
     return [f"Means alone, unranked, of the slices of few sources ({takes}): {', '.join(few)}."]
 
 

@@ -85,7 +85,8 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
     basis = _rests_on(items, sources)
     lead = f"{names[first]} has the best mean"
     if not others:
-        return Finding(question, "Too few items to tell", f"{lead}, but nobody else has one of as many items", basis, told=False)
+        detail = f"{names[first]} alone has values for nearly all items"
+        return Finding(question, "Nobody to compare with", detail, basis, told=False)
     open_ones = [other for other in others if not _leads(results, first, other, quantity)]
     if open_ones:
         answer = " ≈ ".join(names[method] for method in [first, *open_ones][:_MOST_NAMES])
@@ -185,7 +186,7 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
 
 def _too_few(question: str, extent: tuple[int, int]) -> Finding:
     """Says so, and of how many items and sources."""
-    detail = f"telling anything from chance takes {ENOUGH_SOURCES} sources"
+    detail = f"telling anything from chance needs at least {ENOUGH_SOURCES} sources"
     return Finding(question, TOO_FEW, detail, _rests_on(*extent), told=False)
 
 

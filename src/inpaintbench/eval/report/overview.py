@@ -53,7 +53,7 @@ def claims_note(results: Results) -> str:
     else:
         named = ", ".join(f"{name} ({sources})" for name, sources in few.items())
         where = (
-            f"{count(len(few), 'slice')} of fewer than {ENOUGH_SOURCES} sources, which an interval, rank or lead takes, "
+            f"{count(len(few), 'slice')} of fewer than {ENOUGH_SOURCES} sources, too few for an interval, rank or lead, "
             f"{'shows its' if len(few) == 1 else 'show their'} means alone: {named}"
         )
     return f'<p class="note few">{escape(where)}.</p>'

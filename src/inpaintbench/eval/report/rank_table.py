@@ -36,7 +36,7 @@ def ranks_lead(results: Results) -> str:
     """What the tables show, and once for all of them what is not ranked."""
     ranked = _ranked(results)
     if not ranked:
-        return f"Nothing is ranked: no slice has the {ENOUGH_SOURCES} sources that a rank takes."
+        return f"Nothing is ranked: no slice has the {ENOUGH_SOURCES} sources that a rank needs."
     lines = "; lines follow a method from low to high" if pair_slices(ranked) else ""
     few = sum(too_few(results.n_sources(one)) is not None for one in results.slices)
     without = f" {count(few, 'slice')} of fewer than {ENOUGH_SOURCES} sources: not ranked." if few else ""

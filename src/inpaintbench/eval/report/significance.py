@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
@@ -39,8 +40,10 @@ def _block(results: Results, quantity: Quantity) -> str:
             "give it an interval, that is in the table above; where it says “no interval”, nothing tells a lead from chance.</p>"
         )
     elif all(test.p is None for test in tests):
-        reasons = list(dict.fromkeys(str(test.reason) for test in tests))
-        body = f'<p class="note">No test: {escape("; ".join(reasons))}.</p>'
+        reasons = Counter(str(test.reason) for test in tests)
+        # Pairs that differ in what they lack would otherwise contradict one another in one sentence.
+        told = [reason if len(reasons) == 1 else f"{reason} ({count(pairs, 'pair')})" for reason, pairs in reasons.items()]
+        body = f'<p class="note">No test: {escape("; ".join(told))}.</p>'
     else:
         words = f"{_rests_on(tests)}{_settled(results, quantity, tests)}"
         body = _matrix(results, quantity, tests) + f'<p class="note">{escape(words)}</p>'

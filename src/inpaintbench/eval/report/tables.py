@@ -174,8 +174,9 @@ class Results:
         return sorted(((method, places[method]) for method in self.contenders), key=lambda entry: (entry[1] is None, entry[1]))
 
     def best(self, one: Slice, quantity: Quantity) -> set[str]:
-        """Methods in first place; none where there is nobody to compare with."""
-        return {method for method, place in self.places(one, quantity).items() if place == 1 and len(self.contenders) > 1}
+        """Methods in first place; none where fewer than two have a place: whoever is alone in a row is not its best."""
+        placed = {method: place for method, place in self.places(one, quantity).items() if place is not None}
+        return {method for method, place in placed.items() if place == 1 and len(placed) > 1}
 
     def difficulty(self, one: Slice, quantity: Quantity) -> Spread:
         """Mean and standard error over the means of the methods in a slice (DEVIL, CVPR 2022, Figure 4)."""
