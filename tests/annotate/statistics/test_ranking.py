@@ -124,11 +124,22 @@ def test_without_votes_there_is_a_reason(votes: list[Comparison]) -> None:
     assert rank(votes, seed=0).reason == "there are no votes"
 
 
-def test_votes_on_one_source_give_no_interval() -> None:
-    found = rank([comparison("a", "b", "first")] * 5 + [comparison("a", "b", "second")], seed=0)
-    assert found.methods[0].name == "a"
-    assert (found.methods[0].low, found.methods[0].rank_low, found.position_bias, found.stable) == (None, None, None, False)
-    assert "no intervals: all votes are about one source" in found.notes
+@pytest.mark.parametrize("sources", [1, 2, 5, 6])
+def test_below_six_sources_there_are_strengths_and_no_interval_rank_or_settled_order(sources: int) -> None:
+    votes = [comparison("a", "b", "first", cluster=f"s{n % sources}") for n in range(54)]
+    votes += [comparison("a", "b", "second", cluster=f"s{n}") for n in range(sources)]
+    found = rank(votes, seed=0)
+    better = found.methods[0]
+    claims = (better.low, better.high, better.rank, better.rank_low, better.rank_high, better.best, found.position_bias)
+    assert better.name == "a"
+    assert better.strength > 0.5
+    if sources < 6:
+        assert claims == (None,) * 7
+        assert not found.stable
+        assert any(note.startswith("strengths alone, no ranks") for note in found.notes)
+    else:
+        assert None not in claims
+        assert better.rank == 1
 
 
 def test_who_won_everything_has_a_finite_strength_and_a_wide_interval() -> None:

@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 from inpaintbench.annotate.statistics.davidson import Spread
 from inpaintbench.annotate.statistics.design import Ints, Reals, unconnected
 from inpaintbench.annotate.statistics.paired import FEWEST_RATERS, Estimate, Votes, difference_errors, estimate, numbered, tally
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 
 Outcome = Literal["first", "second", "tie", "both_bad"]
@@ -158,8 +159,9 @@ def _numbers(decided: Sequence[Comparison], names: Sequence[str]) -> Votes:
 
 def _notes(counted: Ranking, found: Estimate, *, raters: int, rater_effects: bool) -> tuple[str, ...]:
     notes = []
-    if found.covariance is None:
-        notes.append("no intervals: all votes are about one source")
+    few = too_few(counted.clusters)
+    if few:
+        notes.append(f"strengths alone, no ranks: {few}")
     elif counted.clusters < FEW_SOURCES:
         notes.append(f"{counted.clusters} sources are few: intervals are wide and rest on Student's t")
     if found.shut_out:
@@ -172,8 +174,8 @@ def _notes(counted: Ranking, found: Estimate, *, raters: int, rater_effects: boo
 def _ranked(counted: Ranking, found: Estimate, names: Sequence[str], *, replicates: int, seed: int) -> Ranking:
     order = sorted(range(len(names)), key=lambda index: (-found.strengths[index], names[index]))
     place = {index: position + 1 for position, index in enumerate(order)}
-    scored = [replace(one, strength=float(found.strengths[i]), rank=place[i]) for i, one in enumerate(counted.methods)]
-    if found.covariance is None:
+    scored = [replace(one, strength=float(found.strengths[i])) for i, one in enumerate(counted.methods)]
+    if found.covariance is None or too_few(counted.clusters):
         return replace(counted, methods=tuple(scored[index] for index in order))
     quantile = float(stdtrit(found.degrees, (1 + counted.level) / 2))
     errors = np.sqrt(np.diag(found.covariance))
@@ -185,6 +187,7 @@ def _ranked(counted: Ranking, found: Estimate, names: Sequence[str], *, replicat
             one,
             low=float(found.strengths[i] - quantile * errors[i]),
             high=float(found.strengths[i] + quantile * errors[i]),
+            rank=place[i],
             rank_low=int(lowest[i]),
             rank_high=int(highest[i]),
             best=best[i] / replicates,
