@@ -49,6 +49,7 @@ def workspace_copy(benchmark: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(benchmark, tmp_path / "workspace"))
 
 
+@pytest.mark.long
 def test_labels_of_raters_become_slices_of_the_next_export(benchmark: Path, workspace_copy: Path, tmp_path: Path) -> None:
     run("annotate", "new", "devil_labels", "--out", tmp_path / "study.toml")
     text = (tmp_path / "study.toml").read_text().replace('"WORKSPACE"', f'"{workspace_copy}"')

@@ -36,6 +36,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_in_the_repository_the_printed_lines_lead_to_a_number_and_are_clean(place: Path) -> None:
     for name in ("src", "scripts"):
         shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))

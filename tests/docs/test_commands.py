@@ -36,6 +36,17 @@ SECOND_DECODER = "docs/tutorials/builder.md"
 CUTTING = (["build", "devil"], ["curation", "clips"])
 """Commands that cut clips of 832x480 where they are not told a size, which takes twenty times as long as ``SMALL`` ones."""
 SMALL = ["--size", "128x80"]
+LONG = {
+    "docs/editing.md",
+    "docs/evaluation.md",
+    "docs/hold_back.md",
+    "docs/how-to/recipes.md",
+    "docs/recipes.md",
+    "docs/reinpainting.md",
+    "docs/tutorials/builder.md",
+    "docs/tutorials/method_author.md",
+}
+"""Pages whose commands take more than five seconds; the README does too and is tried with every change all the same."""
 OF_FULL_SIZE = pytest.param("README.md", False, id="README.md at full size", marks=pytest.mark.long)
 WHOLE = "*"
 """In the place of a command: all of the page."""
@@ -72,7 +83,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("page", "small"), [*(pytest.param(page, True, id=page) for page in PAGES if _has_something_to_run(page)), OF_FULL_SIZE]
+    ("page", "small"),
+    [
+        *(
+            pytest.param(page, True, id=page, marks=[pytest.mark.long] * (page in LONG))
+            for page in PAGES
+            if _has_something_to_run(page)
+        ),
+        OF_FULL_SIZE,
+    ],
 )
 def test_every_command_of_the_page_runs(
     page: str, small: bool, place: Path, shared: Path, monkeypatch: pytest.MonkeyPatch

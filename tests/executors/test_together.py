@@ -89,6 +89,7 @@ def test_what_fails_at_once_is_done_one_by_one(workspace: Workspace, marks: Path
     assert len(list(marks.glob("together-*"))) == 1
 
 
+@pytest.mark.long
 def test_only_the_guilty_step_of_a_task_is_refused(workspace: Workspace, marks: Path) -> None:
     with LocalExecutor(workspace, workers=2) as executor:
         outcomes = executor.run_together([(step, tasks(2, marks)) for step in (STEP, ONLY_FOR_OTHERS, OTHER)], label="all")

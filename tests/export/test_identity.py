@@ -40,6 +40,7 @@ def nudged(path: Path) -> int:
     return changed
 
 
+@pytest.mark.long
 def test_the_last_digit_of_what_was_measured_changes_nothing(benchmark: Path, tmp_path: Path) -> None:
     before = manifest(benchmark, tmp_path / "before")
     other = Path(shutil.copytree(benchmark, tmp_path / "workspace"))

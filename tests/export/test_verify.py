@@ -169,6 +169,7 @@ def test_something_else_is_not_a_dataset(tmp_path: Path) -> None:
         verify(tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_hung_decoder_is_ended_and_told(dataset: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "bin" / "ffmpeg"

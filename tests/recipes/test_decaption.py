@@ -45,6 +45,7 @@ def test_films_split_as_the_paper_says_not_as_the_page_of_the_challenge() -> Non
     assert all(abs(counts[name] / 5000 - share) < 0.03 for name, share in splits.items())
 
 
+@pytest.mark.long
 def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
     _, folder, dataset = benchmark
     check_published(folder)
@@ -59,6 +60,7 @@ def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Pa
     assert {"mask.family", "mask.background", "mask.difficulty"} <= set(facts)
 
 
+@pytest.mark.long
 def test_the_input_is_the_overlay_on_the_truth_and_nothing_else(benchmark: tuple[Workspace, Path, Dataset]) -> None:
     _, folder, dataset = benchmark
     for row in dataset.items:
@@ -83,6 +85,7 @@ def test_the_input_is_the_overlay_on_the_truth_and_nothing_else(benchmark: tuple
         assert hole.any(axis=0)[:, left + width - 1].any()
 
 
+@pytest.mark.long
 def test_no_slice_of_the_demo_is_empty(benchmark: tuple[Workspace, Path, Dataset]) -> None:
     _, _, dataset = benchmark
     assert dataset.left_out == {}
@@ -100,6 +103,7 @@ def kept_and_dropped(workspace: Workspace, *, attribute: str) -> tuple[dict[str,
     return {name: values[name] for name in kept}, {name: value for name, value in values.items() if name not in kept}
 
 
+@pytest.mark.long
 def test_the_clips_with_the_least_text_are_dropped_before_anything_is_painted(
     benchmark: tuple[Workspace, Path, Dataset],
 ) -> None:
@@ -114,6 +118,7 @@ def test_the_clips_with_the_least_text_are_dropped_before_anything_is_painted(
     assert sorted(counts.values()) == [2, 2, 3]
 
 
+@pytest.mark.long
 def test_all_clips_of_a_film_are_in_one_split_and_the_ratios_are_plotted(benchmark: tuple[Workspace, Path, Dataset]) -> None:
     _, folder, dataset = benchmark
     splits: dict[str, set[str]] = {}
@@ -124,6 +129,7 @@ def test_all_clips_of_a_film_are_in_one_split_and_the_ratios_are_plotted(benchma
     assert f"({RATIO_PLOT})" in (folder / "README.md").read_text()
 
 
+@pytest.mark.long
 def test_methods_are_not_told_where_the_text_is(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
     _, folder, dataset = benchmark
     view = frozen.input_view(folder, dataset.items[0])
@@ -236,6 +242,7 @@ def test_real_films(assets: Path, tmp_path: Path) -> None:
     assert short
 
 
+@pytest.mark.long
 def test_the_build_says_which_rule_left_out_how_many_clips(
     benchmark: tuple[Workspace, Path, Dataset], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,6 +87,7 @@ def test_no_photograph_is_in_two_splits(benchmark: tuple[Workspace, Path, Datase
     assert all(len(found) == 1 for found in splits.values())
 
 
+@pytest.mark.long
 def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
     two, _, _ = built(tmp_path / "two", RECIPE, PEOPLE, workers=2)
     check_same_bytes(two.path, benchmark[0].path)

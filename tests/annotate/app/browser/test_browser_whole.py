@@ -163,7 +163,7 @@ def test_undo_and_reload(whole: Whole, sit_down: Callable[..., Tab]) -> None:
     tab = sit_down()
     given = answer_some(tab, 2)
     tab.saved()
-    shown = tab.ask("page.card && page.stage.clock.media && page.card.lease_id")
+    shown = ready(tab, after=given[-1]["lease"])["lease_id"]
     tab.page.reload()
     assert ready(tab)["lease_id"] == shown
     tab.press("u")
