@@ -1,10 +1,9 @@
-"""Rules against people: counts by hand, intervals by the binomial tails that define them."""
+"""Rules against people: counts by hand, intervals where there are sources enough."""
 
 from __future__ import annotations
 
 import csv
 import io
-from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from selection_world import fill
 
 from inpaintbench.curation.answers import import_answers
-from inpaintbench.curation.calibration import TOGETHER, audit, audit_csv, calibrate, calibrate_judged, nearest, share
+from inpaintbench.curation.calibration import TOGETHER, audit, audit_csv, calibrate, calibrate_judged, nearest
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import judge
 from inpaintbench.curation.rules import Rule
@@ -22,30 +21,41 @@ from inpaintbench.types import Answer, Attribute, Clip, stated
 from inpaintbench.workspace import Workspace
 
 
-def at_most(count: int, total: int, chance: float) -> float:
-    """Probability of at most ``count`` of ``total``."""
-    return sum(comb(total, k) * chance**k * (1 - chance) ** (total - k) for k in range(count + 1))
+def flags(*places: int, total: int) -> np.ndarray:
+    return np.isin(np.arange(total), places)
 
 
-@given(st.integers(1, 40).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
-def test_the_ends_of_an_interval_leave_two_and_a_half_per_cent(pair: tuple[int, int]) -> None:
-    count, total = pair
-    found = share(count, total, none="")
-    assert found.low is not None
-    assert found.high is not None
-    assert 0 <= found.low <= count / total <= found.high <= 1
-    if count:
-        assert 1 - at_most(count - 1, total, found.low) == pytest.approx(0.025, abs=1e-9)
-    else:
-        assert found.low == 0
-    if count < total:
-        assert at_most(count, total, found.high) == pytest.approx(0.025, abs=1e-9)
-    else:
-        assert found.high == 1
+@pytest.mark.parametrize("sources", [1, 5, 6])
+def test_shares_have_an_interval_from_six_sources_on(sources: int) -> None:
+    dropped, rejected, everyone = flags(*range(8), total=12), flags(*range(2, 12), total=12), np.ones(12, bool)
+    names = [str(place % sources) for place in range(12)]
+    (found,) = calibrate({"r": dropped}, rejected=rejected, answered=everyone, sources=names)
+    assert (found.precision.count, found.precision.total, found.precision.value) == (6, 8, 0.75)
+    assert (found.recall.count, found.recall.total, found.recall.value) == (6, 10, 0.6)
+    for one in (found.precision, found.recall):
+        if sources < 6:
+            assert (one.low, one.high) == (None, None)
+            assert one.reason.startswith(f"{sources} source")
+        else:
+            assert 0 <= one.low < one.value < one.high <= 1
+            assert one.reason is None
+
+
+def test_clips_of_one_source_that_agree_count_like_one_clip() -> None:
+    """Ten copies of each clip make the interval no narrower."""
+    dropped, rejected = np.ones(8, bool), flags(0, 1, 2, 3, 4, total=8)
+    names = list("abcdefgh")
+    (once,) = calibrate({"r": dropped}, rejected=rejected, answered=np.ones(8, bool), sources=names)
+    (often,) = calibrate(
+        {"r": np.tile(dropped, 10)}, rejected=np.tile(rejected, 10), answered=np.ones(80, bool), sources=names * 10
+    )
+    assert (often.precision.low, often.precision.high) == pytest.approx((once.precision.low, once.precision.high))
 
 
 def test_nothing_to_count_has_a_reason() -> None:
-    (found,) = calibrate({"r": np.array([False, False])}, rejected=np.zeros(2, bool), answered=np.ones(2, bool))
+    (found,) = calibrate(
+        {"r": np.array([False, False])}, rejected=np.zeros(2, bool), answered=np.ones(2, bool), sources=["a", "b"]
+    )
     assert (found.precision.value, found.precision.reason) == (None, "the rule drops none of the clips that people looked at")
     assert (found.recall.value, found.recall.reason) == (None, "people reject none of the clips that they looked at")
     assert found.true_negatives == found.n == 2
@@ -54,7 +64,7 @@ def test_nothing_to_count_has_a_reason() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=30))
 def test_counts(clips: list[tuple[bool, bool, bool]]) -> None:
     dropped, rejected, answered = (np.array([clip[part] for clip in clips], bool) for part in range(3))
-    (found,) = calibrate({"r": dropped}, rejected=rejected, answered=answered)
+    (found,) = calibrate({"r": dropped}, rejected=rejected, answered=answered, sources=["a"] * len(clips))
     seen = [(drop, reject) for drop, reject, answer in clips if answer]
     counted = [seen.count(pair) for pair in ((True, True), (True, False), (False, True), (False, False))]
     assert [found.true_positives, found.false_positives, found.false_negatives, found.true_negatives] == counted

@@ -125,7 +125,11 @@ def test_agreement_rules_and_protocols_are_told_with_their_intervals(small: Data
     ]  # fmt: skip
     share = {"count": 8, "total": 10, "value": 0.8, "low": 0.44, "high": 0.97, "reason": None}
     nothing = {"count": 0, "total": 0, "value": None, "low": None, "high": None, "reason": "nobody rejects"}
-    rules = [{"rule": "calm (cut_score <= 0.3)", "n": 40, "precision": share, "recall": nothing}]
+    few = share | {"low": None, "high": None, "reason": "2 sources"}
+    rules = [
+        {"rule": "calm (cut_score <= 0.3)", "n": 40, "precision": share, "recall": nothing},
+        {"rule": "crisp", "n": 40, "precision": few, "recall": nothing},
+    ]
     selection = {"clips": 50, "kept": 30, "rules": [{"rule": "calm", "judged": 49, "dropped": 20, "alone": 5}]}
     protocols = [{"name": "devil/corrected", "fingerprint": "2e47e0e5358e", "usual": True}]
     card = card_of(small, raters=raters, rules=rules, selection=selection, protocols=protocols)
@@ -134,6 +138,7 @@ def test_agreement_rules_and_protocols_are_told_with_their_intervals(small: Data
     assert "| keep\\_reject | - | 3 | 3 | 0 | - | not measured |" in agreement
     told = section(card, "Rules against people")
     assert "| `calm (cut_score <= 0.3)` | 40 | 80 % (44 % to 97 %; 8 of 10) | none: nobody rejects |" in told
+    assert "| `crisp` | 40 | 80 % (8 of 10) | none: nobody rejects |" in told
     assert "50 clips were judged by rules, 30 kept" in section(card, "Selection")
     assert "| `calm` | 49 | 20 | 5 |" in section(card, "Selection")
     assert "| `devil/corrected` | `2e47e0e5358e` | unless another is asked for |" in section(card, "Score a method")

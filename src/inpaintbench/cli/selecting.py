@@ -154,8 +154,10 @@ def _print_calibration(judged: Judged) -> None:
 
 
 def _share(share: Share) -> str:
-    if share.value is None or share.low is None or share.high is None:
+    if share.value is None:
         return f"none: {share.reason}"
+    if share.low is None or share.high is None:
+        return f"{share.value:.0%}"
     return f"{share.value:.0%} ({share.low:.0%}..{share.high:.0%})"
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv
 
+from inpaintbench.claims import share_interval
 from inpaintbench.curation.answers import CHOICES, KEEP_REJECT
 from inpaintbench.curation.facts import OF_CLIP, Flags
 from inpaintbench.curation.judging import Judged, Verdict
@@ -18,7 +18,6 @@ from inpaintbench.types import item_rng
 
 KEEP, REJECT = CHOICES[KEEP_REJECT]
 TOGETHER = "all rules together"
-CONFIDENCE = 0.95
 LIMITATION = (
     "Precision: of the clips that a rule drops, the share that people reject. Recall: of the clips that people reject, the share "
     "that the rule drops. Both hold for the clips that people looked at. Clips picked near a threshold are the hardest ones and "
@@ -31,7 +30,7 @@ AUDIT_COLUMNS = (*_PICKED, "question", "answer", "reason", "rater")
 
 @dataclass(frozen=True)
 class Share:
-    """``count`` of ``total``, with the 95 % interval of Clopper and Pearson (Biometrika 26, 1934)."""
+    """``count`` of ``total``, with the 95 % interval of ``claims.share_interval``: sources are drawn, not clips."""
 
     count: int
     total: int
@@ -40,6 +39,7 @@ class Share:
     low: float | None
     high: float | None
     reason: str | None
+    """Why there is no value, or no interval."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,17 @@ class Calibration:
         return self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
 
 
-def calibrate(drops: Mapping[str, Flags], *, rejected: Flags, answered: Flags) -> list[Calibration]:
+def calibrate(drops: Mapping[str, Flags], *, rejected: Flags, answered: Flags, sources: Sequence[str]) -> list[Calibration]:
     """Each rule against people.
 
     Args:
         drops: name of a rule -> ``[n]``, which clips it drops.
         rejected: ``[n]``, which clips people reject.
         answered: ``[n]``, of which clips people said keep or reject; the others are not counted.
+        sources: ``[n]``, what each clip was cut from.
     """
-    return [_one(name, dropped[answered], rejected[answered]) for name, dropped in drops.items()]
+    asked = [source for source, told in zip(sources, answered, strict=True) if told]
+    return [_one(name, dropped[answered], rejected[answered], asked) for name, dropped in drops.items()]
 
 
 def calibrate_judged(judged: Judged) -> list[Calibration]:
@@ -87,25 +89,24 @@ def calibrate_judged(judged: Judged) -> list[Calibration]:
     drops = {one.label: ~one.keep for one in measured}
     if len(drops) > 1:
         drops[TOGETHER] = np.logical_or.reduce(list(drops.values()))
-    return calibrate(drops, rejected=rejected, answered=answered)
+    return calibrate(drops, rejected=rejected, answered=answered, sources=judged.facts.clips["source_id"].to_pylist())
 
 
-def _one(name: str, dropped: Flags, rejected: Flags) -> Calibration:
+def _one(name: str, dropped: Flags, rejected: Flags, sources: Sequence[str]) -> Calibration:
     both, only_rule = int((dropped & rejected).sum()), int((dropped & ~rejected).sum())
     only_people, neither = int((~dropped & rejected).sum()), int((~dropped & ~rejected).sum())
-    precision = share(both, both + only_rule, none="the rule drops none of the clips that people looked at")
-    recall = share(both, both + only_people, none="people reject none of the clips that they looked at")
+    precision = _share(rejected, dropped, sources, none="the rule drops none of the clips that people looked at")
+    recall = _share(dropped, rejected, sources, none="people reject none of the clips that they looked at")
     return Calibration(name, both, only_rule, only_people, neither, precision, recall)
 
 
-def share(count: int, total: int, *, none: str) -> Share:
-    """``count / total`` with its interval; ``none`` is the reason where ``total`` is 0."""
-    if not total:
-        return Share(count, total, None, None, None, none)
-    tail = (1 - CONFIDENCE) / 2
-    low = float(betaincinv(count, total - count + 1, tail)) if count else 0.0
-    high = float(betaincinv(count + 1, total - count, 1 - tail)) if count < total else 1.0
-    return Share(count, total, count / total, low, high, None)
+def _share(hits: Flags, among: Flags, sources: Sequence[str], *, none: str) -> Share:
+    """Which share of the clips of ``among`` are hits; ``none`` is the reason where there are no such clips."""
+    places = np.flatnonzero(among).tolist()
+    if not places:
+        return Share(0, 0, None, None, None, none)
+    found = share_interval([float(hits[place]) for place in places], [sources[place] for place in places])
+    return Share(int(hits[among].sum()), len(places), found.value, found.low, found.high, found.reason)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def paired(
     for method, column in values.items():
         if len(column) != len(clusters):
             raise ValueError(f"{method!r} has {len(column)} values for {len(clusters)} items")
-    columns = {method: _settled(column, infinite) for method, column in values.items()}
+    columns = {method: settled(column, infinite) for method, column in values.items()}
     tests, sums = [], []
     for one, other in (sorted(pair) for pair in (combinations(values, 2) if pairs is None else pairs)):
         shares = [1.0] * len(clusters) if weights is None else _mean_weights(weights[one], weights[other])
@@ -101,7 +101,7 @@ def paired(
     return tests
 
 
-def _settled(column: Sequence[float | None], infinite: InfiniteRule) -> list[float | None]:
+def settled(column: Sequence[float | None], infinite: InfiniteRule) -> list[float | None]:
     """Infinite values as the largest finite of the method under that rule, else as they are."""
     finite = [value for value in column if value is not None and math.isfinite(value)]
     if infinite != "largest_finite" or not finite:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.comparing import holm, paired
+from inpaintbench.eval.comparing import holm, paired, settled
 from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import SEED, Results
 from inpaintbench.eval.slices import ALL_ITEMS
-from inpaintbench.eval.statistics import InfiniteRule, summarise
+from inpaintbench.eval.statistics import summarise
 from inpaintbench.types import Slice
 
 Column = list[float | None]
@@ -103,8 +103,8 @@ def _of_items(
         {"one": left, "other": right}, sources, higher_is_better=quantity.higher_is_better, seed=SEED, infinite=rule,
         weights={"one": weights, "other": weights},
     )  # fmt: skip
-    settled = _settled(left, rule), _settled(right, rule)
-    both = [_finite(pair) for pair in zip(*settled, strict=True)]
+    columns = settled(left, rule), settled(right, rule)
+    both = [_finite(pair) for pair in zip(*columns, strict=True)]
     differences = summarise([pair and pair[0] - pair[1] for pair in both], clusters=sources, weights=weights)
     means = [summarise([pair and pair[place] for pair in both], clusters=sources, weights=weights).mean for place in (0, 1)]
     wins, ties, losses = _wins(left, right, higher_is_better=quantity.higher_is_better)
@@ -125,14 +125,6 @@ def _weights(results: Results, quantity: Quantity, part: Slice) -> list[float]:
         if (score.metric, score.region) == quantity and score.value is not None and score.reason != NOT_RUN:
             counted.setdefault(score.item_id, []).append(results.protocol.weight(quantity.metric, score.details))
     return [math.fsum(found) / len(found) if (found := counted.get(item_id)) else 1.0 for item_id in part.item_ids]
-
-
-def _settled(column: Column, infinite: InfiniteRule) -> Column:
-    """Infinite values as the largest finite of the method under that rule, else as they are; as the test takes them."""
-    finite = [value for value in column if value is not None and math.isfinite(value)]
-    if infinite != "largest_finite" or not finite:
-        return column
-    return [None if value is None else min(value, max(finite)) for value in column]
 
 
 def _finite(pair: tuple[float | None, float | None]) -> tuple[float, float] | None:

@@ -6,6 +6,7 @@ import csv
 import math
 from pathlib import Path
 
+import pytest
 from tests.eval.report.hand_made import dataset
 
 from inpaintbench.eval.predict import MethodSpec
@@ -13,7 +14,8 @@ from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED
 from inpaintbench.eval.reinpainting.grid import grid_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import setting_of
-from inpaintbench.eval.reinpainting.writing import write_grid
+from inpaintbench.eval.reinpainting.step import First
+from inpaintbench.eval.reinpainting.writing import summary, write_grid
 from inpaintbench.types import Score
 
 VALUES = {"exact": {"a1": math.inf, "b1": 30.0}, "spoilt": {"a1": 40.0, "b1": 30.0}}
@@ -41,3 +43,21 @@ def test_infinite_values_that_are_in_no_mean_are_counted(tmp_path: Path) -> None
     without = {key: [row for row in rows if row.method == "spoilt"] for key, rows in found.items() if key[0] == "spoilt"}
     kept = write_grid(tmp_path / "kept", grid_of(without, {("telea", "40%"): setting}, dataset({"s": ["a1", "b1"]})))
     assert "infinite" not in kept.read_text()
+
+
+@pytest.mark.parametrize(("sources", "told"), [("abcde", ["–", "–"]), ("abcdef", ["100%", "0%"])])
+def test_who_is_best_on_most_items_is_told_from_six_sources_on(sources: str, told: list[str]) -> None:
+    items = [f"{source}1" for source in sources]
+    rows = [
+        (
+            First(method),
+            [
+                Score(method, item, "reinpaint_psnr", "frame", AS_PUBLISHED.name, AS_PUBLISHED.fingerprint, db, None)
+                for item in items
+            ],
+        )
+        for method, db in {"better": 40.0, "worse": 30.0}.items()
+    ]
+    ((heads, lines, _),) = summary(dataset({"s": items}), rows, title="")
+    assert [line[heads.index("best on")] for line in lines] == told
+    assert [line[heads.index("D")] for line in lines] == ["40.0000", "30.0000"]

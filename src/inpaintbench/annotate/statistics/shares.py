@@ -15,7 +15,7 @@ import numpy as np
 
 from inpaintbench.annotate.statistics.design import Reals
 from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
-from inpaintbench.claims import students_t, too_few
+from inpaintbench.claims import Estimated, clustered_mean, share_interval, students_t, too_few
 from inpaintbench.errors import InputError
 
 FEWEST_PAIRS = 3
@@ -38,19 +38,6 @@ class Opinion(NamedTuple):
     method: str
     value: float
     cluster: str
-
-
-class Estimated(NamedTuple):
-    """A number with its interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-    """Tasks, or answers."""
-    clusters: int
-    reason: str | None
-    """Why there is no interval; None when there is one."""
 
 
 class Correlation(NamedTuple):
@@ -114,7 +101,7 @@ def selection_frequency(choices: Sequence[Choice], methods: Sequence[str], *, le
     won = {task: {name for name, n in votes[task].items() if n == max(votes[task].values())} for task in tasks}
     sources = [clusters[task] for task in tasks]
     return {
-        name: _wilson([1 / len(won[task]) if name in won[task] else 0.0 for task in tasks], sources, level=level)
+        name: share_interval([1 / len(won[task]) if name in won[task] else 0.0 for task in tasks], sources, level=level)
         for name in methods
     }
 
@@ -127,39 +114,13 @@ def mean_opinion(
     for name in sorted({one.method for one in opinions}):
         own = [one for one in opinions if one.method == name]
         values, sources = [one.value for one in own], [one.cluster for one in own]
-        mean, error, clusters = _clustered(values, sources)
+        mean, error, clusters = clustered_mean(values, sources)
         reach = None if error is None else students_t(level, clusters - 1) * error
         low, high = (None, None) if reach is None else (mean - reach, mean + reach)
         if scale is not None and low is not None and high is not None:
             low, high = max(low, scale[0]), min(high, scale[1])
         found[name] = Estimated(mean, low, high, len(own), clusters, too_few(clusters))
     return found
-
-
-def _clustered(values: Sequence[float], clusters: Sequence[str]) -> tuple[float, float | None, int]:
-    """Mean, its standard error when clusters are drawn (None for too few of them), and the number of clusters."""
-    mean = math.fsum(values) / len(values)
-    sums: dict[str, float] = defaultdict(float)
-    for value, cluster in zip(values, clusters, strict=True):
-        sums[cluster] += value - mean
-    count = len(sums)
-    if too_few(count):
-        return mean, None, count
-    variance = count / (count - 1) * math.fsum(part**2 for part in sums.values()) / len(values) ** 2
-    return mean, math.sqrt(variance), count
-
-
-def _wilson(values: Sequence[float], clusters: Sequence[str], *, level: float) -> Estimated:
-    share, error, count = _clustered(values, clusters)
-    if error is None:
-        return Estimated(share, None, None, len(values), count, too_few(count))
-    quantile = students_t(level, count - 1)
-    # Where every task agrees the spread says nothing; the sources are the independent ones then.
-    independent = share * (1 - share) / error**2 if error > 0 else count
-    shrink = 1 + quantile**2 / independent
-    middle = (share + quantile**2 / (2 * independent)) / shrink
-    reach = quantile / shrink * math.sqrt(share * (1 - share) / independent + quantile**2 / (4 * independent**2))
-    return Estimated(share, max(0.0, middle - reach), min(1.0, middle + reach), len(values), count, None)
 
 
 def win_ratios(comparisons: Mapping[str, Sequence[Comparison]]) -> dict[tuple[str, str], float]:

@@ -13,7 +13,6 @@ from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.annotate.statistics.ranking import Comparison, Ranking, rank
 from inpaintbench.annotate.statistics.shares import (
     OPINIONS,
-    Estimated,
     choices_of,
     dimension_correlations,
     mean_opinion,
@@ -22,6 +21,7 @@ from inpaintbench.annotate.statistics.shares import (
     win_ratios,
 )
 from inpaintbench.annotate.study import Study
+from inpaintbench.claims import Estimated
 
 
 def comparisons_of(study: Study, votes: Iterable[Vote], label: str) -> dict[str, list[Comparison]]:

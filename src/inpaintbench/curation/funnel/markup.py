@@ -54,9 +54,11 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, label: str, nu
 
 
 def interval(share: Share) -> str:
-    """A share with its 95 % interval: words, and a line from 0 to 1."""
-    if share.value is None or share.low is None or share.high is None:
+    """A share with its 95 % interval where it has one: words, and a line from 0 to 1."""
+    if share.value is None:
         return f'<span class="note">{escape(share.reason or "")}</span>'
+    if share.low is None or share.high is None:
+        return f'<span class="share">{share.value:.0%} <small>{share.count} of {share.total}</small></span>'
     words = f"{share.value:.0%} <small>{share.low:.0%} – {share.high:.0%} · {share.count} of {share.total}</small>"
     left, width, dot = (f"{100 * part:.1f}%" for part in (share.low, share.high - share.low, share.value))
     bar = f'<i style="left:{left};width:{width}"></i><u style="left:{dot}"></u>'

@@ -167,5 +167,7 @@ def calibration_table(calibrations: Sequence[Calibration]) -> str:
         ]
         for one in calibrations
     ]
-    legend = '<p class="note">The rule first, people second. Lines are 95 % intervals (Clopper-Pearson) from 0 to 100 %.</p>'
+    few = next((one.reason for rule in calibrations for one in (rule.precision, rule.recall) if one.total and one.reason), None)
+    lines = f"Some shares have no interval: {few}." if few else "Lines are 95 % intervals over sources, from 0 to 100 %."
+    legend = f'<p class="note">The rule first, people second. {escape(lines)}</p>'
     return table(heads, rows, label="Calibration", numeric=(1, 2, 3, 4, 5)) + legend + f'<p class="note">{escape(LIMITATION)}</p>'

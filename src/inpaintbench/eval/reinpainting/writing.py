@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS
 from inpaintbench.eval.reinpainting.grid import bins_of
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
@@ -25,7 +26,7 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
     """Heads, lines and title of a table for each sub-metric that has a value: methods in bins of first masks.
 
     Numbers: D with its 95 % interval where there are enough sources, D over the known area, D less that of the truth, and on
-    which share of the items the method was the best (Table 5).
+    which share of the items the method was the best (Table 5), where there are enough sources.
     """
     bins, sources = bins_of(dataset), {row["item_id"]: source_of(row) for row in dataset.items}
     for name in SUBMETRICS:
@@ -39,6 +40,7 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
             continue
         lines = []
         for bin_name, items in bins.items():
+            few = too_few(len({sources[item] for item in items}))
             chosen = selected(
                 {first.label: {item: of.get((first.label, f"{SECOND}_{name}", item)) for item in items} for first, _ in rows},
                 higher_is_better=HIGHER[name],
@@ -50,7 +52,7 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
                 means = {kind: summarise(found, clusters=[sources[item] for item in items]) for kind, found in columns.items()}
                 d = means[SECOND]
                 between = "" if d.interval_low is None else f"{_words(d.interval_low)} to {_words(d.interval_high)}"
-                share = f"{chosen.shares[first.label]:.0%}" if first.label in chosen.shares else "–"
+                share = f"{chosen.shares[first.label]:.0%}" if first.label in chosen.shares and not few else "–"
                 lines.append(
                     [bin_name, first.label, _words(d.mean), between, _words(means[KNOWN].mean), _words(means[EXCESS].mean), share,
                      f"{d.n} · {d.n_infinite} ∞ left out" if d.n_infinite else str(d.n)]

@@ -73,7 +73,8 @@ def _rules(dataset: Dataset) -> list[str]:
         "## Rules against people",
         "",
         "Precision: of the clips that a rule drops, the share that people reject. Recall: of the clips that people reject, the"
-        " share that the rule drops. Both with 95 % intervals (Clopper and Pearson), over the clips that people looked at;"
+        " share that the rule drops. Both over the clips that people looked at, with 95 % intervals (Wilson's, sources drawn)"
+        f" where there are {ENOUGH_SOURCES} sources;"
         " clips picked near a threshold make both look worse than they are over all clips.",
         "",
         *table(["rule", "clips", "precision", "recall"], rows),
@@ -83,8 +84,8 @@ def _rules(dataset: Dataset) -> list[str]:
 def _share(share: Mapping[str, Any]) -> str:
     if share["value"] is None:
         return f"none: {plain(share['reason'])}"
-    interval = f"{_percent(share['low'])} to {_percent(share['high'])}"
-    return f"{_percent(share['value'])} ({interval}; {share['count']:,} of {share['total']:,})"
+    interval = "" if share["low"] is None else f"{_percent(share['low'])} to {_percent(share['high'])}; "
+    return f"{_percent(share['value'])} ({interval}{share['count']:,} of {share['total']:,})"
 
 
 def _percent(value: float | None) -> str:
