@@ -112,7 +112,7 @@ def check_labels(specs: Sequence[MethodSpec]) -> None:
 def _pair(text: str) -> tuple[str, str]:
     label, equals, value = text.partition("=")
     if not (label and equals and value):
-        raise UsageError(f"{text!r} is not LABEL=VALUE")
+        raise UsageError(f"{text!r} has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours={text}")
     return label, value
 
 
