@@ -29,10 +29,10 @@ check: $(FULL)
 	$(BIN)/mypy
 
 test: $(FULL)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not long"
 
 test-long: $(FULL)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "long or hypothesis" --hypothesis-profile long
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "long or hypothesis" --hypothesis-profile long
 
 bench: $(FULL)
 	$(BIN)/python bench/run.py

@@ -223,7 +223,10 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "no run folder": (("eval", "score", "DATASET", "--run", "nix"), "no run folder 'nix'; `inpaintbench eval predict DATASET"),
     "a demo with settings": (("build", "devil", "--demo", "--size", "64x64", "--out", "w"), "--size does nothing beside --demo"),
     "no method": (("eval", "predict", "DATASET", "--run", "r"), "no method: give --method, --saved or --command"),
-    "bad label": (("eval", "predict", "DATASET", "--run", "r", "--saved", "x"), "'x' has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours=x"),
+    "bad label": (
+        ("eval", "predict", "DATASET", "--run", "r", "--saved", "x"),
+        "'x' has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours=x",
+    ),
     "no workspace": (("export", "freeze", "empty"), "is not a workspace"),
     "no recipe": (("export", "freeze", "w0"), "has no recipe yet"),
     "unknown behaviour": (

@@ -92,6 +92,7 @@ def test_what_was_predicted_before_a_signal_is_scored_and_the_rest_is_said(
     assert run_here("eval", "report", dataset, "--run", run).returncode == 0
 
 
+@pytest.mark.long
 def test_the_same_command_goes_on_and_then_nothing_is_said_any_more(dataset: Path, tmp_path: Path) -> None:
     run = stopped_prediction(dataset, tmp_path, signal.SIGKILL)
     assert "predict.mine was stopped after 4 of 6" in run_here("eval", "score", dataset, "--run", run).stderr

@@ -49,6 +49,7 @@ def test_the_last_digit_of_what_was_measured_changes_nothing(benchmark: Path, tm
     assert manifest(other, tmp_path / "after") == before
 
 
+@pytest.mark.long
 def test_versions_of_packages_are_told_and_are_no_part_of_the_hash(
     benchmark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -308,6 +308,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_and_workers_change_nothing(world: Path, comparison: tuple[Study, Path], tmp_path: Path) -> None:
     study, finished = comparison
     target, ledger = tmp_path / "study", tmp_path / "study" / "making" / "ledger" / "make_proxies.jsonl"

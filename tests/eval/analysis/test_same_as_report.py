@@ -39,6 +39,7 @@ def cells(rows: list[dict[str, object]]) -> dict[tuple[object, ...], tuple[objec
     }
 
 
+@pytest.mark.long
 def test_the_json_of_both_pages_is_the_same_cell_by_cell(run: Path) -> None:
     report = json.loads((run / "report" / "report.json").read_text())
     analysis = json.loads((run / "analysis" / "analysis.json").read_text())
@@ -51,6 +52,7 @@ def test_the_json_of_both_pages_is_the_same_cell_by_cell(run: Path) -> None:
     assert set(shown) == usual
 
 
+@pytest.mark.long
 def test_both_pages_say_the_same_of_metrics_that_do_not_tell_a_method_from_the_floor(run: Path) -> None:
     report = json.loads((run / "report" / "report.json").read_text())
     analysis = json.loads((run / "analysis" / "analysis.json").read_text())
@@ -60,6 +62,7 @@ def test_both_pages_say_the_same_of_metrics_that_do_not_tell_a_method_from_the_f
     assert sum("cannot be read alone" in note for note in analysis["notes"]) == len(told)
 
 
+@pytest.mark.long
 def test_another_region_is_an_option_and_every_head_names_it(benchmark: Path, run: Path, tmp_path: Path) -> None:
     dataset = benchmark / "exports" / "devil"
     place = (dataset, "--run", run, "--out", tmp_path / "a")
@@ -83,6 +86,7 @@ def test_another_region_is_an_option_and_every_head_names_it(benchmark: Path, ru
     assert "unknown region with values: 'hoel', did you mean 'hole'" in refused.stderr
 
 
+@pytest.mark.long
 def test_axes_of_the_report_and_texts_of_rank_name_the_region(benchmark: Path, run: Path) -> None:
     page = (run / "report" / "report.html").read_text()
     titles = re.findall(r'"yaxis":\{[^{}]*"title":\{"text":"(.*?)"', page.replace(": ", ":"))

@@ -28,6 +28,7 @@ def mse(one: Frames, other: Frames) -> float:
     return float(((one / 255 - other / 255) ** 2).mean())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(STEPS))
 def test_a_moment_of_training_beats_the_input_on_held_out_items(learnt: dict[str, Learnt], name: str) -> None:
     root, trained = learnt[name]
@@ -45,6 +46,7 @@ def test_a_moment_of_training_beats_the_input_on_held_out_items(learnt: dict[str
     assert np.mean(found) < 0.9 * np.mean(copied)
 
 
+@pytest.mark.long
 def test_the_classifier_tells_patches_with_text(learnt: dict[str, Learnt]) -> None:
     """Of held-out frames most are told right, and more than by one answer for all."""
     root, trained = learnt["patch_autoencoder"]
@@ -58,6 +60,7 @@ def test_the_classifier_tells_patches_with_text(learnt: dict[str, Learnt]) -> No
     assert np.mean(np.equal(replaced, text)) >= max(np.mean(text), 1 - np.mean(text))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(STEPS))
 def test_files_say_what_was_learnt(learnt: dict[str, Learnt], name: str) -> None:
     root, trained = learnt[name]

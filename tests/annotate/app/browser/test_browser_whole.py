@@ -203,6 +203,7 @@ def test_two_raters_at_once(whole: Whole, sit_down: Callable[..., Tab]) -> None:
         assert count <= whole.study.spec_of[whole.study.task_of[task].question].raters_per_task
 
 
+@pytest.mark.long
 def test_a_dropped_network_and_a_killed_server_lose_and_double_nothing(whole: Whole, sit_down: Callable[..., Tab]) -> None:
     tab = sit_down()
     tab.expected = CUT
