@@ -163,7 +163,9 @@ def test_both_parts_are_frozen_datasets_and_come_out_the_same_again(
     held, opened = parted(whole)
     public, truth = divided_of(kind)
     if kind in VERIFIED:
-        assert verify(public).problems == verify(truth).problems == []
+        told = verify(public)
+        assert told.problems == verify(truth).problems == []
+        assert told.not_looked_at[0] == f"the truths of {len(held)} items, which are held back"
     again = hold_back(whole_of(kind), splits=["test"], public=tmp_path / "one", truth=tmp_path / "other", allow_exposed=WHY[kind])
     assert (contents(tmp_path / "one"), contents(tmp_path / "other")) == (contents(public), contents(truth))
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == ["one", "other"]

@@ -37,6 +37,13 @@ def test_every_decoder_gives_the_same_pixels(decoder: str, dataset: Path) -> Non
     assert (result.problems, result.second_decoder, result.largest_difference) == ([], decoder, 0)
 
 
+def test_without_a_second_decoder_it_says_what_was_not_looked_at(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inpaintbench.export.verify.available", list)
+    result = verify(dataset)
+    assert (result.problems, result.second_decoder) == ([], None)
+    assert result.not_looked_at == ['what a second decoder gives: none is installed (pip install "inpaintbench[export]")']
+
+
 def test_an_unknown_or_missing_decoder_is_one_sentence(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownNameError, match="unknown decoder 'torchcodecs', did you mean 'torchcodec'"):
         verify(dataset, decoder="torchcodecs")
