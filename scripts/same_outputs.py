@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 DEMOS = {
-    "devil": (["--demo"], ["blank", "telea"]),
+    "devil": (["--demo"], ["blank", "telea", "navier_stokes"]),
     "reinpaint": (["--demo"], ["blank", "telea"]),
     "humans": (["--demo"], ["blank", "telea"]),
     "decaption": (["--demo"], ["blank", "decaption_median"]),
@@ -88,7 +88,7 @@ def write(folder: Path) -> None:
         run(f"{name}-run", "eval", "run", "--dataset", dataset, "--run", place, *chosen, "--report")
         run(f"{name}-analysis", "eval", "analysis", dataset, "--run", place)
         run(f"{name}-rank", "eval", "rank", dataset, "--run", place)
-        run(f"{name}-compare", "eval", "compare", *methods, "--dataset", dataset, "--run", place)
+        run(f"{name}-compare", "eval", "compare", *methods[-2:], "--dataset", dataset, "--run", place)
         run(f"{name}-verify", "export", "verify", dataset)
         sent, card = f"{name}-sent", "card.toml"
         (runner.folder / sent).mkdir()
@@ -97,7 +97,6 @@ def write(folder: Path) -> None:
                 "--out", f"{sent}/{method}.zip")  # fmt: skip
         run(f"{name}-leaderboard", "eval", "leaderboard", sent, "--dataset", dataset, "--out", f"{name}-site")
         run(f"{name}-transcript", "eval", "transcript", dataset, "--run", place)
-    run("devil-more", "eval", "run", "--dataset", "devil/exports/devil", "--run", "devil-run", "--method", "navier_stokes")
     run("funnel", "curation", "funnel", "devil")
     run("select", "curation", "select", "devil")
     run("rejected", "curation", "rejected", "devil")
