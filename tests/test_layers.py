@@ -25,7 +25,7 @@ LAYERS = (
         "asking",
         "claims",
     },
-    {"executors", "models"},
+    {"executors", "models", "pages"},
     {"curation", "masks", "annotate", "export", "eval"},
     {"recipes"},
     {"cli", "__main__"},

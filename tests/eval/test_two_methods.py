@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from inpaintbench.eval import two_methods
+from inpaintbench.eval.comparing import settled
 from inpaintbench.eval.two_methods import Difference
 
 ROW = Difference(
@@ -32,6 +33,6 @@ def test_a_pair_with_an_infinite_or_missing_value_has_no_difference(pair: tuple[
 
 def test_infinite_values_count_as_the_largest_finite_under_that_rule_alone() -> None:
     column = [1.0, None, math.inf, 3.0]
-    assert two_methods._settled(column, "largest_finite") == [1.0, None, 3.0, 3.0]
-    assert two_methods._settled(column, "count") == column
-    assert two_methods._settled([math.inf, None], "largest_finite") == [math.inf, None]
+    assert settled(column, "largest_finite") == [1.0, None, 3.0, 3.0]
+    assert settled(column, "count") == column
+    assert settled([math.inf, None], "largest_finite") == [math.inf, None]

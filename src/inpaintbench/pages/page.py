@@ -1,0 +1,124 @@
+"""One way to make a page: a template, its data, its scripts, and the policy that lets nothing else run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from inpaintbench.pages import words
+from inpaintbench.pages.colours import MethodStyle
+
+_MARK = 'document.documentElement.classList.add("js");'
+"""Runs first, so that what needs scripts is not seen to appear."""
+_OWN = ("pages/static/page.js",)
+
+
+class Link(NamedTuple):
+    """A way to a part of the page, or to another page."""
+
+    href: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Media:
+    """Files that lie beside a page: path -> bytes."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """Templates are named by their path in the package: ``eval/report/page.html``."""
+    environment = Environment(
+        loader=PackageLoader("inpaintbench", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for name in ("number", "signed", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
+                 "breakable", "with_code", "css_class", "method_class"):  # fmt: skip
+        environment.filters[name] = getattr(words, name)
+    environment.filters["json"] = as_json
+    return environment
+
+
+def render(template: str, **parts: Any) -> Markup:
+    """A template, named by its path in the package, filled in; what is no ``Markup`` is escaped."""
+    return Markup(_environment().get_template(template).render(**parts))
+
+
+def as_json(value: object) -> Markup:
+    """``value`` as JSON that a script can read and that no text inside can end."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    for mark in "<>&":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return Markup(text)
+
+
+def asset(path: str) -> str:
+    """A text file of the package."""
+    return resources.files("inpaintbench").joinpath(path).read_text(encoding="utf-8")
+
+
+def data_uri(data: bytes, media_type: str) -> str:
+    """``data`` inside an address."""
+    return f"data:{media_type};base64,{base64.b64encode(data).decode()}"
+
+
+def page(
+    template: str,
+    *,
+    title: str,
+    links: Sequence[Link] = (),
+    styles: Mapping[str, MethodStyle] | None = None,
+    scripts: Sequence[str] = (),
+    style: Sequence[str] = (),
+    rules: str = "",
+    data: object = None,
+    **parts: Any,
+) -> str:
+    """A whole page as text, with its style and scripts inside.
+
+    Args:
+        template: extends ``pages/templates/base.html``; a path in the package.
+        title: of the window.
+        links: to the parts of the page, in its bar.
+        styles: name of a method -> how it is drawn.
+        scripts: paths in the package of more scripts, or whole scripts; they run after ``pages/static/page.js`` in this order.
+        style: paths in the package of more stylesheets.
+        rules: more of the stylesheet, such as pictures; not escaped, so it never comes from data.
+        data: for the scripts, as JSON in the element ``page-data``.
+        parts: what else the template takes.
+    """
+    code = [path if "\n" in path else asset(path) for path in (*_OWN, *scripts)]
+    return _environment().get_template(template).render(
+        title=title,
+        links=links,
+        styles=styles or {},
+        mark=Markup(_MARK),
+        policy=_policy([_MARK, *code]),
+        style=Markup("\n".join(asset(path) for path in ("pages/static/style.css", *style)) + rules),
+        scripts=[Markup(text) for text in code],
+        data=data,
+        **parts,
+    )  # fmt: skip
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """What the page may do: run its own scripts, known by their hashes, and show what it carries or what lies beside it."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src 'self' data: blob: file:; "
+        "media-src 'self' data: blob: file:; base-uri 'none'; form-action 'none'"
+    )

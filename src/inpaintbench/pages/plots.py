@@ -1,0 +1,105 @@
+"""One specification of plots, Vega-Lite by altair: drawn into pages as SVG that takes the page's colours, saved as SVG, PDF, PNG.
+
+Drawn when a page is made, a plot needs no script, prints as it stands and costs some ten kilobytes, where plotly.js takes 4.8 MB
+and Vega itself 0.9. What its marks say is in their ``aria-label``; the page's script shows it where the pointer rests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import altair
+import vl_convert
+from markupsafe import Markup
+
+from inpaintbench.pages.page import render
+from inpaintbench.workspace import write_atomically
+
+LIGHT = {
+    "ink": "#15191f", "soft": "#59636f", "faint": "#5c6672", "line": "#e4e7ec", "strong-line": "#8a949f", "ground": "#ffffff",
+    "panel": "#f6f7f9", "accent": "#0b5cad", "low": "#b9c2cd", "high": "#6d7a89", "fill": "#0072B2", "against": "#D55E00",
+}  # fmt: skip
+"""What the stylesheet's variables come to on white paper; charts name colours as ``var(--ink)``."""
+FONT = 'Inter, system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif'
+WIDTH = 1180
+"""Pixels between the axes of a plot that is as wide as a page of 1360."""
+_SIZE, _SMALL = 13, 12
+_VARIABLE = re.compile(r"var\(--([a-z-]+)\)")
+_CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d+|gradient_\d+)(?=\))')
+CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--soft)", "titleColor": "var(--ink)", "gridColor": "var(--line)", "domainColor": "var(--strong-line)",
+        "tickColor": "var(--strong-line)", "labelFontSize": _SMALL, "titleFontSize": _SIZE, "titleFontWeight": 500,
+        "labelLimit": 260, "titleLimit": 600,
+    },
+    "axisX": {"grid": False, "labelAngle": 0},
+    "header": {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": _SIZE, "titleFontSize": _SIZE},
+    "legend": {"labelColor": "var(--ink)", "titleColor": "var(--soft)", "labelFontSize": _SMALL, "titleFontSize": _SMALL},
+    "title": {"color": "var(--ink)", "fontSize": 15, "subtitleColor": "var(--soft)", "anchor": "start", "fontWeight": 650},
+    "text": {"color": "var(--ink)", "fontSize": _SMALL},
+    "rule": {"color": "var(--ink)"},
+    "bar": {"color": "var(--fill)"},
+    "point": {"color": "var(--fill)", "filled": True, "size": 70},
+    "line": {"color": "var(--fill)", "strokeWidth": 1.75},
+}  # fmt: skip
+
+
+def specification(chart: altair.TopLevelMixin) -> dict[str, Any]:
+    """The chart as Vega-Lite, with the look of all plots."""
+    found: dict[str, Any] = chart.to_dict()
+    found["config"] = CONFIG
+    return found
+
+
+def figure(chart: altair.TopLevelMixin, *, label: str, note: str = "", wide: bool = False, name: str = "") -> Markup:
+    """The chart inside a page, in the page's colours, light or dark.
+
+    Args:
+        chart: any of altair's.
+        label: what a screen reader says it shows.
+        note: small print below.
+        wide: keeps its width and scrolls, instead of shrinking to that of the page.
+        name: by which scripts find it.
+    """
+    svg = vl_convert.vegalite_to_svg(specification(chart))
+    return render("pages/templates/figure.html", svg=Markup(_apart(svg)), label=label, note=note, wide=wide, name=name)
+
+
+def _apart(svg: str) -> str:
+    """The picture with identifiers of its own, the same for the same picture, so that several can stand in one page."""
+    plain = _CLIP_IDS.sub("", svg)  # the drawer counts on from picture to picture
+    mark, numbers = hashlib.sha256(plain.encode()).hexdigest()[:8], dict[str, int]()
+    return _CLIP_IDS.sub(lambda match: f"plot-{mark}-{numbers.setdefault(match[0], len(numbers))}", svg)
+
+
+def on_paper(chart: altair.TopLevelMixin) -> dict[str, Any]:
+    """The chart in dark ink on white."""
+    text = _VARIABLE.sub(lambda match: LIGHT[match[1]], json.dumps(specification(chart)))
+    found: dict[str, Any] = json.loads(text)
+    found["config"]["background"] = LIGHT["ground"]
+    return found
+
+
+def save_chart(chart: altair.TopLevelMixin, path: Path) -> Path:
+    """Write the chart in the format that the name ends in: ``.svg``, ``.pdf``, ``.png`` (two pixels a point) or ``.json``."""
+    paper = on_paper(chart)
+    kind = path.suffix
+    if kind == ".svg":
+        data = vl_convert.vegalite_to_svg(paper).encode()
+    elif kind == ".pdf":
+        data = vl_convert.vegalite_to_pdf(paper)
+    elif kind == ".png":
+        data = vl_convert.vegalite_to_png(paper, scale=2)
+    elif kind == ".json":
+        data = json.dumps(paper, indent=1, sort_keys=True).encode()
+    else:
+        raise ValueError(f"no plot can be written as {kind!r}")
+    write_atomically(path, data)
+    return path

@@ -1,0 +1,104 @@
+"""A table as plain data, drawn by one macro: sorted by its heads, with a first column that stays in sight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table."""
+
+    label: str
+    numeric: bool = False
+    """Stands to the right."""
+    sorts: bool = False
+    """A click on its head sorts the rows by it."""
+    group: str = ""
+    """Head above the columns that follow one another with the same one."""
+    note: str = ""
+    """Small print below the label."""
+    method: str = ""
+    """The method whose name the label is; drawn with its colour."""
+    title: str = ""
+    falling: bool = True
+    """The first click puts the largest first."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: a text, and what may stand around it. Texts are escaped."""
+
+    text: object = ""
+    value: float | str | None = None
+    """What it is sorted by; None comes last."""
+    note: object = ""
+    """Small print beside the text."""
+    below: object = ""
+    """Small print on lines of its own."""
+    title: str = ""
+    """Told where the pointer rests."""
+    strong: bool = False
+    """The best of its column, where a best may be claimed."""
+    method: str = ""
+    """The method whose name the text is."""
+    reference: bool = False
+    """That method does not compete."""
+    href: str = ""
+    tags: tuple[str, ...] = ()
+    whisker: tuple[float, float | None, float | None] | None = None
+    """A value and the ends of its interval, as shares 0..1 of a scale that the table's cells have in common."""
+    shade: float | None = None
+    """-1..1: how dark the cell is, negative ones in the other hue."""
+    colour: str = ""
+    """Of the whisker and of the tint of a strong cell."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row; its first cell is its head."""
+
+    cells: tuple[Cell, ...]
+    kind: str = ""
+    """A class of the stylesheet: ``reference``, ``total``."""
+    key: str = ""
+    """By which scripts find it."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A whole table."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    caption: object = ""
+    label: str = ""
+    """What screen readers call it, where it has no caption."""
+    kind: str = ""
+    """A class of the stylesheet."""
+    picks_columns: bool = False
+    """The reader may hide columns."""
+    finds: bool = False
+    """The reader may search for rows by text."""
+    data: dict[str, str] = field(default_factory=dict)
+    """Attributes ``data-NAME`` of its box."""
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Heads above the columns and how many each spans; empty where no column has one."""
+        found: list[tuple[str, int]] = []
+        for column in self.columns:
+            if found and found[-1][0] == column.group and column.group:
+                found[-1] = (column.group, found[-1][1] + 1)
+            else:
+                found.append((column.group, 1))
+        return found if any(column.group for column in self.columns) else []
+
+
+def simple(heads: list[str] | tuple[str, ...], rows: list[list[object]], *, label: str, numeric: tuple[int, ...] = ()) -> Table:
+    """A table of texts; ``numeric`` are the places of columns that stand to the right."""
+    return Table(
+        tuple(Column(head, numeric=place in numeric) for place, head in enumerate(heads)),
+        tuple(Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows),
+        label=label,
+    )
