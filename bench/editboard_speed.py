@@ -147,9 +147,7 @@ def ours(names: Sequence[str], truth: Frames, edits: Sequence[Frames], mask: Hol
     views = [ItemView.of_arrays(truth=truth, prediction=edit, object_mask=mask, shared=shared) for edit in edits]
     found = {}
     for name in names:
-        metric: Any = METRICS[name]
-        together = getattr(metric, "measure_together", lambda views, metric=metric: [metric.measure(view) for view in views])
-        found[name] = [float(one["frame"].value) for one in together(views)]
+        found[name] = [float(one["frame"].value) for one in METRICS[name].measure_together(views)]
     return found
 
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 import scipy
 import scipy.linalg
 
-from inpaintbench.eval import frechet, separability
-from inpaintbench.eval.frechet import Moments
 from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.set_distances import frechet, separability
+from inpaintbench.eval.set_distances.frechet import Moments
 
 Matrix = npt.NDArray[np.float64]
 

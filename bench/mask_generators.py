@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.masks.generators.base import GeneratorLeaf
+from inpaintbench.masks.generators.base import Generator
 from inpaintbench.masks.generators.brush_box import PRESETS, BrushBox, Reach
 from inpaintbench.masks.generators.brush_presets import BrushPreset
 from inpaintbench.masks.generators.patches import Patches
@@ -101,7 +101,7 @@ def words(bounds: tuple[float, float]) -> str:
     return f"{100 * bounds[0]:.0f}-{100 * bounds[1]:.0f} %"
 
 
-def leaf_seconds(leaf: GeneratorLeaf, masks: int) -> float:
+def leaf_seconds(leaf: Generator, masks: int) -> float:
     return seconds(lambda rng: leaf.generate(VIEW, rng).hole, masks)
 
 

@@ -32,13 +32,12 @@ _SMALL: Mapping[str, Mapping[str, Any]] = {
 
 def measured_here(name: str) -> bool:
     """Whether one look at a prediction gives its value; scores of re-inpainting come from a command of their own."""
-    return not hasattr(METRICS.get(name), "command")
+    return not METRICS.get(name).command
 
 
 def runs_network(name: str) -> bool:
     """Whether it takes trained parameters under the constants of ``constants_of``."""
-    weights_of = getattr(METRICS.get(name), "weights_of", None)
-    return bool(weights_of and weights_of(_published(name)))
+    return bool(METRICS.get(name).weights_of(_published(name)))
 
 
 def constants_of(name: str) -> dict[str, Any]:

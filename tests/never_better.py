@@ -93,9 +93,7 @@ class Pair(NamedTuple):
 def with_truth() -> list[str]:
     """Ranked metrics of the catalogue that compare a prediction with a truth, one that was added yesterday too."""
     leaves = {name: METRICS.get(name) for name in METRICS}
-    return [
-        name for name, leaf in leaves.items() if measured_here(name) and getattr(leaf, "ranked", True) and "truth" in leaf.needs
-    ]
+    return [name for name, leaf in leaves.items() if measured_here(name) and leaf.ranked and "truth" in leaf.needs]
 
 
 def claims() -> dict[str, tuple[str, ...]]:
@@ -177,7 +175,7 @@ def check(name: str, claim: str, pairs: Sequence[Pair]) -> int:
     checked = 0
     for region in found[0][0]:
         columns = tuple([of_pair[side][region] for of_pair in found] for side in (0, 1))
-        if hasattr(metric, "compare"):
+        if metric.of_sets:
             columns = tuple([metric.compare(_features(column), _sources(column)).value] for column in columns)
         else:
             columns = tuple([one.value for one in column] for column in columns)
@@ -203,7 +201,7 @@ def _sources(column: Sequence[Any]) -> list[str]:
 
 def rounding_of(name: str, value: float) -> float:
     """How far rounding alone may take a value."""
-    networks = hasattr(METRICS.get(name), "weights_of") and METRICS.get(name).weights_of(constants_of(name))
+    networks = METRICS.get(name).weights_of(constants_of(name))
     return (ROUNDING_OF_NETWORKS if networks else ROUNDING) * max(1.0, abs(value))
 
 

@@ -135,8 +135,8 @@ def install(monkeypatch: pytest.MonkeyPatch, marks: Path, *metrics: str, **field
     """A protocol ``probe`` of some of the metrics here, in the catalogues until the test ends."""
     marks.mkdir(exist_ok=True)
     found = {name: f"scoring_probes:{leaf.__name__}" for name, leaf in LEAVES.items()}
-    monkeypatch.setattr(METRICS, "_found", METRICS.addresses() | found)
-    monkeypatch.setattr(PROTOCOLS, "_found", PROTOCOLS.addresses() | {NAME: "scoring_probes:PROTOCOL"})
+    monkeypatch.setattr(METRICS, "_addresses", METRICS.addresses() | found)
+    monkeypatch.setattr(PROTOCOLS, "_addresses", PROTOCOLS.addresses() | {NAME: "scoring_probes:PROTOCOL"})
     constants = {name: {"marks": str(marks)} if name in LEAVES else {} for name in metrics}
     made = Protocol(name=NAME, metrics=constants, band_radius_pixels=2, **{"regions": ("frame",)} | fields)
     monkeypatch.setattr("scoring_probes.PROTOCOL", made)

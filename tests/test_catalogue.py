@@ -4,11 +4,15 @@ import importlib
 import pkgutil
 from importlib.metadata import EntryPoint
 
+import numpy as np
 import pytest
 
 from inpaintbench import catalogue
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InpaintBenchError, UnknownNameError
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.metrics.base import Measurement, SetMetric
+from inpaintbench.view import ItemView
 
 KINDS = {
     "inpaintbench.curation.sources": (
@@ -45,9 +49,9 @@ KINDS = {
         {"base", "blob_motion", "blob_presets", "blob_raster", "arguments", "brush_presets", "brush_shapes", "motion"},
     ),
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert", "pictures", "readme"}),
-    "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
+    "inpaintbench.annotate.questions": ("QUESTIONS", {"base", "contract"}),
     "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans"}),
-    "inpaintbench.eval.metrics": ("METRICS", {"base"}),
+    "inpaintbench.eval.metrics": ("METRICS", {"base", "bases"}),
 }
 
 
@@ -81,6 +85,44 @@ def test_other_packages_add_leaves_but_cannot_replace_one(monkeypatch: pytest.Mo
     assert Catalogue("metric", {}).get("mine").__name__ == "OrderedDict"
     with pytest.raises(InpaintBenchError, match="'mine' of collections:OrderedDict is already taken"):
         Catalogue("metric", {"mine": "a:B"}).get("mine")
+
+
+class Plain:
+    """A metric that inherits from nothing, as those of other packages may."""
+
+    name, version, unit, higher_is_better, decimals, needs = "plain", "3", "dB", True, 1, ("truth",)
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
+        self.regions = regions
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        return {region: Measurement(1.0) for region in self.regions}
+
+
+class OfSets(Plain):
+    """The same with sets."""
+
+    fewest_frames = 5
+    measure_together = compare = lambda self, *_: []
+
+
+def test_a_leaf_that_inherits_from_nothing_gets_what_it_leaves_out_and_keeps_what_it_says() -> None:
+    leaf, of_sets = METRICS.admit(Plain), METRICS.admit(OfSets)
+    assert (leaf.name, leaf.version, leaf.__doc__, leaf.__module__) == ("plain", "3", Plain.__doc__, __name__)
+    assert (leaf.ranked, leaf.fewest_frames, leaf.command, leaf.deviations, leaf.weights_of({})) == (True, 1, "", (), ())
+    metric = leaf(regions=("hole",), band_radius_pixels=8)
+    assert isinstance(metric, Plain)
+    assert metric.reduce([1.0, 3.0]) == 2.0
+    assert metric.measure_together([ItemView.of_arrays(truth=np.zeros((1, 2, 2, 3)))]) == [{"hole": Measurement(1.0)}]
+    assert [issubclass(one, SetMetric) for one in (leaf, of_sets)] == [leaf.of_sets, of_sets.of_sets] == [False, True]
+    assert (of_sets.fewest_frames, of_sets(regions=(), band_radius_pixels=8).reduce([1.0])) == (5, None)
+    assert METRICS.admit(Plain) is leaf
+    assert METRICS.get("psnr") is METRICS.admit(METRICS.get("psnr"))
+
+
+def test_a_leaf_without_what_its_kind_is_for_cannot_be_built() -> None:
+    with pytest.raises(TypeError, match=r"abstract method '?measure"):
+        METRICS.admit(type("Nothing", (), {}))(regions=(), band_radius_pixels=8)
 
 
 def test_a_catalogue_tells_what_it_holds() -> None:

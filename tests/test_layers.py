@@ -15,6 +15,7 @@ LAYERS = (
         "video",
         "regions",
         "catalogue",
+        "contract",
         "view",
         "sharing",
         "deviations",

@@ -9,20 +9,45 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InpaintBenchError, UnknownNameError
 
+T_co = TypeVar("T_co", covariant=True)
 
-class Catalogue:
-    """The leaves of one kind."""
 
-    def __init__(self, kind: str, leaves: Mapping[str, str]) -> None:
-        self.kind = kind
+class Leaf:
+    """What every leaf has; the base class of its kind says what else, with a default for everything that few leaves need."""
+
+    name: str
+    version: str
+    """Changes whenever the same input could give another result."""
+    deviations: Sequence[Deviation] = ()
+    """Where it differs from the publication that it follows."""
+
+    @classmethod
+    def bases_for(cls, leaf: type) -> tuple[type[Leaf], ...]:  # noqa: ARG003 - kinds with several bases look at it
+        """The base classes whose defaults a ``leaf`` gets that inherits from none."""
+        return (cls,)
+
+
+class Catalogue(Generic[T_co]):
+    """The leaves of one kind: classes, or for protocols the protocols themselves.
+
+    Args:
+        kind: in words, for errors.
+        leaves: name -> ``module:Class``.
+        base: ``module:Class`` of the kind's base class, from which a leaf that does not inherit gets what it leaves out.
+    """
+
+    def __init__(self, kind: str, leaves: Mapping[str, str], *, base: str | None = None) -> None:
+        self.kind, self.base = kind, base
         self._own = dict(leaves)
-        self._found: dict[str, str] | None = None
+        self._addresses: dict[str, str] | None = None
+        self._admitted: dict[str, Any] = {}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.addresses())
@@ -32,19 +57,19 @@ class Catalogue:
 
     def addresses(self) -> dict[str, str]:
         """Every name with its ``module:Class`` address; own leaves first, then those of other packages."""
-        if self._found is None:  # looked up once: scanning the installed packages takes 20 ms
-            found = dict(self._own)
+        if self._addresses is None:  # looked up once: scanning the installed packages takes 20 ms
+            addresses = dict(self._own)
             for point in entry_points(group=f"inpaintbench.{self.kind.replace(' ', '_')}"):
-                if point.name in found:
+                if point.name in addresses:
                     raise InpaintBenchError(
-                        f"{self.kind} {point.name!r} of {point.value} is already taken by {found[point.name]}"
+                        f"{self.kind} {point.name!r} of {point.value} is already taken by {addresses[point.name]}"
                     )
-                found[point.name] = point.value
-            self._found = found
-        return dict(self._found)
+                addresses[point.name] = point.value
+            self._addresses = addresses
+        return dict(self._addresses)
 
-    def get(self, name: str) -> Any:
-        """The class of the leaf ``name``.
+    def get(self, name: str) -> T_co:
+        """The leaf ``name``.
 
         Raises:
             UnknownNameError: no such leaf; the text suggests the nearest name.
@@ -52,8 +77,25 @@ class Catalogue:
         addresses = self.addresses()
         if name not in addresses:
             raise UnknownNameError(unknown_name(self.kind, name, addresses))
-        module, _, attribute = addresses[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        leaf = attribute_at(addresses[name])
+        return self.admit(leaf) if self.base and isinstance(leaf, type) else leaf
+
+    def admit(self, leaf: Any) -> T_co:
+        """The class as a leaf of this kind: itself where it inherits the base, else with the base's members behind its own."""
+        base: type[Leaf] = attribute_at(str(self.base))
+        if issubclass(leaf, base):
+            return leaf  # type: ignore[no-any-return]  # classes of the base are what this catalogue holds
+        key = f"{leaf.__module__}:{leaf.__qualname__}"
+        if key not in self._admitted:
+            names = {name: getattr(leaf, name) for name in ("__module__", "__qualname__", "__doc__")}
+            self._admitted[key] = type(leaf.__name__, (leaf, *base.bases_for(leaf)), names)
+        return self._admitted[key]  # type: ignore[no-any-return]
+
+
+def attribute_at(address: str) -> Any:
+    """What ``module:NAME`` names, imported."""
+    module, _, attribute = address.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 def unknown_name(kind: str, name: str, known: Iterator[str] | Mapping[str, Any] | list[str]) -> str:

@@ -26,7 +26,6 @@ class Deviation:
     """Constants of the leaf (fields of the recipe) with which it holds; none = always."""
 
 
-def of_leaf(leaf: object, constants: Mapping[str, Any]) -> Sequence[Deviation]:
-    """The deviations that ``leaf`` states and that hold when it is built with ``constants``."""
-    stated: Sequence[Deviation] = getattr(leaf, "deviations", ())
+def holding(stated: Sequence[Deviation], constants: Mapping[str, Any]) -> Sequence[Deviation]:
+    """Those of the ``stated`` deviations of a leaf that hold when it is built with ``constants``."""
     return [one for one in stated if all(constants.get(name) == value for name, value in one.where.items())]

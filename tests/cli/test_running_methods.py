@@ -71,7 +71,7 @@ def with_callables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "mine_for_run.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
     address = "inpaintbench.eval.adapters.python_callable:PythonCallable"
-    monkeypatch.setattr(METHODS, "_found", METHODS.addresses() | {"python_callable": address})
+    monkeypatch.setattr(METHODS, "_addresses", METHODS.addresses() | {"python_callable": address})
 
 
 def call(made: Path, *arguments: object) -> Result:
@@ -164,7 +164,7 @@ def test_of_a_slice_only_what_was_run_is_counted_and_reasons_are_of_the_metric(
     assert done.exit_code == 0
     [counted] = [line for line in done.output.splitlines() if " scores under " in line]
     protocol = PROTOCOLS.get("devil/corrected")
-    metrics = [one for one in protocol.build_metrics() if getattr(one, "fewest_frames", 1) <= 2]
+    metrics = [one for one in protocol.build_metrics() if one.fewest_frames <= 2]
     assert counted.startswith(f"{sum(len(one.regions) for one in metrics)} scores under devil/corrected")
     assert "telea was not run on 2 of 3 items" in done.output
     unmeasured = [line for line in done.output.splitlines() if line.startswith("not measured:")]

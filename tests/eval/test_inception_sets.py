@@ -9,13 +9,13 @@ import pytest
 
 from inpaintbench import regions
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval import frechet, kernel_distance
-from inpaintbench.eval.inception_sets import InceptionSets
 from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.metrics.bases.inception_sets import InceptionSets
 from inpaintbench.eval.metrics.fid import Fid
 from inpaintbench.eval.metrics.kid import Kid
 from inpaintbench.eval.metrics.p_ids import PIds
 from inpaintbench.eval.metrics.u_ids import UIds
+from inpaintbench.eval.set_distances import frechet, kernel_distance
 from inpaintbench.models import weights
 from inpaintbench.sharing import Compute, Shared
 from inpaintbench.view import ItemView

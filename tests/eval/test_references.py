@@ -66,7 +66,7 @@ def read_csv(text: str) -> list[dict[str, str]]:
 
 
 def test_blank_alone_is_a_reference_of_the_catalogue() -> None:
-    assert [name for name in METHODS if getattr(METHODS.get(name), "reference", False)] == ["blank"]
+    assert [name for name in METHODS if METHODS.get(name).reference] == ["blank"]
 
 
 def test_a_run_remembers_its_references(tmp_path: Path) -> None:

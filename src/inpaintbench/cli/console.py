@@ -28,7 +28,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from inpaintbench.catalogue import Catalogue
+from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.leaf_constants import check_constants
@@ -243,7 +243,7 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def parse_leaf(text: str, leaves: Catalogue) -> dict[str, Any]:
+def parse_leaf(text: str, leaves: Catalogue[type[Leaf]]) -> dict[str, Any]:
     """``shots,margin=3`` -> ``{"name": "shots", "margin": 3}``; checked by building the leaf."""
     name, *given = re.split(r",(?![^\[]*\])", text)  # commas inside a list belong to it
     constants = dict(constant(part) for part in given)

@@ -136,6 +136,6 @@ def _sentence(leaf: type) -> str:
 
 
 def _better(leaf: Any) -> str:
-    if not getattr(leaf, "ranked", True):
+    if not leaf.ranked:
         return "not ranked"
     return "higher" if leaf.higher_is_better else "lower"

@@ -71,7 +71,7 @@ def _with_earlier(workspace: Workspace, step: Step, tasks: Sequence[Task], outco
 def _step(leaf: str, constants: Plain) -> Step:
     found = ATTRIBUTES.get(leaf)
     # A clip without a value for want of weights is measured again once they are there.
-    needed = {name: weights.state(weights.named(name)) for name in getattr(found, "weights", ())}
+    needed = {name: weights.state(weights.named(name)) for name in found.weights}
     return Step(
         name=step_of(leaf),
         version=found.version,
@@ -86,7 +86,7 @@ def _step(leaf: str, constants: Plain) -> Step:
 def check_weights(leaves: Iterable[str]) -> None:
     """Raise ``InputError`` when one of the attribute leaves has no weights to measure with; says how to get them."""
     for leaf in leaves:
-        for name in getattr(ATTRIBUTES.get(leaf), "weights", ()):
+        for name in ATTRIBUTES.get(leaf).weights:
             try:
                 weights.path_of(name)
             except NotMeasurable as error:

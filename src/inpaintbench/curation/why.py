@@ -137,7 +137,7 @@ def unit_and_direction(name: str) -> tuple[str, str]:
     if name not in ATTRIBUTES:
         return "", ""
     leaf = ATTRIBUTES.get(name)
-    return leaf.unit, getattr(leaf, "direction", "")
+    return leaf.unit, leaf.direction
 
 
 def margin(selection: Selection) -> float | None:

@@ -88,7 +88,7 @@ def predict(
         Task(row["item_id"], _content(row, leaf), {"root": folder, "row": dict(row)}, f"{label}/{row['item_id']}")
         for row in dataset.items
     ]
-    remember(executor.workspace, label, reference=method.reference or getattr(leaf, "reference", False))
+    remember(executor.workspace, label, reference=method.reference or leaf.reference)
     return executor.run(step, tasks)
 
 
@@ -138,7 +138,7 @@ def build(method: MethodSpec) -> Any:
 
 def _content(row: Plain, leaf: Any) -> str:
     # A leaf that reads files of its own says when they change.
-    own = leaf.content(row["item_id"]) if hasattr(leaf, "content") else ""
+    own = leaf.content(row["item_id"])
     mask = [row["object_mask_sha256"]] if row.get("object_mask_sha256") else []
     return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], own, *mask)
 
@@ -172,7 +172,7 @@ def run(leaf: Any, view: ItemView) -> Frames:
     Raises:
         InputError: frames of another shape or type than the input's, unless the method may give another size.
     """
-    padding = Padding.of(view.height, view.width, getattr(leaf, "divisor", 1))
+    padding = Padding.of(view.height, view.width, leaf.divisor)
     padded_input = padding.pad(view.input)
     parts: dict[str, Any] = {"input": lambda: padded_input}
     if view.has("hole"):
@@ -190,8 +190,8 @@ def run(leaf: Any, view: ItemView) -> Frames:
         fps=view.fps,
         parts=parts,
     )
-    frames = leaf.inpaint(padded.declaring(leaf.name, (*leaf.needs, *getattr(leaf, "uses", ()))))
-    fits = frames.shape == padded_input.shape or getattr(leaf, "any_size", False)
+    frames = leaf.inpaint(padded.declaring(leaf.name, (*leaf.needs, *leaf.uses)))
+    fits = frames.shape == padded_input.shape or leaf.any_size
     if not fits or frames.dtype != np.uint8:
         raise InputError(f"the method gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
     cropped: Frames = padding.crop(frames)

@@ -75,11 +75,11 @@ def score(
     chosen: Protocol = PROTOCOLS.get(protocol)
     check_truths(dataset)
     _check_holes(chosen, dataset)
-    own = next((one for one in chosen.build_metrics(metrics) if hasattr(one, "command")), None)
+    own = next((one for one in chosen.build_metrics(metrics) if one.command), None)
     if own is not None:
         raise InputError(f"{own.name} is measured by `inpaintbench {own.command}`; use that in place of `eval score`")
     longest = max(row["frames"] for row in dataset.items)
-    built = [metric for metric in chosen.build_metrics(metrics) if getattr(metric, "fewest_frames", 1) <= longest]
+    built = [metric for metric in chosen.build_metrics(metrics) if metric.fewest_frames <= longest]
     if not built:
         raise InputError(
             f"{', '.join(metrics or chosen.metrics)} compare frames in time, and {dataset.name!r} has single pictures"
@@ -115,7 +115,7 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
         states = dict.fromkeys(needed, f"no {lacking}")
     else:
         states = {} if compute.random_weights is not None else {name: weights.state(weights.named(name)) for name in needed}
-    brought = {name: METRICS.get(name).state() for name in metrics if hasattr(METRICS.get(name), "state")}
+    brought = {name: state for name in metrics if (state := METRICS.get(name).state())}
     return Step(
         name=score_step(protocol.name, method),
         version=VERSION,

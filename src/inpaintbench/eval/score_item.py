@@ -224,11 +224,10 @@ def _measured(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measu
 
 def _of_views(metric: Metric, views: Sequence[ItemView]) -> list[Measurements]:
     declaring = [view.declaring(metric.name, metric.needs) for view in views]
-    together = getattr(metric, "measure_together", None)
-    if together is None:
+    if type(metric).measure_together is Metric.measure_together:  # nothing is shared, so a failure costs one prediction alone
         return [_of_view(metric, view) for view in declaring]
     try:
-        return list(together(declaring)) if declaring else []
+        return list(metric.measure_together(declaring)) if declaring else []
     except Exception as error:
         if len(views) == 1 or is_disk_error(error):
             return [_nothing(metric, error)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import InpaintBenchError
-from inpaintbench.eval.metrics.base import Comparison, Features
+from inpaintbench.eval.metrics.base import Comparison, Features, SetMetric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.slices import everything, source_of
@@ -35,7 +35,7 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
         Method -> outcome; nothing where no metric of the protocol compares sets.
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
-    metrics = [metric.name for metric in chosen.build_metrics() if hasattr(metric, "compare")]
+    metrics = [metric.name for metric in chosen.build_metrics() if isinstance(metric, SetMetric)]
     scores = [row for row in executor.workspace.table("scores", Score) if row.protocol == protocol and row.metric in metrics]
     work = []
     for method in methods:

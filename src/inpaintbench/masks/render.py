@@ -216,7 +216,7 @@ def generate(
         Rejected: no hole for this clip.
     """
     leaf = build(generator, {**parameters, **where})
-    drawn = {name: value for name, value in parameters.items() if name not in getattr(leaf, "same_draw", ())}
+    drawn = {name: value for name, value in parameters.items() if name not in leaf.same_draw}
     keyed_by = [drawn, draw] if draw else [drawn]
     rng = item_rng(seed, f"masks.{generator}", content_id(*keyed_by))
     given = {part: partial(_same, value) for part, value in parts.items()}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from inpaintbench.catalogue import Catalogue
 
-RECIPES = Catalogue(
+RECIPES: Catalogue[Any] = Catalogue(
     "recipe",
     {
         "devil": "inpaintbench.recipes.devil:DevilRecipe",

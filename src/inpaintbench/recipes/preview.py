@@ -200,7 +200,8 @@ def _why_no_pictures(needs: Sequence[str], frames: int) -> str | None:
 
 
 def _people(count: int, seed: int) -> Iterator[Backdrop]:
-    leaf = SOURCES.get("drawn_people")(count=count, seed=seed)
+    constants: dict[str, Any] = {"count": count, "seed": seed}
+    leaf = SOURCES.get("drawn_people")(**constants)
     with tempfile.TemporaryDirectory(prefix="inpaintbench-") as scratch:
         for piece in leaf.footage():
             truth = video.read_frames(leaf.obtain(piece.payload, scratch))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
-
-from inpaintbench.deviations import Deviation, of_leaf
+from inpaintbench.deviations import Deviation, holding
 from inpaintbench.recipes import settings, stages
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.devil import DevilRecipe
@@ -26,11 +24,11 @@ PUBLISHED: tuple[Any, ...] = (
 """Recipes without a choice of behaviours leave open, and state as deviations, what was not published."""
 
 
-def all_deviations(recipe: BaseModel) -> list[tuple[str, Deviation]]:
+def all_deviations(recipe: Any) -> list[tuple[str, Deviation]]:
     """Where a recipe differs from what it follows, each with the leaf that states it, or "" for the recipe's own."""
-    own = of_leaf(recipe, recipe.model_dump())
+    own = holding(recipe.deviations, recipe.model_dump())
     leaves = [
         stages.leaf_class(kind, name) for kind, names in settings.stages_of(recipe).leaves_of(recipe).items() for name in names
     ]
-    stated = [(leaf.name, one) for leaf in leaves for one in of_leaf(leaf, recipe.model_dump())]
+    stated = [(leaf.name, one) for leaf in leaves for one in holding(leaf.deviations, recipe.model_dump())]
     return [("", one) for one in own] + stated

@@ -85,7 +85,7 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     for spec in sources:
         leaf = _source(spec)
         pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label)
-        notes += [Rejection(name, "notes", name, reason) for name, reason in getattr(leaf, "notes", list)()]
+        notes += [Rejection(name, "notes", name, reason) for name, reason in leaf.notes()]
         by_step[footage.find_step(spec.leaf, spec.label)] = outcome.records
         found, refused = [*found, *pieces], [*refused, *outcome.rejected]
     workspace.write_table("rejected", "notes", notes, Rejection)
@@ -296,7 +296,7 @@ def _check_up_to_date(workspace: Workspace, items: Sequence[Item]) -> None:
         )
 
 
-_KINDS: Mapping[str, Catalogue] = {"splitter": SPLITTERS, "normalizer": NORMALIZERS, "mask generator": GENERATORS}
+_KINDS: Mapping[str, Catalogue[Any]] = {"splitter": SPLITTERS, "normalizer": NORMALIZERS, "mask generator": GENERATORS}
 
 
 def leaf_class(kind: str, name: str) -> Any:

@@ -2,70 +2,132 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
-from inpaintbench.annotate.questions import QUESTIONS
-from inpaintbench.annotate.questions.base import PLAYER_KEYS, Form, checked
+from inpaintbench.annotate.outcomes.preferences import preferences
+from inpaintbench.annotate.outcomes.resolve import labels
+from inpaintbench.annotate.questions import QUESTIONS, contract
+from inpaintbench.annotate.questions.base import SHOWN, Form, Option, Part, Question, checked
 from inpaintbench.annotate.questions.best_of import BestOf
 from inpaintbench.annotate.questions.keep_reject import KeepReject
 from inpaintbench.annotate.questions.mean_opinion import MeanOpinion
 from inpaintbench.annotate.questions.pairwise import Pairwise
 from inpaintbench.annotate.questions.scene_motion import SceneMotion
+from inpaintbench.annotate.statistics.standings import shares_of
 from inpaintbench.annotate.study import QuestionSpec, build_question
+from inpaintbench.contract import Check, ContractError
 from inpaintbench.errors import InputError
 
-CANDIDATES = {"clip": (0,), "one": (1,), "pair": (2,), "set": (2, 5, 9)}
-METHODS = tuple(f"method {number}" for number in range(9))
+
+class YesNo(Question):
+    """Whether an object is there."""
+
+    name, version, subject, kind = "yes_no", "1", "one", "label"
+    unsure, good = ("unclear",), ("yes",)
+
+    def form(self, *, candidates: int) -> Form:
+        if candidates != SHOWN[self.subject]:
+            raise InputError(f"{self.name} is not asked about {candidates} predictions")
+        options = (Option("yes", "Yes", "1"), Option("no", "No", "2"), Option("unclear", "Unclear", "x"))
+        return Form("Is it there?", "Look for the object.", (Part("there", "Is it there?", options),))
+
+    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:
+        return given["there"]
 
 
-def answers_of(form: Form) -> list[dict[str, str]]:
-    """Every way of filling in a form, with some words wherever they are asked for."""
-    found = []
-    for values in product(*[[None, *(one.value for one in part.options)] for part in form.parts]):
-        given = {part.name: value for part, value in zip(form.parts, values, strict=True) if value is not None}
-        given |= {f"{part.name}_text": "words" for part in form.parts if given.get(part.name) == part.text_with is not None}
-        try:
-            found.append(checked(form, given))
-        except InputError:
-            continue
-    return found
+class YesNoOfClips(YesNo):
+    """The same of clips."""
+
+    subject = "clip"
+    attributes: Mapping[str, str] = {"there": "object_is_there"}
 
 
-@pytest.mark.parametrize("leaf", list(QUESTIONS))
-def test_every_way_of_filling_in_a_form_has_a_choice(leaf: str) -> None:
-    question = QUESTIONS.get(leaf)()
-    assert question.name == leaf
-    assert question.version
-    for count in CANDIDATES[question.subject]:
-        form = question.form(candidates=count)
-        main = [one.value for one in form.parts[0].options]
-        shown = METHODS[:count]
-        chosen = {question.choice(given, shown=shown) for given in answers_of(form)}
-        named = {shown[int(value.removeprefix("place-"))] if value.startswith("place-") else value for value in main}
-        assert chosen == named
-        assert set(getattr(question, "unsure", ())) <= set(main)
+class Words(YesNo):
+    """Answers of which none is good."""
+
+    good = ()
 
 
-@pytest.mark.parametrize("leaf", list(QUESTIONS))
-def test_keys_are_unique_and_none_of_the_players(leaf: str) -> None:
-    question = QUESTIONS.get(leaf)(**({"both_bad": True} if leaf == "pairwise" else {}))
-    for count in CANDIDATES[question.subject]:
-        for part in question.form(candidates=count).parts:
-            keys = [one.key for one in part.options]
-            assert len(set(keys)) == len(keys)
-            assert not {key.lower() for key in keys} & {key.lower() for key in PLAYER_KEYS}
-            values = [one.value for one in part.options]
-            assert len(set(values)) == len(values)
+class Share(YesNo):
+    """How much of the view."""
+
+    kind, good = "share", ()
+
+    def form(self, *, candidates: int) -> Form:
+        form = super().form(candidates=candidates)
+        options = (Option("0", "0 %", "1"), Option("50", "50 %", "2"), Option("100", "100 %", "3"), Option("unclear", "?", "x"))
+        return Form(form.title, form.instruction, (Part("there", "How much?", options),))
 
 
-@pytest.mark.parametrize("leaf", list(QUESTIONS))
-def test_another_number_of_candidates_is_refused_with_the_number(leaf: str) -> None:
-    question = QUESTIONS.get(leaf)()
-    for count in {0, 1, 2, 3, 10} - {*CANDIDATES[question.subject], *(range(2, 10) if leaf == "best_of" else ())}:
-        with pytest.raises(InputError, match=rf"\b{count}\b"):
-            question.form(candidates=count)
+class GradeOfClips(Share):
+    """A grade of a clip, which some cannot give."""
+
+    kind, subject = "grade", "clip"
+    attributes: Mapping[str, str] = {"there": "grade_of_clip"}
+
+
+class Matches:
+    """A question of another package that inherits from nothing and knows no kinds of answers."""
+
+    name, version, subject, scale = "matches", "1", "one", "ordinal"
+
+    def form(self, *, candidates: int) -> Form:
+        if candidates != 1:
+            raise InputError(f"not {candidates} predictions")
+        return Form("How good?", "Look.", (Part("grade", "How good?", (Option("1", "Bad", "1"), Option("2", "Good", "2"))),))
+
+    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:
+        return given["grade"]
+
+
+MADE_HERE = [YesNo, YesNoOfClips, Words, Share, GradeOfClips, Matches]
+QUESTIONS_ASKED = [
+    *(pytest.param(QUESTIONS.get(leaf)(), id=leaf) for leaf in QUESTIONS),
+    pytest.param(Pairwise(both_bad=True), id="pairwise,both_bad"),
+    *(pytest.param(QUESTIONS.admit(made)(), id=made.__name__) for made in MADE_HERE),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS_ASKED)
+@pytest.mark.parametrize("check", contract.CHECKS, ids=lambda check: check.__name__)
+def test_every_question_works_to_the_end(question: Question, check: Check) -> None:
+    check(question)
+
+
+@pytest.mark.parametrize(
+    ("check", "broken", "told"),
+    [
+        ("states_its_facts", {"__doc__": "A pair?", "kind": "pair"}, "not grade or share or label"),
+        ("every_way_of_filling_in_its_form_has_a_choice", {"choice": lambda *_, **__: "yes"}, r"its choices are \['yes'\]"),
+        ("every_way_of_filling_in_its_form_has_a_choice", {"unsure": ("perhaps",)}, "'perhaps' is none of"),
+        ("another_number_of_predictions_is_refused", {"form": lambda self, candidates: YesNo().form(candidates=1)}, "a form for"),
+        ("its_numbers_can_be_read", {"kind": "grade"}, "'yes' is no number"),
+    ],
+)
+def test_a_question_that_breaks_the_contract_is_told_how(check: str, broken: dict[str, Any], told: str) -> None:
+    question = type("Broken", (YesNo,), broken)()
+    with pytest.raises(ContractError, match=told):
+        getattr(contract, check)(question)
+
+
+def test_a_yes_or_no_about_predictions_scores_the_share_of_yes() -> None:
+    study, votes = list(contract.studies(YesNo()))[2]  # three raters, who say yes, no and unclear in turn
+    assert Counter(vote.choice for vote in votes) == {"yes": 12, "no": 12, "unclear": 12}
+    scores = preferences(study, votes)
+    assert {score.value for score in scores} == {0.5}
+    assert scores[0].details == {"votes": 3, "answers": {"no": 1, "unclear": 1, "yes": 1}}
+    assert {share.value for share in shares_of(study, votes)["asked"].values()} == {0.5}
+    assert "none is said to be good" in str(preferences(*list(contract.studies(Words()))[2])[0].reason)
+
+
+def test_grades_that_some_cannot_give_become_the_median_of_the_others() -> None:
+    study, votes = list(contract.studies(GradeOfClips()))[2]
+    (answer, *_), (attribute, *_) = labels(study, votes).answers, labels(study, votes).attributes
+    assert (answer.answer, attribute.name, attribute.value) == ("50", "grade_of_clip", 50.0)
 
 
 @pytest.mark.parametrize("leaf", ["scene_motion", "camera_motion", "keep_reject"])

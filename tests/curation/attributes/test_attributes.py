@@ -37,7 +37,7 @@ def test_gives_a_value_and_reads_only_what_it_declares(leaf: AttributeLeaf) -> N
     frames = pan_clip("coffee", pixels_per_frame=2, frames=60, width=160, height=120)
     frames.flags.writeable = False
     view = ItemView.of_arrays(luma=luma(frames), truth=frames)
-    if getattr(leaf, "weights", ()) and "INPAINTBENCH_TEST_ASSETS" not in os.environ:
+    if leaf.weights and "INPAINTBENCH_TEST_ASSETS" not in os.environ:
         pytest.skip("its weights are among the test assets")
     value = leaf.measure(view.declaring(leaf.name, leaf.needs))
     assert isinstance(value, str) or (isinstance(value, float) and np.isfinite(value) and value >= 0)
@@ -45,7 +45,7 @@ def test_gives_a_value_and_reads_only_what_it_declares(leaf: AttributeLeaf) -> N
 
 
 def test_does_not_depend_on_where_frames_lie_in_memory(leaf: AttributeLeaf) -> None:
-    if getattr(leaf, "weights", ()) and "INPAINTBENCH_TEST_ASSETS" not in os.environ:
+    if leaf.weights and "INPAINTBENCH_TEST_ASSETS" not in os.environ:
         pytest.skip("its weights are among the test assets")
     frames = pan_clip("coffee", pixels_per_frame=2, frames=13, width=189, height=106)
     expected = leaf.measure(ItemView.of_arrays(luma=luma(frames), truth=frames))

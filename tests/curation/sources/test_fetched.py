@@ -44,7 +44,7 @@ def test_sources_are_found_and_probed_where_they_lie(
 ) -> None:
     # The catalogue is somebody else's; what matters here is that the steps can work with the leaf.
     monkeypatch.setitem(footage.SOURCES._own, "fetched", "inpaintbench.curation.sources.fetched:FetchedSource")
-    monkeypatch.setattr(footage.SOURCES, "_found", None)
+    monkeypatch.setattr(footage.SOURCES, "_addresses", None)
     with WebServer() as server:
         url = server.say("/a b.mp4", Answer(clip_bytes(tmp_path, 1, frames=7)))
         path = write_list(tmp_path / "a.csv", f"{url.replace(' ', '%20')},CC0-1.0,A walk", columns="url,licence,title")

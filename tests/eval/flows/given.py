@@ -36,7 +36,7 @@ class Given:
 @pytest.fixture(name="given")
 def listed(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Given]]:
     """Lists the flow ``given`` among the others."""
-    monkeypatch.setattr(FLOWS, "_found", {**FLOWS.addresses(), "given": f"{__name__}:Given"})
+    monkeypatch.setattr(FLOWS, "_addresses", {**FLOWS.addresses(), "given": f"{__name__}:Given"})
     Given.calls = 0
     yield Given
     Given.flows.clear()

@@ -105,7 +105,7 @@ def corrupted(truth: Frames, hole: Hole, *, fill: int = 0) -> Frames:
 def inpaint(method: Method, frames: Frames, hole: Hole) -> Frames:
     """What the step around a method does, without padding."""
     view = ItemView.of_arrays(item_id="item", input=frames, hole=hole)
-    return method.inpaint(view.declaring(method.name, (*method.needs, *getattr(method, "uses", ()))))
+    return method.inpaint(view.declaring(method.name, (*method.needs, *method.uses)))
 
 
 def psnr(found: Frames, truth: Frames, hole: Hole) -> float:

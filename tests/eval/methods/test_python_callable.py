@@ -53,7 +53,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "callables_of_mine", raising=False)
     found = {"python_callable": "inpaintbench.eval.adapters.python_callable:PythonCallable"}
-    monkeypatch.setattr(METHODS, "_found", METHODS.addresses() | found)
+    monkeypatch.setattr(METHODS, "_addresses", METHODS.addresses() | found)
 
 
 class TestContract(MethodContract):

@@ -43,7 +43,7 @@ FACTS = {
 }
 """Metric -> whether higher is better, decimals, the fewest frames of an item that it measures."""
 BUILT = {metric.name: metric for name in PROTOCOLS for metric in PROTOCOLS.get(name).build_metrics()}
-PLAIN = [name for name in FACTS if not hasattr(METRICS.get(name), "compare")]
+PLAIN = [name for name in FACTS if not METRICS.get(name).of_sets]
 SEVERAL = ("psnr", "ssim", "mse", "lpips", "wnjd")
 """Have an answer for any region, in some protocols for the frame alone."""
 OF_FRAMES_OR_HOLES = [name for name in PLAIN if BUILT[name].regions in (("frame",), ("hole",)) and name not in SEVERAL]
@@ -51,9 +51,7 @@ OF_FRAMES_OR_HOLES = [name for name in PLAIN if BUILT[name].regions in (("frame"
 
 def test_every_metric_states_what_is_expected_of_it() -> None:
     told = {name: METRICS.get(name) for name in METRICS if not name.startswith("reinpaint")}
-    assert {
-        name: (leaf.higher_is_better, leaf.decimals, getattr(leaf, "fewest_frames", 1)) for name, leaf in told.items()
-    } == FACTS
+    assert {name: (leaf.higher_is_better, leaf.decimals, leaf.fewest_frames) for name, leaf in told.items()} == FACTS
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from inpaintbench.deviations import Deviation, of_leaf
+from inpaintbench.deviations import Deviation, holding
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
@@ -68,7 +68,7 @@ def test_every_text_fits_a_cell_of_a_table() -> None:
 def test_conditions_name_constants_that_the_metric_has() -> None:
     for name in METRICS:
         leaf = METRICS.get(name)
-        for one in getattr(leaf, "deviations", ()):
+        for one in leaf.deviations:
             assert set(one.where) <= set(inspect.signature(leaf).parameters), name
 
 
@@ -80,4 +80,4 @@ def test_no_score_depends_on_what_is_stated() -> None:
 
 
 def test_a_leaf_that_states_nothing_deviates_in_nothing() -> None:
-    assert of_leaf(METRICS.get("mse"), {}) == []
+    assert holding(METRICS.get("mse").deviations, {}) == []

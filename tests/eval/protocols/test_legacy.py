@@ -30,7 +30,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> None:
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
         "lama_f1": "inpaintbench.eval.metrics.lama_f1:LamaF1",
     }
-    monkeypatch.setattr(METRICS, "_found", own | METRICS.addresses())
+    monkeypatch.setattr(METRICS, "_addresses", own | METRICS.addresses())
 
 
 @pytest.mark.parametrize("protocol", [LEGACY, LAMA])
@@ -78,7 +78,7 @@ def test_their_weights_are_those_of_their_networks() -> None:
 @pytest.mark.parametrize("protocol", [LEGACY, LAMA])
 def test_files_come_out_as_rows_and_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: Protocol) -> None:
     """With made-up parameters: every metric of every item, and those of sets for all items, which agree with one another."""
-    monkeypatch.setattr(PROTOCOLS, "_found", PROTOCOLS.addresses() | {NAME: "scoring_probes:PROTOCOL"})
+    monkeypatch.setattr(PROTOCOLS, "_addresses", PROTOCOLS.addresses() | {NAME: "scoring_probes:PROTOCOL"})
     smaller = {"size": (80, 70)} if protocol.size else {}  # quicker, and still larger than the window of its SSIM
     installed = protocol.model_copy(update={"name": NAME, **smaller})
     monkeypatch.setattr("scoring_probes.PROTOCOL", installed)

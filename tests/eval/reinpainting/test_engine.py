@@ -11,6 +11,7 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.decibel_variants import mean_of_decibels
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.telea import Telea
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.reinpainting import engine
@@ -41,7 +42,7 @@ def holes(ratio: float = 0.4, count: int = 3) -> list[Hole]:
     return [second_hole(one, square()) for one in drawn]
 
 
-class Truth:
+class Truth(Method):
     """A second method that knows the answer."""
 
     name, version, needs, divisor = "truth", "1", ("input", "hole"), 1

@@ -46,7 +46,7 @@ def learned_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The metrics of ``NAMES`` are in the catalogue while the test runs."""
     own = {name: f"{__name__}:{leaf}" for name, leaf in NAMES.items()}
     sharpness = {"hole_sharpness": "inpaintbench.eval.metrics.hole_sharpness:HoleSharpness"}
-    monkeypatch.setattr(METRICS, "_found", {**METRICS.addresses(), **sharpness, **own})
+    monkeypatch.setattr(METRICS, "_addresses", {**METRICS.addresses(), **sharpness, **own})
     metric_leaf.cache_clear()
     yield
     metric_leaf.cache_clear()

@@ -44,7 +44,7 @@ class Coverage:
         self._tasks = [task for task in study.tasks if not task.gold]
         self._number = {task.task_id: number for number, task in enumerate(self._tasks)}
         self._target = [study.spec_of[task.question].raters_per_task for task in self._tasks]
-        pairs = {label for label, question in study.question_of.items() if question.subject == "pair"}
+        pairs = {label for label, question in study.question_of.items() if question.kind == "pair"}
         self._group: list[Group] = [(one.question, one.candidates if one.question in pairs else ()) for one in self._tasks]
         self._load = [0] * len(self._tasks)
         self._holders: list[set[str]] = [set() for _ in self._tasks]

@@ -181,7 +181,7 @@ class State:
         left_right = vote.sides
         if len(left_right) != 2 or vote.choice not in (*left_right, TIE):
             return
-        if self.study.question_of[vote.question].subject != "pair":
+        if self.study.question_of[vote.question].kind != "pair":
             return
         first, second = sorted(left_right)
         counts = self.pairs.setdefault(vote.question, {}).setdefault((first, second), {"a": 0, "b": 0, "tie": 0})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from inpaintbench.annotate.outcomes.overlap import PRODUCER, overlapping
 from inpaintbench.annotate.outcomes.resolve import VoteLike, counted
-from inpaintbench.annotate.questions.base import Subject
+from inpaintbench.annotate.questions.base import Kind, Question
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
@@ -30,14 +30,15 @@ def preferences(study: Study, votes: Iterable[VoteLike]) -> list[Score]:
     """One score for each question about predictions, method and item, in this order.
 
     Two at a time: ``(wins + ties / 2) / comparisons`` of the method on the item; votes that both are bad are in neither number.
-    One of several: how often it was chosen. One alone: the mean grade. Votes count as in ``resolve.counted``; those of gold
+    One of several: how often it was chosen. One alone: the mean of ``Question.number``, which is the mean grade, the mean share
+    or the share of votes that call it good. Votes count as in ``resolve.counted``; those of gold
     tasks, chosen for being clear, only where a method has no other task on the item. A method without any has None and why.
     ``details`` holds the counts that votes of the item come to, so that nobody needs the journal:
 
     * pairs: ``votes``, ``wins``, ``losses``, ``ties``, ``both_bad`` of the method, and in ``against`` the last four for each
       other method that it was compared with on the item; both methods of a pair tell of the same votes;
     * one of several: ``chosen`` times ``of`` so many;
-    * one alone: ``votes``, and in ``grades`` how many gave each grade that was given.
+    * one alone: ``votes``, and in ``grades`` (``answers`` where these are no grades) how many gave each that was given.
 
     Args:
         study: whose votes they are; its questions about clips are left out.
@@ -116,14 +117,15 @@ def _said_of(row: Score) -> tuple[str, ...]:
 
 def _score(study: Study, key: Key, heard: Sequence[Heard]) -> Score:
     label, method, item_id = key
-    value, reason, details = _MEASURES[study.question_of[label].subject](method, heard)
+    question = study.question_of[label]
+    value, reason, details = _MEASURES[question.kind](question, method, heard)
     if not any(choices for _, choices in heard):
         reason = "no votes yet"
     fingerprint = content_id(study.study_id, VERSION)
     return Score(method, item_id, METRIC, REGION, protocol_of(label), fingerprint, value, reason, details)
 
 
-def _of_pairs(method: str, heard: Sequence[Heard]) -> Measured:
+def _of_pairs(_question: Question, method: str, heard: Sequence[Heard]) -> Measured:
     against = {}
     for candidates, choices in heard:
         (other,) = (name for name in candidates if name != method)
@@ -140,16 +142,21 @@ def _of_pairs(method: str, heard: Sequence[Heard]) -> Measured:
     return (total["wins"] + total["ties"] / 2) / compared, None, details
 
 
-def _of_sets(method: str, heard: Sequence[Heard]) -> Measured:
+def _of_sets(_question: Question, method: str, heard: Sequence[Heard]) -> Measured:
     chosen, of = sum(choices[method] for _, choices in heard), sum(choices.total() for _, choices in heard)
     return (chosen / of if of else None), None, {"chosen": chosen, "of": of}
 
 
-def _of_grades(_method: str, heard: Sequence[Heard]) -> Measured:
-    grades = sum((choices for _, choices in heard), Counter[str]())
-    votes = grades.total()
-    mean = sum(float(grade) * count for grade, count in grades.items()) / votes if votes else None
-    return mean, None, {"votes": votes, "grades": dict(sorted(grades.items()))}
+def _of_numbers(question: Question, _method: str, heard: Sequence[Heard]) -> Measured:
+    told = sum((choices for _, choices in heard), Counter[str]())
+    numbers = {choice: value for choice in told if (value := question.number(choice)) is not None}
+    votes = sum(told[choice] for choice in numbers)
+    mean = sum(value * told[choice] for choice, value in numbers.items()) / votes if votes else None
+    lacking = "no vote is sure" if question.ends() else f"the answers to {question.name!r} are words, and none is said to be good"
+    details = {"votes": told.total(), "grades" if question.kind == "grade" else "answers": dict(sorted(told.items()))}
+    return mean, None if votes else lacking, details
 
 
-_MEASURES: Mapping[Subject, Callable[[str, Sequence[Heard]], Measured]] = {"pair": _of_pairs, "set": _of_sets, "one": _of_grades}
+_MEASURES: Mapping[Kind, Callable[[Question, str, Sequence[Heard]], Measured]] = {
+    "pair": _of_pairs, "best": _of_sets, "grade": _of_numbers, "share": _of_numbers, "label": _of_numbers,
+}  # fmt: skip

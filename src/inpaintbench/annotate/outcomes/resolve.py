@@ -7,25 +7,18 @@ What several votes come to is in ``verdicts``.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from inpaintbench.annotate.outcomes.overlap import PRODUCER, Older, overlapping
 from inpaintbench.annotate.outcomes.verdicts import Verdict, majority, median
-from inpaintbench.annotate.questions.base import Question
-from inpaintbench.annotate.questions.keep_reject import OTHER, REJECT
+from inpaintbench.annotate.questions.base import Question, number
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 from inpaintbench.types import Answer, Attribute
 from inpaintbench.workspace import Workspace
 
-ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
-    "scene_motion": {"water": "bg_scene_motion", "other": "other_scene_motion"},
-    "camera_motion": {"motion": "camera_motion_by_people"},
-}
-"""Question leaf -> part of its form -> the attribute that it becomes. Shares of the view are 0..1, other values are texts."""
 KNOWN = "known beforehand"
 _RECORDS: Mapping[str, tuple[type[Any], str]] = {"attributes": (Attribute, "name"), "answers": (Answer, "question")}
 """Table -> its records, and the field that tells rows of one subject apart."""
@@ -120,8 +113,7 @@ def labels(study: Study, votes: Iterable[VoteLike], *, least_agreement: float = 
 
 
 def _answer(study: Study, task: StudyTask, votes: Sequence[VoteLike], verdict: Verdict) -> Answer:
-    question = study.question_of[task.question]
-    reasons = _reasons(votes) if verdict.answer in (None, REJECT) and question.name == "keep_reject" else None
+    reasons = study.question_of[task.question].reasons(verdict.answer, [vote.given for vote in votes])
     told = "; ".join(filter(None, (verdict.reason, reasons))) or None
     return Answer(task.subject_id, task.question, verdict.answer, told, verdict.votes, verdict.agreement)
 
@@ -130,9 +122,9 @@ def _attributes(
     study: Study, task: StudyTask, votes: Sequence[VoteLike], of_main: Verdict, least_agreement: float
 ) -> list[Attribute]:
     question = study.question_of[task.question]
-    main = question.form(candidates=0).parts[0].name
+    main = question.parts()[0].name
     rows = []
-    for part, name in ATTRIBUTES.get(question.name, {}).items():
+    for part, name in question.attributes.items():
         if part == main:
             verdict = of_main
         elif given := [vote.given[part] for vote in votes if part in vote.given]:
@@ -145,22 +137,22 @@ def _attributes(
 
 def _attribute(subject_id: str, name: str, verdict: Verdict, question: Question) -> Attribute:
     answer, reason = verdict.answer, verdict.reason
-    if answer in _unsure(question):
+    if answer in question.unsure:
         counted_votes = f"by {verdict.agreement:.0%} of {verdict.votes} votes" if verdict.agreement is not None else KNOWN
         answer, reason = None, f"{answer} {counted_votes}"
     if answer is None:
         return Attribute(subject_id, name, None, reason, PRODUCER, question.version)
-    value = float(answer) / 100 if question.scale == "interval" else answer
+    counts_as = None if question.kind == "label" else question.number(answer)
+    value = answer if counts_as is None else counts_as
     return Attribute(subject_id, name, value, None, PRODUCER, question.version)
 
 
 def _verdict(question: Question, part: str, choices: Sequence[str], least_agreement: float) -> Verdict:
-    if question.scale != "interval":
+    options = next(one.options for one in question.parts() if one.name == part)
+    steps = [option.value for option in options if option.value not in question.unsure]
+    if question.kind == "label" or any(number(step) is None for step in steps):  # further parts can be words
         return majority(choices, least_agreement=least_agreement)
-    unsure = _unsure(question)
-    options = next(one.options for one in question.form(candidates=0).parts if one.name == part)
-    steps = [option.value for option in options if option.value not in unsure]
-    return median(choices, steps=steps, unsure=unsure, least_agreement=least_agreement)
+    return median(choices, steps=steps, unsure=question.unsure, least_agreement=least_agreement)
 
 
 def _main_verdict(study: Study, task: StudyTask, votes: Sequence[VoteLike], least_agreement: float) -> Verdict:
@@ -168,7 +160,7 @@ def _main_verdict(study: Study, task: StudyTask, votes: Sequence[VoteLike], leas
     if len(task.gold) == 1:
         return Verdict(task.gold[0], KNOWN, 0, None)
     question = study.question_of[task.question]
-    part = question.form(candidates=0).parts[0].name
+    part = question.parts()[0].name
     verdict = _verdict(question, part, [vote.choice for vote in votes], least_agreement)
     if verdict.answer is None or _may_be_right(verdict.answer, task.gold, question):
         return verdict
@@ -181,13 +173,8 @@ def _may_be_right(answer: str, right: Sequence[str], question: Question) -> bool
     """A median lies between steps: it is right from the smallest to the largest number that is."""
     if not right or answer in right:
         return True
-    numbers = [float(one) for one in right if one not in _unsure(question)] if question.scale == "interval" else []
-    return bool(numbers) and answer not in _unsure(question) and min(numbers) <= float(answer) <= max(numbers)
-
-
-def _unsure(question: Question) -> tuple[str, ...]:
-    """Choices that are no value; questions of other packages may have none to tell."""
-    return tuple(getattr(question, "unsure", ()))
+    value, numbers = number(answer), [value for one in right if (value := number(one)) is not None]
+    return question.kind != "label" and value is not None and bool(numbers) and min(numbers) <= value <= max(numbers)
 
 
 def _name(study: Study, task: StudyTask, attribute: str) -> str:
@@ -195,14 +182,6 @@ def _name(study: Study, task: StudyTask, attribute: str) -> str:
     spec = study.spec_of[task.question]
     alone = sum(one.leaf == spec.leaf for one in study.file.questions) == 1
     return attribute if alone or spec.label == spec.leaf else f"{attribute}_{spec.label}"
-
-
-def _reasons(votes: Sequence[VoteLike]) -> str:
-    """What raters gave for rejecting, the most frequent first, with their words."""
-    given = [vote.given for vote in votes if vote.choice == REJECT]
-    # Imported votes may say that they reject and not why.
-    told = [f"{OTHER}: {one['reason_text']}" if one["reason"] == OTHER else one["reason"] for one in given if "reason" in one]
-    return "; ".join(reason for reason, _ in Counter(told).most_common())
 
 
 def step_of(study: Study) -> str:

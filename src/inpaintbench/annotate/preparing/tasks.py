@@ -11,12 +11,10 @@ from itertools import combinations
 from inpaintbench.annotate.preparing.candidates import Candidates
 from inpaintbench.annotate.preparing.gold import Asked, Gold
 from inpaintbench.annotate.preparing.subjects import StudySubject
-from inpaintbench.annotate.questions.base import PLACE, Option
+from inpaintbench.annotate.questions.base import PLACE, SHOWN, Option
 from inpaintbench.annotate.questions.base import Subject as Shows
 from inpaintbench.annotate.study import QuestionSpec, StudyFile, StudyTask, build_question, task_id
 from inpaintbench.errors import InputError
-
-_FEWEST = {"clip": 0, "one": 1, "pair": 2, "set": 2}
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def _checked(spec: QuestionSpec, *, file: StudyFile, methods: Sequence[str]) -> 
         raise InputError(
             f"question {spec.label!r} is about predictions, but the subjects are clips of a workspace; name a dataset and runs"
         )
-    if len(methods) < _FEWEST[shows]:
+    if len(methods) < SHOWN[shows]:
         raise InputError(
             f"question {spec.label!r} compares methods, but the runs have only {', '.join(methods)}; add a run of another method"
         )
@@ -79,8 +77,7 @@ def _check_suggestion(spec: QuestionSpec, shows: Shows) -> None:
 
 def main_options(spec: QuestionSpec, *, shows: Shows, methods: int) -> tuple[Option, ...]:
     """The options of the question's main part, where there are so many methods."""
-    shown = {"clip": 0, "one": 1, "pair": 2, "set": methods}[shows]
-    return build_question(spec).form(candidates=shown).parts[0].options
+    return build_question(spec).form(candidates=methods if shows == "set" else SHOWN[shows]).parts[0].options
 
 
 def draft(
@@ -104,7 +101,7 @@ def draft(
 def _sets(shows: Shows, methods: Sequence[str]) -> list[tuple[str, ...]]:
     if shows == "set":
         return [tuple(methods)]
-    return list(combinations(methods, _FEWEST[shows]))
+    return list(combinations(methods, SHOWN[shows]))
 
 
 def finished(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-QUESTIONS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.annotate.questions.base import Question
+
+QUESTIONS: Catalogue[type[Question]] = Catalogue(
     "question",
     {
         "scene_motion": "inpaintbench.annotate.questions.scene_motion:SceneMotion",
@@ -14,6 +19,7 @@ QUESTIONS = Catalogue(
         "best_of": "inpaintbench.annotate.questions.best_of:BestOf",
         "mean_opinion": "inpaintbench.annotate.questions.mean_opinion:MeanOpinion",
     },
+    base="inpaintbench.annotate.questions.base:Question",
 )
 
 __all__ = ["QUESTIONS"]

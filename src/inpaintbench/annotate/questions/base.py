@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal
 
+from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import InputError
 
 Subject = Literal["clip", "one", "pair", "set"]
 """What one task shows: a clip to be labelled; one, two or all of the predictions of an item."""
 Scale = Literal["nominal", "ordinal", "interval"]
 """Of the main answers, for agreement: only equal or not; ranked; numbers."""
+Kind = Literal["grade", "share", "label", "pair", "best"]
+"""What the main answers are: numbers of a scale of grades; shares in per cent; words; which of two; which of several."""
+SCALES: Mapping[Kind, Scale] = {
+    "grade": "ordinal", "share": "interval", "label": "nominal", "pair": "nominal", "best": "nominal",
+}  # fmt: skip
+_KINDS: Mapping[Scale, Kind] = {"ordinal": "grade", "interval": "share", "nominal": "label"}
+SHOWN: Mapping[Subject, int] = {"clip": 0, "one": 1, "pair": 2, "set": 2}
+"""Predictions that a task shows, of a set at least."""
 PLACE = "place-"
 """Begins the option that chooses the candidate shown at a place, counted from 0: ``place-0`` is the left of two."""
 TEXT_LIMIT = 500
@@ -76,25 +87,70 @@ PLAYER_KEYS = frozenset(
 skip. Options use others: digits, Enter and the letters that are left."""
 
 
-class Question(Protocol):
+class Question(Leaf, ABC):
     """A leaf. Its constants come from the study file.
 
-    Votes are counted over what ``choice`` gives: for labels the value of the main part, for comparisons the name of the chosen
-    candidate or ``tie``, ``both_bad``.
+    Votes are counted over what ``choice`` gives: for a pair or the best of several the name of the chosen candidate or ``tie``,
+    ``both_bad``; else the value of the main part.
     """
 
-    name: ClassVar[str]
-    version: ClassVar[str]
-    subject: ClassVar[Subject]
-    scale: ClassVar[Scale]
+    subject: Subject
+    kind: Kind
+    """What its main answers are, from which all follows that is done with votes."""
+    scale: Scale
+    """That of ``kind``."""
+    unsure: tuple[str, ...] = ()
+    """Choices that are no value: missing for agreement, labels, medians and means."""
+    good: tuple[str, ...] = ()
+    """Of a label: the choices that speak for a prediction, whose share among the sure votes is its score."""
+    attributes: Mapping[str, str] = {}
+    """Of a clip: part of the form -> the attribute that its answer becomes."""
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "kind" not in vars(cls) and hasattr(cls, "scale"):  # questions used to state their scale alone
+            cls.kind = {"pair": "pair", "set": "best"}.get(cls.subject) or _KINDS[cls.scale]  # type: ignore[assignment]
+        elif hasattr(cls, "kind"):
+            cls.scale = SCALES[cls.kind]
+
+    @abstractmethod
     def form(self, *, candidates: int) -> Form:
         """The form of a task that shows ``candidates`` predictions (0 for clips)."""
-        ...
 
+    @abstractmethod
     def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:
         """The main answer, in the names of what was shown; call ``checked`` first."""
-        ...
+
+    def reasons(self, answer: str | None, given: Sequence[Mapping[str, str]]) -> str | None:  # noqa: ARG002 - few ask for any
+        """Why the ``given`` forms came to ``answer`` (None = to no answer), in words of raters; None where they said nothing."""
+        return None
+
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of its form; of a set of predictions those of a task that shows two."""
+        return self.form(candidates=SHOWN[self.subject]).parts
+
+    def number(self, choice: str) -> float | None:
+        """What ``choice`` counts as in means: a grade, a share of 0..1, 1 or 0 for a label that is good or not; else None."""
+        if choice in self.unsure or (self.kind == "label" and not self.good):
+            return None
+        if self.kind == "label":
+            return float(choice in self.good)
+        value = number(choice) if self.kind in ("grade", "share") else None
+        return value / 100 if value is not None and self.kind == "share" else value
+
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the largest ``number`` of its answers; None where they have none."""
+        numbers = [value for option in self.parts()[0].options if (value := self.number(option.value)) is not None]
+        return (min(numbers), max(numbers)) if numbers else None
+
+
+def number(text: str) -> float | None:
+    """A finite number, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def checked(form: Form, given: Mapping[str, Any]) -> dict[str, str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Scale, Subject, candidate
+from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Question, candidate
 from inpaintbench.errors import InputError
 
 FEWEST, MOST = 2, 9
@@ -16,13 +15,13 @@ _NOTE = (
 )
 
 
-class BestOf:
+class BestOf(Question):
     """One of the 2 to 9 predictions in a row, by the keys 1 to 9 from left to right."""
 
-    name: ClassVar[str] = "best_of"
-    version: ClassVar[str] = "1"
-    subject: ClassVar[Subject] = "set"
-    scale: ClassVar[Scale] = "nominal"
+    name = "best_of"
+    version = "1"
+    subject = "set"
+    kind = "best"
 
     def form(self, *, candidates: int) -> Form:
         """One part, ``best``; ``InputError`` for fewer than 2 or more than 9 candidates."""

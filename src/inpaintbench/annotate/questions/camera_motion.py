@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from inpaintbench.annotate.questions.base import Form, Option, Part, Scale, Subject
+from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
 UNCLEAR = "unclear"
@@ -16,15 +15,15 @@ _NOTE = (
 )
 
 
-class CameraMotion:
+class CameraMotion(Question):
     """Low or high camera motion over the clip, or unclear where it lies between."""
 
-    name: ClassVar[str] = "camera_motion"
-    version: ClassVar[str] = "1"
-    subject: ClassVar[Subject] = "clip"
-    scale: ClassVar[Scale] = "nominal"
-    unsure: ClassVar[tuple[str, ...]] = (UNCLEAR,)
-    """Choices that are no value: missing for agreement and labels."""
+    name = "camera_motion"
+    version = "1"
+    subject = "clip"
+    kind = "label"
+    unsure = (UNCLEAR,)
+    attributes: Mapping[str, str] = {"motion": "camera_motion_by_people"}
 
     def form(self, *, candidates: int) -> Form:
         """One part, ``motion``; ``InputError`` where there are candidates."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from inpaintbench.annotate.questions.base import Form, Option, Part, Scale, Subject
+from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
 KEEP, REJECT, OTHER = "keep", "reject", "other"
@@ -25,15 +25,13 @@ _NOTE = (
 )
 
 
-class KeepReject:
+class KeepReject(Question):
     """Keep or reject, and the reason for rejecting."""
 
-    name: ClassVar[str] = "keep_reject"
-    version: ClassVar[str] = "1"
-    subject: ClassVar[Subject] = "clip"
-    scale: ClassVar[Scale] = "nominal"
-    unsure: ClassVar[tuple[str, ...]] = ()
-    """No choice is a missing value: every rater decides."""
+    name = "keep_reject"
+    version = "1"
+    subject = "clip"
+    kind = "label"
 
     def form(self, *, candidates: int) -> Form:
         """Part ``verdict``, then ``reason`` for what is rejected; ``InputError`` where there are candidates."""
@@ -53,3 +51,12 @@ class KeepReject:
     def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - clips show no candidates
         """``keep`` or ``reject``."""
         return given["verdict"]
+
+    def reasons(self, answer: str | None, given: Sequence[Mapping[str, str]]) -> str | None:
+        """Why raters rejected, the most frequent reason first, with their words; None of clips that are kept."""
+        if answer == KEEP:
+            return None
+        # Imported votes may say that they reject and not why.
+        told = [one for one in given if "reason" in one]
+        words = [f"{OTHER}: {one['reason_text']}" if one["reason"] == OTHER else one["reason"] for one in told]
+        return "; ".join(reason for reason, _ in Counter(words).most_common()) or None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from inpaintbench.annotate.questions.base import Form, Option, Part, Scale, Subject
+from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
 GRADES = ("Bad", "Poor", "Fair", "Good", "Excellent")
@@ -13,13 +12,13 @@ GRADES = ("Bad", "Poor", "Fair", "Good", "Excellent")
 _NOTE = "Watch the clip once and grade how good it looks as a whole. Use the whole scale."
 
 
-class MeanOpinion:
+class MeanOpinion(Question):
     """A grade of 1 to 5; the mean over raters is the mean opinion score."""
 
-    name: ClassVar[str] = "mean_opinion"
-    version: ClassVar[str] = "1"
-    subject: ClassVar[Subject] = "one"
-    scale: ClassVar[Scale] = "ordinal"
+    name = "mean_opinion"
+    version = "1"
+    subject = "one"
+    kind = "grade"
 
     def form(self, *, candidates: int) -> Form:
         """One part, ``grade``; ``InputError`` unless there is one candidate."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Scale, Subject, candidate
+from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Question, candidate
 from inpaintbench.errors import InputError
 
 TIE, BOTH_BAD = "tie", "both_bad"
@@ -16,7 +15,7 @@ _NOTE = (
 _BAD_NOTE = " Choose both bad when neither could be used, even if one is a little less bad."
 
 
-class Pairwise:
+class Pairwise(Question):
     """A, B or hard to distinguish; both bad too where it is asked for.
 
     The keys 1, 2, 3 lie under one hand in the order of the screen: left, neither, right; 4 is both bad. The arrows stay with
@@ -26,10 +25,10 @@ class Pairwise:
         both_bad: offer that neither is any good. It is a verdict of its own and no tie.
     """
 
-    name: ClassVar[str] = "pairwise"
-    version: ClassVar[str] = "1"
-    subject: ClassVar[Subject] = "pair"
-    scale: ClassVar[Scale] = "nominal"
+    name = "pairwise"
+    version = "1"
+    subject = "pair"
+    kind = "pair"
 
     def __init__(self, *, both_bad: bool = False) -> None:
         if not isinstance(both_bad, bool):

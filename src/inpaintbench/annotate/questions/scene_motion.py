@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from inpaintbench.annotate.questions.base import Form, Option, Part, Scale, Subject
+from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
 SHARES = ("0", "5", "10", "25", "50", "75", "100")
@@ -18,18 +17,18 @@ _NOTE = (
 )
 
 
-class SceneMotion:
+class SceneMotion(Question):
     """The share of the view that is large running bodies of water, and the share that other background motion fills.
 
     The first decides DEVIL's slices of background scene motion (CVPR 2022, section 4.2).
     """
 
-    name: ClassVar[str] = "scene_motion"
-    version: ClassVar[str] = "1"
-    subject: ClassVar[Subject] = "clip"
-    scale: ClassVar[Scale] = "interval"
-    unsure: ClassVar[tuple[str, ...]] = (UNCLEAR,)
-    """Choices that are no value: missing for agreement and medians."""
+    name = "scene_motion"
+    version = "1"
+    subject = "clip"
+    kind = "share"
+    unsure = (UNCLEAR,)
+    attributes: Mapping[str, str] = {"water": "bg_scene_motion", "other": "other_scene_motion"}
 
     def form(self, *, candidates: int) -> Form:
         """Two parts, ``water`` and ``other``, on the same scale; ``InputError`` where there are candidates."""

@@ -25,7 +25,7 @@ _MARGIN = 0.06
 def comparison_panels(material: Material, label: str) -> str:
     """Ranking, wins, rates, sides, agreement and disputed tasks."""
     question, votes = material.study.question_of[label], material.by_question[label]
-    pairs = question.subject == "pair"
+    pairs = question.kind == "pair"
     own, ranking = outcomes(votes), material.rankings.get(label)
     answers = answers_of(votes, label, pairs=pairs)
     clusters = {task.task_id: task.cluster for task in material.tasks[label]}

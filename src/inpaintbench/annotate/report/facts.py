@@ -184,7 +184,7 @@ def repeated(votes: Sequence[ReportVote]) -> Proportion:
 def _agreement_with_others(material: Material) -> dict[str, Share]:
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for label, question in material.study.question_of.items():
-        answers = answers_of(material.votes, label, pairs=question.subject == "pair")
+        answers = answers_of(material.votes, label, pairs=question.kind == "pair")
         for rater, share in agreement_by_rater(answers, scheme_of(question)).items():
             if share.value is not None:
                 sums[rater][0] += share.value * share.units

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.annotate.events import ANCHORED
-from inpaintbench.annotate.questions.base import Part, Question
+from inpaintbench.annotate.questions.base import Part, Question, number
 from inpaintbench.annotate.report.agreeing import agreement_panel, confusion_panel, disputed_panel, ordered_colours
 from inpaintbench.annotate.report.facts import Estimate, Proportion
 from inpaintbench.annotate.report.markup import PALETTE, colour, count, decimal, folded, method_name, panel, percent
 from inpaintbench.annotate.report.plots import axis, bars, heat, whisker
 from inpaintbench.annotate.report.records import Material, ReportVote
 from inpaintbench.annotate.statistics.agreement import confusion_with
-from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, number, scheme_of
-from inpaintbench.annotate.statistics.shares import OPINIONS, mean_opinion, opinions_of
+from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, scheme_of
+from inpaintbench.annotate.statistics.shares import mean_opinion, opinions_of
 
 _MOST_COLOURED = 4
 _ANCHORED = (
@@ -38,7 +38,7 @@ def labelling_panels(material: Material, label: str) -> str:
     machine = _suggestion_panels(material, label, names=names)
     between = confusion_panel(answers, scheme, names=names, inside=len(machine) % 2 == 0)
     found = [
-        _grades(votes, material.methods, values=list(names)) if question.subject == "one" else "",
+        _grades(votes, material.methods, question=question) if question.subject == "one" else "",
         _distribution(parts[0], answers, title="Answers", below="" if len(machine) % 2 else between),
         agreement_panel(answers, scheme, clusters=clusters),
         between if len(machine) % 2 else "",
@@ -50,8 +50,7 @@ def labelling_panels(material: Material, label: str) -> str:
 
 
 def _form_parts(material: Material, label: str) -> tuple[Part, ...]:
-    question = material.study.question_of[label]
-    return question.form(candidates=1 if question.subject == "one" else 0).parts
+    return material.study.question_of[label].parts()
 
 
 def _colours(scheme: Scheme) -> dict[str, str]:
@@ -154,18 +153,18 @@ def _distance(votes: Sequence[ReportVote], reference: Mapping[str, str], questio
     return f" On average people answer {told}."
 
 
-def method_grades(votes: Sequence[ReportVote]) -> dict[str, tuple[Estimate, Proportion]]:
+def method_grades(votes: Sequence[ReportVote], question: Question) -> dict[str, tuple[Estimate, Proportion]]:
     """Method -> mean grade with its 95 % interval over sources, and votes over all votes; ``unclear`` is left out."""
-    graded = [vote for vote in votes if number(vote.choice) is not None]
-    found = mean_opinion(opinions_of(graded), scale=OPINIONS)
+    found = mean_opinion(opinions_of(votes, question), scale=question.ends())
     return {method: (Estimate(one.value, one.low, one.high), Proportion(one.n, len(votes))) for method, one in found.items()}
 
 
-def _grades(votes: Sequence[ReportVote], methods: Sequence[str], *, values: Sequence[str]) -> str:
-    found = method_grades(votes)
+def _grades(votes: Sequence[ReportVote], methods: Sequence[str], *, question: Question) -> str:
+    found = method_grades(votes, question)
     if not found:
         return ""
-    marks = {float(value): value for value in values if number(value) is not None}
+    values = [option.value for option in question.parts()[0].options]
+    marks = {place: value for value in values if (place := question.number(value)) is not None}
     low, high = min(marks), max(marks)
     rows = "".join(
         f'<div class="row"><span>{method_name(method, methods)}</span>'

@@ -8,6 +8,7 @@ from importlib import resources
 from string import Template
 from urllib.parse import quote
 
+from inpaintbench.annotate.questions.base import SHOWN
 from inpaintbench.annotate.report.comparisons import comparison_panels, dimensions_panel
 from inpaintbench.annotate.report.facts import coverage, median_seconds
 from inpaintbench.annotate.report.labelling import labelling_panels, read_by_raters
@@ -61,7 +62,7 @@ def title_of(material: Material, label: str) -> str:
     spec, question = material.study.spec_of[label], material.study.question_of[label]
     if spec.title or spec.name:
         return spec.title or label.replace("_", " ").capitalize()
-    return question.form(candidates={"clip": 0, "one": 1, "pair": 2, "set": 2}[question.subject]).title
+    return question.form(candidates=SHOWN[question.subject]).title
 
 
 def _question(material: Material, label: str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.questions.base import Question, Scale
+from inpaintbench.annotate.questions.base import Question, Scale, number
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.errors import InputError
 
@@ -57,16 +56,16 @@ def scheme_of(question: Question, *, part: str | None = None) -> Scheme:
     What a question calls ``unsure`` is missing, and on an interval scale whatever is no number. Parts that offer the same as the
     main one have its scale; others are nominal.
     """
-    if question.subject == "pair":
+    if question.kind == "pair":
         return Scheme(values=(FIRST, SECOND, TIE, BOTH_BAD), alike=(FIRST, SECOND))
-    if question.subject == "set":
+    if question.kind == "best":
         return Scheme()
-    parts = question.form(candidates=1 if question.subject == "one" else 0).parts
+    parts = question.parts()
     offered = {one.name: tuple(option.value for option in one.options) for one in parts}
     main = offered[parts[0].name]
     values = main if part is None else offered[part]
     scale: Scale = question.scale if values == main else "nominal"
-    unsure = {value for value in getattr(question, "unsure", ()) if value in values}
+    unsure = {value for value in question.unsure if value in values}
     if scale == "interval":
         unsure |= {value for value in values if number(value) is None}
     return Scheme(scale, values, frozenset(unsure))
@@ -123,12 +122,3 @@ def _ordered(answers: Answers, scheme: Scheme) -> tuple[str, ...]:
     if scheme.scale == "interval" and (strange := [value for value in values if number(value) is None]):
         raise InputError(f"{strange[0]!r} is no number; an interval scale needs numbers, or count it as missing")
     return tuple(values)
-
-
-def number(value: str) -> float | None:
-    """A finite number, or None."""
-    try:
-        found = float(value)
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None

@@ -13,14 +13,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from inpaintbench.annotate.questions.base import Question
 from inpaintbench.annotate.statistics.design import Reals
 from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
 from inpaintbench.claims import Estimated, clustered_mean, share_interval, students_t, too_few
 from inpaintbench.errors import InputError
 
 FEWEST_PAIRS = 3
-OPINIONS = (1.0, 5.0)
-"""Ends of the scale of mean opinions."""
 
 
 class Choice(NamedTuple):
@@ -74,9 +73,10 @@ def choices_of(votes: Iterable[Chosen]) -> list[Choice]:
     return [Choice(str(number), vote.choice, vote.cluster) for number, vote in enumerate(votes)]
 
 
-def opinions_of(votes: Iterable[Chosen]) -> list[Opinion]:
-    """Grades with their method and source."""
-    return [Opinion(vote.candidates[0], float(vote.choice), vote.cluster) for vote in votes]
+def opinions_of(votes: Iterable[Chosen], question: Question) -> list[Opinion]:
+    """What answers about one prediction count as, with their method and source; those that are no number are left out."""
+    numbers = ((vote, question.number(vote.choice)) for vote in votes)
+    return [Opinion(vote.candidates[0], value, vote.cluster) for vote, value in numbers if value is not None]
 
 
 def selection_frequency(choices: Sequence[Choice], methods: Sequence[str], *, level: float = 0.95) -> dict[str, Estimated]:

@@ -12,7 +12,6 @@ from inpaintbench.annotate.questions.base import Subject
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.annotate.statistics.ranking import Comparison, Ranking, rank
 from inpaintbench.annotate.statistics.shares import (
-    OPINIONS,
     choices_of,
     dimension_correlations,
     mean_opinion,
@@ -63,8 +62,9 @@ def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estima
             methods = sorted({name for vote in own for name in vote.candidates})
             found[label] = selection_frequency(choices_of(own), methods, level=level)
     for label in labels_of(study, "one"):
-        if own := by_label[label]:
-            found[label] = mean_opinion(opinions_of(own), scale=OPINIONS, level=level)
+        question = study.question_of[label]
+        if opinions := opinions_of(by_label[label], question):
+            found[label] = mean_opinion(opinions, scale=question.ends(), level=level)
     return found
 
 

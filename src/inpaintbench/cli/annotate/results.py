@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
+from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.write import write_report
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.agreement import confusion as coincidences
@@ -88,9 +89,8 @@ def asked_parts(study: Study, votes: Sequence[Vote]) -> list[AskedPart]:
     """Every decision that raters made by choosing; of the further ones of a form those that anybody was asked for."""
     found = []
     for label, question in study.question_of.items():
-        shown = {"clip": 0, "one": 1, "pair": 2, "set": 2}[question.subject]
-        main, *further = [part.name for part in question.form(candidates=shown).parts if part.options]
-        answers = answers_of(votes, label, pairs=question.subject == "pair")
+        main, *further = [part.name for part in question.parts() if part.options]
+        answers = answers_of(votes, label, pairs=question.kind == "pair")
         found.append(AskedPart(label, main, scheme_of(question), answers))
         for part in further:
             if some := answers_of(votes, label, part=part):
@@ -111,11 +111,17 @@ def ranking(study: InStudy, database: Database = None) -> None:
     for label, one in rankings.items():
         _print_ranking(label, one)
     for label, of_methods in shares.items():
-        what = "mean opinion" if found.study.question_of[label].subject == "one" else "selection frequency"
+        what = _SHARES[found.study.question_of[label].kind]
         ordered = sorted(of_methods.items(), key=lambda pair: -pair[1].value)
         rows = [(name, one.value, one.low, one.high, one.n, one.reason) for name, one in ordered]
-        columns = ["method", what, "from", "to", "answers" if what == "mean opinion" else "tasks", "note"]
+        columns = ["method", what, "from", "to", "tasks" if what == "selection frequency" else "answers", "note"]
         console.print_table(label, columns, rows)
+
+
+_SHARES: Mapping[Kind, str] = {
+    "grade": "mean opinion", "share": "mean share", "label": "called good", "best": "selection frequency",
+}  # fmt: skip
+"""Kind of answer -> what the number of a method is."""
 
 
 def _print_ranking(label: str, one: Ranking) -> None:

@@ -1,8 +1,15 @@
 """What is measured on a clip: one number or word per clip, to which thresholds are applied later."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-ATTRIBUTES = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.curation.attributes.base import AttributeLeaf
+
+ATTRIBUTES: Catalogue[type[AttributeLeaf]] = Catalogue(
     "attribute",
     {
         "camera_motion": "inpaintbench.curation.attributes.camera_motion:CameraMotion",
@@ -25,4 +32,5 @@ ATTRIBUTES = Catalogue(
         "perceptual_hash": "inpaintbench.curation.attributes.perceptual_hash:PerceptualHash",
         "warp_valid_share": "inpaintbench.curation.attributes.warp_valid_share:WarpValidShare",
     },
+    base="inpaintbench.curation.attributes.base:AttributeLeaf",
 )

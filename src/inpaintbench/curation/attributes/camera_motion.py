@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.curation.attributes.alignment_support import CONTRADICTED, Views
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
@@ -57,7 +58,7 @@ SCALES = (0.3, 3.0)
 """RANSAC nearly always returns *some* matrix; one outside these bounds, or with fewer inliers, is a failed alignment."""
 
 
-class CameraMotion:
+class CameraMotion(AttributeLeaf):
     """The fourth largest share of the view lost between any two of ten frames, in both directions of time.
 
     The time between the frames follows the length of the clip: up to 81 frames in a clip of 90, up to 36 in one of 45.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.camera_motion import Losses, Matrices, losses_from_transforms, pair_losses, sampled_indices
 from inpaintbench.view import ItemView
 
 
-class CameraMotionPerFrame:
+class CameraMotionPerFrame(AttributeLeaf):
     """The share of the view that the camera leaves behind per frame, over a reach of about 36 frames.
 
     ``camera_motion`` looks up to 81 frames ahead in a clip of 90 frames but 36 in one of 45, so the same pan scores twice as

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_field import motion_field
 from inpaintbench.view import ItemView
 
 
-class CameraSpeed:
+class CameraSpeed(AttributeLeaf):
     """Mean speed at which the camera alone displaces the points of the view, over about 0.15 s at a time.
 
     The companion of ``residual_motion``, in the same unit and from the same split. Unlike ``camera_motion`` it does not depend

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.exposure import BLACK, WHITE
 from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.view import ItemView
 
 
-class ClippedFraction:
+class ClippedFraction(AttributeLeaf):
     """Mean share of a few frames whose coded luma is black or darker, or white or brighter. Black bars count."""
 
     name = "clipped_fraction"

@@ -8,13 +8,14 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
 
 
-class CutScore:
+class CutScore(AttributeLeaf):
     """The largest scene-change score that FFmpeg's ``select`` filter gives to a frame of the clip.
 
     The score of a frame is the smaller of its mean absolute luma difference to the frame before, in levels, and of that

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.view import ItemView
 
@@ -11,7 +12,7 @@ BLACK, WHITE = 16, 235
 """Coded luma of black and white in limited range (ITU-R BT.601 and BT.709)."""
 
 
-class Exposure:
+class Exposure(AttributeLeaf):
     """Mean coded luma of a few frames, between black (0) and white (1)."""
 
     name = "exposure"

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.signal import savgol_coeffs, savgol_filter
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
@@ -21,7 +22,7 @@ FEWEST_FRAMES = 5
 PERIOD_SECONDS = 0.75
 
 
-class Flicker:
+class Flicker(AttributeLeaf):
     """Root mean square of the view's brightness about its own trend, in levels.
 
     The brightness is the running sum of its change from frame to frame, and that the mean over cells of the view without the

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.errors import InputError
 from inpaintbench.models import yolox
 from inpaintbench.view import ItemView
 
 
-class ForegroundFraction:
+class ForegroundFraction(AttributeLeaf):
     """Mean share of ten frames that lies in boxes of objects with scores above ``score_threshold``.
 
     ``classes`` are the kinds that count, by their COCO names; all 80 when empty. Ten frames as published, or all of fewer.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.bars import find_bars
 from inpaintbench.view import ItemView
 
 
-class Letterbox:
+class Letterbox(AttributeLeaf):
     """Share of the view that letterbox and pillarbox bars take, averaged over the frames.
 
     Bars are found as for whole sources, in at most ``looks`` frames spread over the clip: one frame shows what stays, and a

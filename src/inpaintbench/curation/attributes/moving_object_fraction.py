@@ -5,11 +5,12 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_field import Mask, PairMotion, motion_field
 from inpaintbench.view import ItemView
 
 
-class MovingObjectFraction:
+class MovingObjectFraction(AttributeLeaf):
     """Mean share of the view in compact regions that move as one, apart from the camera and from what surrounds them.
 
     A proxy for foreground objects that needs no weights: an object keeps its look along its motion and stands out from its

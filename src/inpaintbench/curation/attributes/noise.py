@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.exposure import BLACK, WHITE
 from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.errors import NotMeasurable
@@ -24,7 +25,7 @@ MOST_CLIPPED = 0.1
 SMALLEST_SIDE = 16
 
 
-class Noise:
+class Noise(AttributeLeaf):
     """Standard deviation of the noise in coded luma, the median over a few frames.
 
     What counts is independent from pixel to pixel: noise that a codec or an enlargement has smoothed is measured too low, and a

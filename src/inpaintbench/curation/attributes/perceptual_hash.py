@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
@@ -36,7 +37,7 @@ MOST_UNEVEN = 0.02
 """Of a side: how much wider one of two bars is than the other at most."""
 
 
-class PerceptualHash:
+class PerceptualHash(AttributeLeaf):
     """64-bit hashes of the frames on screen at 0, 1/6, 2/6, ... seconds, for finding near-duplicates.
 
     The value is the rate and then a hash of 16 hexadecimal digits, or ``-`` for a flat frame, for each time, divided by blanks.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_field import motion_field, parallax
 from inpaintbench.view import ItemView
 
 
-class ResidualConfidence:
+class ResidualConfidence(AttributeLeaf):
     """Product of four shares: view with texture, votes that agree on the camera, pairs with a camera, and 1 - parallax.
 
     Votes above ``enough_agreement`` count as full agreement, because moving water and objects rightly do not agree. Parallax

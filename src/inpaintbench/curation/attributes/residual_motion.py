@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_field import motion_field
 from inpaintbench.view import ItemView
 
 
-class ResidualMotion:
+class ResidualMotion(AttributeLeaf):
     """Mean speed over the view of what moves beyond the camera, still parts counted as 0: the scene's share of the flow.
 
     In the same unit as ``camera_speed``, which it completes. It grows with how much of the view moves and with how fast.

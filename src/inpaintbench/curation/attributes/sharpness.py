@@ -10,12 +10,13 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.view import ItemView
 
 
-class Sharpness:
+class Sharpness(AttributeLeaf):
     """Median over a few frames of the part of neighbouring pixels' differences that a box of nine pixels takes away.
 
     The lesser of the two directions counts, as published, so a frame that motion has smeared along one of them is not sharp.

@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.camera_motion import pair_matrices, sampled_indices
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
@@ -40,7 +41,7 @@ JOINED = 4 / 416
 """Gaps of twice this, in widths of the view, between the edges of one overlay are filled."""
 
 
-class StaticOverlay:
+class StaticOverlay(AttributeLeaf):
     """Share of the view inside edges that stay in place while the scene moves across them.
 
     The inside of a large plain shape has no edges and does not count. Bars at the border of the view do.

@@ -11,12 +11,13 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.models import text_detection
 from inpaintbench.view import ItemView
 
 
-class TextOverlayFraction:
+class TextOverlayFraction(AttributeLeaf):
     """Mean share of a few frames that lies in boxes of text lines, of overlays and of the scene alike.
 
     A frame goes in with its longer side at ``longer_side`` pixels. Letters of 1/40 of the height of a landscape view are still

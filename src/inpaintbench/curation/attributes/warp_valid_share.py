@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.view import ItemView
 
@@ -14,7 +15,7 @@ ENOUGH = 0.7
 """Valid share from which FF-alpha has a value. Source: EditBoard's released code."""
 
 
-class WarpValidShare:
+class WarpValidShare(AttributeLeaf):
     """Mean share of pixels that a frame, warped by the flow to the next, predicts to within ``most_difference`` grey levels.
 
     EditBoard (AAAI 2025), as its released code does it: Farneback flow of the grey frames forwards, read at the target pixel and

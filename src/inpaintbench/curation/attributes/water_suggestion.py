@@ -5,12 +5,13 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_camera import Map
 from inpaintbench.curation.attributes.motion_field import MotionField, motion_field
 from inpaintbench.view import ItemView
 
 
-class WaterSuggestion:
+class WaterSuggestion(AttributeLeaf):
     """Share of the view in large regions that keep moving by themselves while their look keeps changing.
 
     Solid things that move, and the parallax of a travelling camera, keep their look along their motion; running water does

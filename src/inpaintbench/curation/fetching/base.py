@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from inpaintbench.catalogue import Leaf
 from inpaintbench.download import Limits, Received
 
 
@@ -53,20 +55,18 @@ class Fetched:
     rendition: str | None = None
 
 
-class FetcherLeaf(Protocol):
+class Fetcher(Leaf, ABC):
     """A place on a network. Constants are keyword-only constructor arguments, JSON-able and without secrets.
 
     Keys and secrets come from the environment, and appear in no table, log or error.
     """
 
-    name: str
-    version: str
     media: str
     """``video`` or ``image``: what the files are."""
+    reads_list: bool = False
+    """Whether its candidates stand in a list of the user's own, which is read again for its word on licences."""
 
-    # A leaf whose candidates stand in a list of the user's own has ``reads_list = True``: the list is read again for its word on
-    # licences.
-
+    @abstractmethod
     def candidates(self) -> Iterator[Candidate]:
         """Everything there is, in a stable order; runs in the main process.
 
@@ -74,8 +74,8 @@ class FetcherLeaf(Protocol):
             InputError: the place does not exist, cannot be listed, or the constants make no sense.
             NetworkError: the server does not answer.
         """
-        ...
 
+    @abstractmethod
     def fetch(self, candidate: Candidate, *, part: Path, limits: Limits) -> Fetched:
         """Bring one candidate here; runs in a worker.
 
@@ -90,8 +90,7 @@ class FetcherLeaf(Protocol):
             NetworkError: for now.
             Rejected: it must not be had (licence, limits, address), with the reason.
         """
-        ...
 
+    @abstractmethod
     def licence_of(self, candidate: Candidate) -> Licence:
         """Ask upstream again for the licence alone. Raises what ``fetch`` raises."""
-        ...

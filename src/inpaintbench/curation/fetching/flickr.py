@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.curation.fetching import flickr_client as flickr
-from inpaintbench.curation.fetching.base import Candidate, Fetched, Licence
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Licence
 from inpaintbench.curation.fetching.flickr_client import ApiError, FlickrClient
 from inpaintbench.curation.fetching.flickr_licences import FlickrLicence, licence, permits
 from inpaintbench.curation.fetching.flickr_renditions import Rendition, renditions
@@ -25,7 +25,7 @@ ORIENTATIONS = ("landscape", "portrait", "square")
 _EXTRAS = "license,owner_name,date_upload,tags,original_format,o_dims,url_o,media"
 
 
-class Flickr:
+class Flickr(Fetcher):
     """Videos that Flickr's search finds, in order of upload, with the history of their licences.
 
     The key comes from ``FLICKR_API_KEY`` and ``FLICKR_API_SECRET``, another endpoint from ``INPAINTBENCH_FLICKR_ENDPOINT``.
@@ -74,7 +74,7 @@ class Flickr:
     def candidates(self) -> Iterator[Candidate]:
         """Every video found, once, by moment of upload and id.
 
-        Raises: as ``FetcherLeaf.candidates`` says; InputError also for a licence that Flickr states but does not list.
+        Raises: as ``Fetcher.candidates`` says; InputError also for a licence that Flickr states but does not list.
         """
         client = self._client()
         return islice(self._wanted(client), self._most)
@@ -125,7 +125,7 @@ class Flickr:
     def fetch(self, candidate: Candidate, *, part: Path, limits: Limits) -> Fetched:
         """Bring the best rendition that can be had (see ``flickr_renditions``) after asking for the licence once more.
 
-        Raises: as ``FetcherLeaf.fetch`` says; Rejected also when the licence is no longer among those asked for.
+        Raises: as ``Fetcher.fetch`` says; Rejected also when the licence is no longer among those asked for.
         """
         client, photo = self._client(limits.contact), candidate.name
         with _refusals(photo):
@@ -172,7 +172,7 @@ def _first_that_comes(
 
 @contextmanager
 def _refusals(photo: str) -> Iterator[None]:
-    """Turn what Flickr says of one photo into what ``FetcherLeaf.fetch`` may raise."""
+    """Turn what Flickr says of one photo into what ``Fetcher.fetch`` may raise."""
     try:
         yield
     except ApiError as error:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.fetching.base import Candidate, Fetched, Licence
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Licence
 from inpaintbench.curation.fetching.lists import described
 from inpaintbench.download import Limits, Received, download, safe_name, utc_now, without_query
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected, UnknownNameError
@@ -23,7 +23,7 @@ _HUB = "hf://datasets/"
 _LONGEST_WORDS = 1000  # longer texts are not facts that rules use
 
 
-class HuggingFaceDataset:
+class HuggingFaceDataset(Fetcher):
     """Every filled row of a dataset's video or image column, in the dataset's order.
 
     The rows of a dataset on the Hub are brought to the cache of ``datasets`` when they are listed, by that library's own means;
@@ -52,7 +52,7 @@ class HuggingFaceDataset:
         self._licence, self._revision, self._media = licence, revision, media
 
     @property
-    def media(self) -> str:
+    def media(self) -> str:  # type: ignore[override]  # known once the dataset is open
         """``video`` or ``image``, as the column says."""
         kind = type(self._opened()[0].features[self._opened()[1]]).__name__
         return {"Video": "video", "Image": "image"}.get(kind, self._media)

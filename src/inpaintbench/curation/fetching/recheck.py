@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from inpaintbench.curation.fetching import FETCHERS
-from inpaintbench.curation.fetching.base import Candidate, FetcherLeaf
+from inpaintbench.curation.fetching.base import Candidate, Fetcher
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.fetching.step import INCOMPLETE, rows_of
 from inpaintbench.download import utc_now
@@ -64,8 +64,8 @@ def recheck(executor: Executor, leaf_name: str, *, constants: Plain, stamp: str,
         InputError: a list, whose word on licences counts and which holds whole addresses, cannot be read any more.
     """
     rows = [row for row in rows_of(executor.workspace, leaf_name, label) if row.status == "obtained"]
-    leaf: FetcherLeaf = FETCHERS.get(leaf_name)(**constants)
-    listed = getattr(leaf, "reads_list", False) or any(INCOMPLETE in row.details for row in rows)
+    leaf: Fetcher = FETCHERS.get(leaf_name)(**constants)
+    listed = leaf.reads_list or any(INCOMPLETE in row.details for row in rows)
     whole = {candidate.name: candidate for candidate in leaf.candidates()} if listed and rows else {}
     step = Step(
         name=f"recheck.{leaf_name}" + (f".{label}" if label else ""),
@@ -117,7 +117,7 @@ def recheck_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Lice
     row = Download(**payload["row"])
     if payload["candidate"] is None:
         return [_check(row, "unlisted", "its address is no longer in the list")]
-    leaf: FetcherLeaf = FETCHERS.get(parameters["leaf"])(**payload["constants"])
+    leaf: Fetcher = FETCHERS.get(parameters["leaf"])(**payload["constants"])
     try:
         now = leaf.licence_of(Candidate(**payload["candidate"]))
     except Gone as error:

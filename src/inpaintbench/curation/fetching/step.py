@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from inpaintbench import video
 from inpaintbench.curation.fetching import FETCHERS
-from inpaintbench.curation.fetching.base import Candidate, Fetched, FetcherLeaf
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher
 from inpaintbench.curation.fetching.licences import is_allowed, not_allowed
 from inpaintbench.curation.fetching.listings import Listing, remember, step_name
 from inpaintbench.download import Limits, forget, safe_name, utc_now, without_query
@@ -57,7 +57,7 @@ def fetch(
 
     Raises what ``listed`` raises.
     """
-    leaf: FetcherLeaf = FETCHERS.get(leaf_name)(**constants)
+    leaf: Fetcher = FETCHERS.get(leaf_name)(**constants)
     candidates = listed(leaf_name, constants, label=label) if candidates is None else candidates
     name = step_name(leaf_name, label)
     held = _held(executor.workspace, name)
@@ -214,7 +214,7 @@ def fetch_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Downlo
         NetworkError: not for now; the next run goes on with what is there of it.
     """
     candidate, limits = Candidate(**payload["candidate"]), _limits(payload["limits"])
-    leaf: FetcherLeaf = FETCHERS.get(parameters["leaf"])(**payload["constants"])
+    leaf: Fetcher = FETCHERS.get(parameters["leaf"])(**payload["constants"])
     part = blobs.partial(payload["part"])
     row = _row(candidate, leaf.name)
     try:

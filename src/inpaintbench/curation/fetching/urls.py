@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.fetching.base import Candidate, Fetched, Licence
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Licence
 from inpaintbench.curation.fetching.lists import listed
 from inpaintbench.download import Limits, ask, download, utc_now
 from inpaintbench.errors import UnknownNameError
@@ -14,7 +14,7 @@ from inpaintbench.errors import UnknownNameError
 MEDIA = ["video", "image"]
 
 
-class UrlList:
+class UrlList(Fetcher):
     """Every address of a list, once each, in the list's order.
 
     The list is CSV, TSV, JSON lines or Parquet with the column ``url`` and, where they are known, ``licence``, ``licence_url``,

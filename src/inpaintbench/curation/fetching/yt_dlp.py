@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from inpaintbench.curation.fetching.base import Candidate, Fetched, Licence
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Licence
 from inpaintbench.curation.fetching.lists import listed
 from inpaintbench.curation.fetching.yt_dlp_requests import checked_class
 from inpaintbench.download import Limits, Received, forget, utc_now, without_query
@@ -24,7 +24,7 @@ _FORM = "/".join(f"{kind}[protocol{asked}]" for kind in ("best", "bestvideo") fo
 asks for itself: addresses that a further program asks for cannot be judged."""
 
 
-class YtDlp:
+class YtDlp(Fetcher):
     """The video of every page in a list, as yt-dlp finds it.
 
     Licence, author, title and page are those the site states, or the list's where the site states none.

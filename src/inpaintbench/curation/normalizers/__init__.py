@@ -1,8 +1,15 @@
 """Normalizer leaves: how frames of any size become frames of one size."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-NORMALIZERS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.curation.normalizers.base import Normalizer
+
+NORMALIZERS: Catalogue[type[Normalizer]] = Catalogue(
     "normalizer",
     {
         "as_is": "inpaintbench.curation.normalizers.as_is:AsIs",
@@ -12,4 +19,5 @@ NORMALIZERS = Catalogue(
         "shortest_side": "inpaintbench.curation.normalizers.shortest_side:ShortestSide",
         "stretch": "inpaintbench.curation.normalizers.stretch:Stretch",
     },
+    base="inpaintbench.curation.normalizers.base:Normalizer",
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import resized
 from inpaintbench.errors import Rejected
 
 
-class AsIs:
+class AsIs(Normalizer):
     """Frames keep their size; only pixels that are not square are made so, by widening.
 
     For photographs, which the ChaLearn people track publishes at any size.

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.catalogue import Leaf
 
-class NormalizerLeaf(Protocol):
+
+class Normalizer(Leaf, ABC):
     """Brings upright frames of any size to the benchmark's geometry, with square pixels."""
 
-    name: str
-    version: str
-
+    @abstractmethod
     def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:
         """``uint8[h, w, 3]`` RGB with pixels ``pixel_aspect`` times as wide as high -> ``uint8[H, W, 3]``.
 
         Raises:
             Rejected: the frame does not allow it; the text names its size.
         """
-        ...
 
+    @abstractmethod
     def describe(self) -> str:
         """What is done, in a few words for a row: ``cover 832x480, bicubic``."""
-        ...

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import (
     LEAST_SIDE,
     check_enlargement,
@@ -21,7 +22,7 @@ from inpaintbench.curation.normalizers.geometry import (
 from inpaintbench.errors import InputError, Rejected
 
 
-class Contain:
+class Contain(Normalizer):
     """The whole frame at the largest size that fits, with square pixels: ratio = min(W / w, H / h), bicubic with anti-aliasing.
 
     Padded to the full size with ``colour`` (RGB, 0..255), the odd line at the bottom or right; ``pad=False`` adds nothing, so

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import (
     check_enlargement,
     check_size,
@@ -18,7 +19,7 @@ from inpaintbench.curation.normalizers.geometry import (
 )
 
 
-class Cover:
+class Cover(Normalizer):
     """Cover resize and centre crop, with square pixels.
 
     As in DEVIL (CVPR 2022): ratio = max(W / w, H / h), each side rounded up, bicubic with anti-aliasing, and the crop's

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import check_size, resized, square_size
 from inpaintbench.errors import Rejected
 
 
-class Crop:
+class Crop(Normalizer):
     """The middle ``width`` x ``height`` pixels, offset rounded down; only pixels that are not square are scaled, in width."""
 
     name = "crop"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import (
     LEAST_SIDE,
     check_enlargement,
@@ -17,7 +18,7 @@ from inpaintbench.curation.normalizers.geometry import (
 from inpaintbench.errors import InputError
 
 
-class ShortestSide:
+class ShortestSide(Normalizer):
     """The shorter side becomes ``pixels`` and the longer one the nearest even number, bicubic with anti-aliasing.
 
     Nothing is cut off and shapes stay, so clips of one benchmark differ in size.

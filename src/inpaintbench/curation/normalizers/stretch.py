@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import (
     check_enlargement,
     check_size,
@@ -15,7 +16,7 @@ from inpaintbench.curation.normalizers.geometry import (
 )
 
 
-class Stretch:
+class Stretch(Normalizer):
     """Both sides scaled to the target by themselves, bicubic with anti-aliasing; nothing is cut off and shapes change.
 
     ``most_enlargement`` limits the side that grows more, counted from the frame in square pixels.

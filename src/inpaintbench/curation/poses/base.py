@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import os
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from inpaintbench.catalogue import Leaf
 from inpaintbench.types import Joint
 
 JOINT_COLUMNS = ("dataset", "image", "person", "joint", "side", "side_of", "x", "y", "visible")
@@ -124,23 +126,21 @@ class People:
         self.people.append(person)
 
 
-class PoseReader(Protocol):
+class PoseReader(Leaf, ABC):
     """A format of pose annotations."""
 
-    name: str
-    version: str
     whole: bool
     """Whether the 2018 challenge used these pictures whole instead of cropping people out."""
     first_pixel: int
     """Coordinate that the file gives the centre of the first pixel: 1 for files from MATLAB, else 0. Readers give 0."""
 
+    @abstractmethod
     def read(self, annotations: Path | str) -> People:
         """All people of a file, in the order of the file.
 
         Raises:
             InputError: the file is not of this format; the text says why.
         """
-        ...
 
 
 class Numbering:

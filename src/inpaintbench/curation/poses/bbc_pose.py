@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.poses.base import Numbering, People, Person, Slot, image_name, number
+from inpaintbench.curation.poses.base import Numbering, People, Person, PoseReader, Slot, image_name, number
 from inpaintbench.curation.poses.matlab import load_variable, numbers, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
@@ -19,7 +19,7 @@ _VARIABLES = ("shortbbcpose", "bbcpose")
 _FIELDS = ("videoName", "train_frames", "train_joints", "test_frames", "test_joints")
 
 
-class BbcPoseReader:
+class BbcPoseReader(PoseReader):
     """``shortbbcpose.mat`` (or ``bbcpose.mat``): structs with the joints 2 x 7 x F of each video; coordinates count from 1.
 
     Fields go by name: in one of the files train comes first, in the other test. Pictures are ``<video>/<frame>.jpg``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.poses.base import Box, Numbering, People, Person, Slot, image_name, number
+from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number
 from inpaintbench.curation.poses.json_file import load_json
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
@@ -19,7 +19,7 @@ COCO_JOINTS: dict[str, Slot] = {
 """Keypoint name of a category -> name and the person's own side."""
 
 
-class CocoReader:
+class CocoReader(PoseReader):
     """A JSON object with ``images``, ``annotations`` and ``categories`` that name their keypoints; coordinates count from 0.
 
     Flag 0 = not labelled, 1 = labelled though occluded, 2 = visible. Crowds are left out and named; keypoints of other

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.poses.base import Box, Numbering, People, Person, Slot, image_name, number, text
+from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number, text
 from inpaintbench.curation.poses.matlab import load_variable, numbers, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
@@ -35,7 +35,7 @@ FLIC_JOINTS: tuple[Slot, ...] = tuple(_slot(name) for name in _SLOTS)
 """The first 17 of the 29 columns of ``coords``; the others are middles between joints, computed and not labelled."""
 
 
-class FlicReader:
+class FlicReader(PoseReader):
     """``examples.mat`` of FLIC or FLIC-full: the struct array ``examples``; coordinates count from 1, NaN = not labelled.
 
     Left and right are the person's. One example is one person; examples of one film share a split group. FLIC-full's

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.poses.base import People, Person
+from inpaintbench.curation.poses.base import People, Person, PoseReader
 from inpaintbench.curation.poses.matlab import load_variable, numbers
 from inpaintbench.curation.poses.mpii import MPII_JOINTS
 from inpaintbench.errors import InputError, UnknownNameError
@@ -24,7 +24,7 @@ _CLEAR_MAJORITY = 0.6
 _ENOUGH_JOINTS = 100
 
 
-class LspReader:
+class LspReader(PoseReader):
     """``joints.mat``: ``joints`` is 3 x 14 x N (LSP) or 14 x 3 x N (LSP-extended); coordinates count from 1.
 
     The third row is documented as visibility. LSP's 1 means **occluded** all the same, LSP-extended's means visible.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.poses.base import Box, Numbering, People, Person, Slot, image_name, number
+from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number
 from inpaintbench.curation.poses.json_file import load_json, pairs
 from inpaintbench.curation.poses.matlab import load_variable, struct, structs
 from inpaintbench.errors import InputError
@@ -19,7 +19,7 @@ MPII_JOINTS: tuple[Slot, ...] = (
 """Joint id -> name and the person's own side."""
 
 
-class MpiiReader:
+class MpiiReader(PoseReader):
     """``mpii_human_pose_v1_u12_1.mat``, or a JSON list of ``{"image", "joints", "joints_vis", "scale", ...}``.
 
     Coordinates count from 1 in both and from 0 in what is read. People of one YouTube video share a split group; where

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from inpaintbench.curation.poses.base import Numbering, People, Person, image_name, number
+from inpaintbench.curation.poses.base import Numbering, People, Person, PoseReader, image_name, number
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 
@@ -17,7 +17,7 @@ Point = tuple[float, float]
 Stick = tuple[Point, Point]
 
 
-class SynchronicReader:
+class SynchronicReader(PoseReader):
     """A text file: ``<image> <people> 6``, then six lines ``x1 y1 x2 y2`` for each of its people; ``NaN`` = occluded.
 
     Left and right are those that the viewer sees (``side_of`` is ``image``). The files come from MATLAB, so coordinates

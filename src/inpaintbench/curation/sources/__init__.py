@@ -1,8 +1,15 @@
 """Source leaves: where footage comes from."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-SOURCES = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.curation.sources.base import SourceLeaf
+
+SOURCES: Catalogue[type[SourceLeaf]] = Catalogue(
     "source",
     {
         "embedded": "inpaintbench.curation.sources.embedded:EmbeddedSources",
@@ -15,4 +22,5 @@ SOURCES = Catalogue(
         "embedded_edits": "inpaintbench.curation.sources.embedded_edits:EmbeddedEdits",
         "folder": "inpaintbench.curation.sources.folder:FolderSource",
     },
+    base="inpaintbench.curation.sources.base:SourceLeaf",
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
+
+from inpaintbench.catalogue import Leaf
 
 PARTS = "parts"
 """Folder below ``scratch`` for further pictures of something rendered, ``<part of the view>.png``."""
@@ -33,23 +36,24 @@ class Footage:
     """Facts that are data, such as ``joints`` or ``timed_text``; JSON-able."""
 
 
-class SourceLeaf(Protocol):
+class SourceLeaf(Leaf, ABC):
     """A place that footage comes from."""
 
-    name: str
-    version: str
-
+    @abstractmethod
     def footage(self) -> Iterator[Footage]:
         """Everything there is, in a stable order.
 
         Raises:
             InputError: the place does not exist or cannot be listed.
         """
-        ...
 
+    @abstractmethod
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Runs in a worker: the path of the footage as a file, written below the folder ``scratch`` if need be.
 
         Files in ``scratch/PARTS`` are kept along with it, by the names of parts of the view.
         """
-        ...
+
+    def notes(self) -> list[tuple[str, str]]:
+        """What could not be read, or is odd: (where, why), after ``footage`` was looked through."""
+        return []

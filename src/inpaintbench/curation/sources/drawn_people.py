@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.figure import Figure, draw_look, labels, place_figure
 from inpaintbench.curation.sources.figure_paint import ground_shadow, paint
 from inpaintbench.curation.sources.figure_pose import POSES, SIDES, Key, Point, skeleton, vary
@@ -170,7 +170,7 @@ def _rng(picture: Picture, step: str) -> np.random.Generator:
     return item_rng(picture.seed, f"drawn people {step}", picture.name)
 
 
-class DrawnPeople:
+class DrawnPeople(SourceLeaf):
     """Painted figures in front of photographs of the scikit-image wheel, with exact joints, and the portrait it holds."""
 
     name = "drawn_people"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.curation.editing.folders import Found, faults_of, locate, order_notes, read_mask
 from inpaintbench.curation.editing.prompts import FEWEST_PROMPTS, Asked, read_prompts
-from inpaintbench.curation.sources.base import PARTS, Footage
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.types import content_id
@@ -28,7 +28,7 @@ MASK_TASKS = ("SOSA",)
 _MOST_TOLD = 20
 
 
-class EditClips:
+class EditClips(SourceLeaf):
     """The clips that ``prompts`` names, below ``folder``, with their object masks; ``curation.editing.folders`` has the layouts.
 
     Args (all constants):

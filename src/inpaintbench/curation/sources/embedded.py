@@ -16,7 +16,7 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.sources import virtual_camera
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.moving_water import Shoreline, fill, lay_shoreline
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.sources.virtual_camera import MOTIONS, Image, Transforms
@@ -216,7 +216,7 @@ def render(payload: Mapping[str, Any], path: Path | str) -> None:
     video.write_lossless(path, frames, fps=FRAMES_PER_SECOND)
 
 
-class EmbeddedSources:
+class EmbeddedSources(SourceLeaf):
     """Photographs of the scikit-image wheel, filmed by a virtual camera; half of them with moving water."""
 
     name = "embedded"

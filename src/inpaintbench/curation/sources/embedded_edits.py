@@ -13,7 +13,7 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.curation.editing.embedded_scenes import MOTIONS, SCENES, Scene, object_of
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.edit_clips import EDITS, write_masks
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
@@ -23,7 +23,7 @@ from inpaintbench.types import Frames, content_id
 MOST = len(SCENES) * len(MOTIONS)
 
 
-class EmbeddedEdits:
+class EmbeddedEdits(SourceLeaf):
     """Four things under three motions of a virtual camera; each clip asks for two edits in every task.
 
     Args (all constants):

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.types import content_id
 from inpaintbench.workspace import file_sha256
 
 
-class EmbeddedPhotographs:
+class EmbeddedPhotographs(SourceLeaf):
     """The colour photographs of the scikit-image wheel that state a free licence, as they are."""
 
     name = "embedded_photographs"

@@ -10,14 +10,14 @@ from urllib.parse import quote
 
 from inpaintbench.curation.fetching.listings import listings, uri_of
 from inpaintbench.curation.fetching.step import INCOMPLETE, rows_of
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.types import Download, content_id
 from inpaintbench.workspace import Workspace
 
 
-class FetchedSource:
+class FetchedSource(SourceLeaf):
     """Every file of what was last asked for from a network, in name order; numbers and words that were listed with it are known
     as ``source.<name>``. What an earlier fetch obtained and a later one of the same leaf and label did not ask for is left out.
 

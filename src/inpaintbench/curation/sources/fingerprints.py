@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.curation.sources.base import PARTS, Footage
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.errors import InputError
 from inpaintbench.fingerprints.fingers import Law, class_law, draw_finger
 from inpaintbench.fingerprints.impressions import Style, draw_impression, printed
@@ -28,7 +28,7 @@ STRENGTH_PIXELS, REACH_PIXELS = 800.0, 32.0
 _SEEDS = 2**31
 
 
-class FingerprintSource:
+class FingerprintSource(SourceLeaf):
     """Impressions of fingers that nobody has, grown from drawn numbers; the truth of a denoising benchmark.
 
     Finger n is the same however many there are, and so is each of its impressions. Classes follow ``law`` as closely as whole

@@ -10,14 +10,14 @@ from urllib.parse import quote, unquote
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.text_files import TextFiles, state
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 
 _SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
 
 
-class FolderSource:
+class FolderSource(SourceLeaf):
     """Every file below ``folder`` whose name ends like a video's (or, with ``media="image"``, a picture's), in name order.
 
     Symbolic links are followed, each real folder once, so links in a circle do no harm. Hidden files and folders are left

@@ -16,7 +16,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.poses import POSE_READERS
 from inpaintbench.curation.poses.base import Person, PoseReader
 from inpaintbench.curation.poses.crops import Crop, CropRule, clipped, cut_out
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
 from inpaintbench.types import Joint, content_id
@@ -37,7 +37,7 @@ class _Piece:
     known: Mapping[str, str | float]
 
 
-class PeopleSource:
+class PeopleSource(SourceLeaf):
     """The people of one annotation file and its folder of pictures.
 
     Names look like ``mpii/015601864.jpg#0``: set, picture, and number of the person; whole pictures go without number.

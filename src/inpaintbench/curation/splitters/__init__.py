@@ -1,12 +1,20 @@
 """Splitter leaves: how a source is divided into clips."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-SPLITTERS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.curation.splitters.base import Splitter
+
+SPLITTERS: Catalogue[type[Splitter]] = Catalogue(
     "splitter",
     {
         "seconds": "inpaintbench.curation.splitters.seconds:Seconds",
         "shots": "inpaintbench.curation.splitters.shots:Shots",
         "windows": "inpaintbench.curation.splitters.windows:Windows",
     },
+    base="inpaintbench.curation.splitters.base:Splitter",
 )

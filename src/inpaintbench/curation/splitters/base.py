@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol
+
+from inpaintbench.catalogue import Leaf
 
 
-class SplitterLeaf(Protocol):
+class Splitter(Leaf, ABC):
     """Divides one source into spans that become clips."""
 
-    name: str
-    version: str
-
+    @abstractmethod
     def spans(self, path: str, *, frames: int, fps: float, retimed: bool = False) -> Iterator[tuple[int, int]]:
         """Half-open, ascending, non-overlapping spans ``[start_frame, end_frame)`` over ``frames`` frames.
 
@@ -24,7 +24,6 @@ class SplitterLeaf(Protocol):
         Raises:
             Rejected: no span, with the reason.
         """
-        ...
 
 
 def windows_within(start_frame: int, end_frame: int, *, length: int, shortest: int, stride: int) -> Iterator[tuple[int, int]]:

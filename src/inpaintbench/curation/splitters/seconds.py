@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from inpaintbench.curation.splitters.base import windows_within
+from inpaintbench.curation.splitters.base import Splitter, windows_within
 from inpaintbench.errors import InputError, Rejected
 
 
-class Seconds:
+class Seconds(Splitter):
     """Windows of ``length_seconds``, one every ``stride_seconds``; the remainder stays when it lasts ``shortest_seconds``.
 
     Durations become the nearest whole number of frames, the same for all windows of a source. ChaLearn LAP 2018

@@ -7,11 +7,11 @@ from itertools import islice
 
 from inpaintbench import video
 from inpaintbench.curation.shots import Transition, transitions
-from inpaintbench.curation.splitters.base import windows_within
+from inpaintbench.curation.splitters.base import Splitter, windows_within
 from inpaintbench.errors import InputError, Rejected
 
 
-class Shots:
+class Shots(Splitter):
     """Windows of ``length`` frames inside every shot; a shot's remainder is kept when it has ``shortest`` frames.
 
     ``margin`` frames are left out at either side of a transition, and all frames of a fade or dissolve with a quarter of its

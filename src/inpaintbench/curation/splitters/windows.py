@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inpaintbench.curation.splitters.base import windows_within
+from inpaintbench.curation.splitters.base import Splitter, windows_within
 from inpaintbench.errors import InputError, Rejected
 
 
-class Windows:
+class Windows(Splitter):
     """Windows of ``length`` frames from frame 0; the remainder is kept when it has at least ``shortest`` frames.
 
     DEVIL (CVPR 2022) uses 90 and 45 at the native frame rate.

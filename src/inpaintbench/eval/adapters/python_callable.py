@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class PythonCallable:
+class PythonCallable(Method):
     """Calls ``MODULE:NAME`` of yours with frames ``uint8[T, H, W, 3]`` and hole ``bool[T, H, W]`` (True = hole), for frames of
     that shape.
 
@@ -38,8 +39,8 @@ class PythonCallable:
 
     name = "python_callable"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole", "object_mask", "prompts")
+    needs = ("input",)
+    uses = ("hole", "object_mask", "prompts")
 
     def __init__(self, *, address: str, arguments: Mapping[str, Any] | None = None) -> None:
         self._function, self._address = _found(address), address

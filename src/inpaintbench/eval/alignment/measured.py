@@ -97,7 +97,7 @@ def _measured(
             directions[name] = better.get(name, better.get(metric, True))
         elif leaf is None:
             raise InputError(f"nobody says whether more of {name!r} is better; add --better {name}=higher or {name}=lower")
-        elif not getattr(leaf, "ranked", True):
+        elif not leaf.ranked:
             lost[name] = "neither more nor less of it is better"
         else:
             directions[name] = bool(leaf.higher_is_better)

@@ -113,7 +113,7 @@ def _differ(one: Looked, other: Looked, *, squashed: bool) -> bool:
 
 def _gaps(edit: Edit, edited: Looked, mask: Looked | None, metrics: Sequence[str]) -> Iterator[str]:
     """Why a metric will have no value, for what can be known now."""
-    pairs = [name for name in metrics if edited.frames < getattr(METRICS.get(name), "fewest_frames", 1)]
+    pairs = [name for name in metrics if edited.frames < METRICS.get(name).fewest_frames]
     if pairs:
         yield f"has 1 frame, so there will be no {_listed(pairs)}"
     sources = [name for name in metrics if "truth" in METRICS.get(name).needs]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.catalogue import Leaf
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
@@ -14,15 +15,13 @@ Motion = npt.NDArray[np.float32]
 """``float32[N, H, W, 2]``, in pixels: right and down."""
 
 
-class Flow(Protocol):
+class Flow(Leaf, ABC):
     """A way to estimate optical flow, built without arguments: a protocol names it, and its name stands for all its constants."""
 
-    name: str
-    version: str
-    """Changes whenever the same frames could give another flow; the versions of the metrics that use it change with it."""
     weights: str | None
     """Its entry in ``weights.toml``; None without parameters."""
 
+    @abstractmethod
     def flow(self, one: Frames, other: Frames, compute: Compute) -> Motion:
         """How far each pixel of ``one`` has moved in ``other``; the same for each pair whatever stands beside it.
 
@@ -34,4 +33,3 @@ class Flow(Protocol):
         Raises:
             NotMeasurable: the weights are missing or damaged, or the frames are too small.
         """
-        ...

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.flows.base import Motion
+from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
@@ -22,7 +22,7 @@ _DESCENT_STEPS, _REFINEMENTS = 25, 5
 _SMOOTHNESS, _COLOUR, _GRADIENT, _EPSILON = 20.0, 5.0, 10.0, 0.01
 
 
-class Dis:
+class Dis(Flow):
     """Dense inverse search on grey levels, Kroeger et al., ECCV 2016, by OpenCV with the constants of its preset "medium".
 
     Runs on one thread of the processor, since its search takes other ways on more threads.

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.flows.base import Motion
+from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
@@ -21,7 +21,7 @@ _NEIGHBOURHOOD_PIXELS, _NEIGHBOURHOOD_SIGMA = 5, 1.2
 _FLAGS = 0  # a box as window, no first guess
 
 
-class Farneback:
+class Farneback(Flow):
     """Two-frame motion by polynomial expansion of grey levels, Farneback, SCIA 2003, by OpenCV with the constants of the released
     code of EditBoard, AAAI 2025.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from inpaintbench.eval.flows.base import Motion
+from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.models import torch_networks
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
 
-class RaftSmall:
+class RaftSmall(Flow):
     """The small network with torchvision's parameters (C_T_V2, trained on FlyingChairs and FlyingThings3D)."""
 
     name = "raft_small"

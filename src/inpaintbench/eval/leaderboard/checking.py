@@ -95,7 +95,7 @@ def _check_scores(submission: Submission, items: Mapping[str, Plain], regions: M
         if key in seen:
             raise InputError(f"it has two scores of {row.metric} ({row.region}) for item {row.item_id!r}")
         seen.add(key)
-        if hasattr(METRICS.get(row.metric), "compare") and row.value is not None:
+        if METRICS.get(row.metric).of_sets and row.value is not None:
             raise InputError(f"{row.metric} compares sets of items, so item {row.item_id!r} alone can have no value")
         _check_counts(row, most=int(items[row.item_id]["frames"]))
 
@@ -125,7 +125,7 @@ def _check_slices(submission: Submission, dataset: Dataset, regions: Mapping[str
             raise InputError(f"it has a score for the slice {row.slice[:80]!r}, which is not in the dataset")
         _check_identity(row, submission, regions)
         key = (row.slice, row.metric, row.region)
-        if key in seen or not hasattr(METRICS.get(row.metric), "compare"):
+        if key in seen or not METRICS.get(row.metric).of_sets:
             raise InputError(f"it has {'two numbers' if key in seen else 'a number'} of {row.metric} for the slice {row.slice!r}")
         seen.add(key)
         where = f"in the details of {row.metric} of the slice {row.slice!r}"

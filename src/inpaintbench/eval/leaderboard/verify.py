@@ -111,7 +111,7 @@ def _metrics(submission: Submission, protocol: Protocol) -> list[str]:
     """The metrics of the submission that give a number for one item."""
     there = {row.metric for row in submission.scores}
     leaves = {name: METRICS.get(name) for name in protocol.metrics if name in there}
-    return [name for name, leaf in leaves.items() if not (hasattr(leaf, "compare") or hasattr(leaf, "command"))]
+    return [name for name, leaf in leaves.items() if not (leaf.of_sets or leaf.command)]
 
 
 def _compared(

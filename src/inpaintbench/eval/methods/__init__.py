@@ -1,8 +1,15 @@
 """Methods: each fills the holes of one clip and sees nothing but the corrupted input."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-METHODS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.eval.methods.base import Method
+
+METHODS: Catalogue[type[Method]] = Catalogue(
     "method",
     {
         "blank": "inpaintbench.eval.methods.blank:Blank",
@@ -29,4 +36,5 @@ METHODS = Catalogue(
         "python_callable": "inpaintbench.eval.adapters.python_callable:PythonCallable",
         "command": "inpaintbench.eval.methods.command:Command",
     },
+    base="inpaintbench.eval.methods.base:Method",
 )

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions
-from inpaintbench.eval.methods.base import fill_each_frame
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, fill_each_frame
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -35,7 +34,7 @@ _RING_PIXELS = 6
 _LEAST_RING = 20
 
 
-class AffinePropagation:
+class AffinePropagation(Method):
     """Fills a hole pixel from the nearest frame in time that shows it, seen through affine motion estimated outside the holes.
 
     A lender's brightness is shifted to agree with a ring around the hole, and a lender that still disagrees there is passed over
@@ -49,8 +48,7 @@ class AffinePropagation:
 
     name = "affine_propagation"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
-    divisor: Divisor = 1
+    needs = ("input", "hole")
 
     def __init__(self, *, reach_frames: int = 90, tolerance_levels: float = 12.0, radius_pixels: float = 3.0) -> None:
         self.reach_frames = reach_frames

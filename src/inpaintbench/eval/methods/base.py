@@ -5,40 +5,42 @@ A method is built with keyword-only constants. Padding to its divisor, saving an
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import cv2
 import numpy as np
 
+from inpaintbench.catalogue import Leaf
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
 
 
-class Method(Protocol):
+class Method(Leaf, ABC):
     """A way to fill holes."""
 
-    name: str
-    version: str
-    """Changes whenever the same input could give other pixels."""
     needs: tuple[str, ...]
-    """Parts of the view: at most ``input``, ``hole``, ``prompts`` and ``object_mask``, never the truth.
-
-    A method that can do without the hole, where a benchmark hides it, names it in the optional attribute ``uses`` instead.
-    One that passes on what others made, whose frames may be of another size where whole frames are judged, says so by the
-    optional attribute ``any_size = True``. One that fills nothing, a floor to see others against, says ``reference = True``: it
-    is shown beside the others and never ranked, averaged or tested with them.
-    """
-    divisor: Divisor
+    """Parts of the view: at most ``input``, ``hole``, ``prompts`` and ``object_mask``, never the truth."""
+    uses: tuple[str, ...] = ()
+    """Parts that it can do without, such as the hole where a benchmark hides it."""
+    divisor: Divisor = 1
     """What the sides of the frames it is given are multiples of."""
+    any_size: bool = False
+    """Whether it passes on what others made, whose frames may be of another size where whole frames are judged."""
+    reference: bool = False
+    """Whether it fills nothing, a floor to see others against: shown beside the others, never ranked, averaged or tested."""
 
+    def content(self, item_id: str) -> str:  # noqa: ARG002 - most methods are nothing but their code
+        """Changes whenever the file or the program behind the prediction of an item does; else empty."""
+        return ""
+
+    @abstractmethod
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]`` of the size of ``view.input``, which stays as it is; only hole pixels of the result count.
 
         Raises:
             NotMeasurable: there is no prediction for this item; the text says why.
         """
-        ...
 
 
 def fill_each_frame(frames: Frames, hole: Hole, *, algorithm: int, radius_pixels: float) -> Frames:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class Biharmonic:
+class Biharmonic(Method):
     """Fills each frame by itself with the smoothest surface that meets the border of the hole in level and slope (Damelin and
     Hoang, "On surface completion and image inpainting by biharmonic functions", 2018, as scikit-image has it).
 
@@ -19,8 +19,7 @@ class Biharmonic:
 
     name = "biharmonic"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
-    divisor: Divisor = 1
+    needs = ("input", "hole")
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]``, rounded; a frame that is all hole stays as it is."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class Blank:
+class Blank(Method):
     """Fills nothing: holes keep the fill value of the input, which is the floor any method has to beat."""
 
     name = "blank"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    divisor: Divisor = 1
+    needs = ("input",)
     reference = True
 
     def inpaint(self, view: ItemView) -> Frames:

@@ -18,6 +18,7 @@ import numpy as np
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.exchange import read_output, write_edit, write_input
 from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -27,7 +28,7 @@ _ITEM_PLACES = ("{input}", "{output}")
 _FRAME_PLACES = ("{frame}", "{hole}", "{prediction}")
 
 
-class Command:
+class Command(Method):
     """Runs a program once an item or once a frame, in a temporary folder, without a shell and with the caller's environment.
 
     For an edit ``prompts.json`` lies beside the frames (``{"source": ..., "target": ...}``, source null where nobody knows it),
@@ -53,8 +54,8 @@ class Command:
 
     name = "command"
     version = "2"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole", "object_mask", "prompts")
+    needs = ("input",)
+    uses = ("hole", "object_mask", "prompts")
 
     def __init__(
         self,

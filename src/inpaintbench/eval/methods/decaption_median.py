@@ -6,10 +6,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.methods.base import fill_each_frame, where_judged
+from inpaintbench.eval.methods.base import Method, fill_each_frame, where_judged
 from inpaintbench.eval.methods.temporal_median import median_of_known
 from inpaintbench.eval.methods.text_spans import text_hole
-from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -17,7 +16,7 @@ _RING_PIXELS = 3
 _PIXELS_AT_ONCE = 1 << 15
 
 
-class DecaptionMedian:
+class DecaptionMedian(Method):
     """Looks for burnt-in subtitles (``text_spans``), fills what they hide with the median over the frames in which it can be seen
     where the picture stands still there, and frame by frame from the border inwards (``telea``) elsewhere.
 
@@ -31,9 +30,8 @@ class DecaptionMedian:
 
     name = "decaption_median"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole",)
 
     def __init__(self, *, radius_pixels: float = 3.0, still_levels: float = 10.0) -> None:
         self.radius_pixels, self.still_levels = radius_pixels, still_levels

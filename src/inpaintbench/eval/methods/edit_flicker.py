@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class EditFlicker:
+class EditFlicker(Method):
     """Brightens and darkens frames in turn: FF-alpha and FF-beta rise with the strength.
 
     Args:
@@ -23,9 +22,8 @@ class EditFlicker:
 
     name = "edit_flicker"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole",)
 
     def __init__(self, *, levels: int = 12) -> None:
         if not 0 <= levels <= 127:

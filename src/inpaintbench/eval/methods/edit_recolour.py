@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.methods.base import where_judged
+from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.eval.methods.edit_style import share
-from inpaintbench.eval.padding import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -23,7 +22,7 @@ COLOURS = {
 DEFAULT = "blue"
 
 
-class EditRecolour:
+class EditRecolour(Method):
     """Tints the object, or the whole frame where no mask is given, with the first colour that the target prompt names.
 
     Light and dark stay: the colour is taken in proportion to the grey level. Nothing outside the mask changes, so the semantic
@@ -38,9 +37,8 @@ class EditRecolour:
 
     name = "edit_recolour"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole", "object_mask", "prompts")
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole", "object_mask", "prompts")
 
     def __init__(self, *, strength: float = 0.7) -> None:
         self.strength = share("strength", strength)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class EditShift:
+class EditShift(Method):
     """Lays a copy of the object some pixels to the right over the frame; without a mask the whole frame moves, its left column
     repeated.
 
@@ -24,9 +23,8 @@ class EditShift:
 
     name = "edit_shift"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole", "object_mask")
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole", "object_mask")
 
     def __init__(self, *, pixels: int = 12) -> None:
         if pixels < 0:

@@ -6,8 +6,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -17,7 +16,7 @@ _EDGE = 60.0
 """Grey levels a pixel at which a line is fully black."""
 
 
-class EditStyle:
+class EditStyle(Method):
     """Flat colours with dark lines at edges, like a poster; the same for every frame, background and object alike.
 
     Args:
@@ -29,9 +28,8 @@ class EditStyle:
 
     name = "edit_style"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole",)
 
     def __init__(self, *, strength: float = 0.7) -> None:
         self.strength = share("strength", strength)

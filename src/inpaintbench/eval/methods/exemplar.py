@@ -7,8 +7,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.exemplar.filling import Backend, chosen_backend, fill
-from inpaintbench.eval.methods.base import fill_each_frame
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, fill_each_frame
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -16,7 +15,7 @@ _LARGEST_PATCH_PIXELS = 21  # sums of squares of a larger one could outgrow 32 b
 _TELEA_RADIUS_PIXELS = 3.0
 
 
-class Exemplar:
+class Exemplar(Method):
     """Fills each frame by itself with patches of what is known of it: seeded random matches from coarse to fine, as PatchMatch
     (Barnes et al., 2009) finds them, blended by the vote of those that overlap (Wexler et al., 2007). Needs no weights.
 
@@ -36,8 +35,7 @@ class Exemplar:
 
     name = "exemplar"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
-    divisor: Divisor = 1
+    needs = ("input", "hole")
 
     def __init__(
         self, *, seed: int = 0, patch_pixels: int = 7, levels: int = 5, iterations: int = 2, backend: Backend = "auto"

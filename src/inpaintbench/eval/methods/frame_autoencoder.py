@@ -29,8 +29,8 @@ class FrameAutoencoder(TrainedMethod):
 
     name = "frame_autoencoder"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
+    needs = ("input",)
+    uses = ("hole",)
     divisor: Divisor = FRAME_DIVISOR
 
     def inpaint(self, view: ItemView) -> Frames:

@@ -6,13 +6,12 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class Gaussian:
+class Gaussian(Method):
     """Smooths every frame with a Gaussian, channel by channel: removes fine noise, and what is fine in the picture with it.
 
     Args:
@@ -24,9 +23,8 @@ class Gaussian:
 
     name = "gaussian"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole",)
 
     def __init__(self, *, sigma_pixels: float = 1.5) -> None:
         if not sigma_pixels > 0:

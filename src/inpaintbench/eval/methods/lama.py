@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.models import torch_networks
 from inpaintbench.sharing import Compute, Device
@@ -19,7 +20,7 @@ from inpaintbench.view import ItemView
 from inpaintbench.workspace import file_sha256
 
 
-class Lama:
+class Lama(Method):
     """Fills each frame by itself with LaMa (Suvorov et al., WACV 2022), or another network of that interface, from a TorchScript
     file of yours: pictures ``float32[1, 3, H, W]`` in 0..1 and holes ``float32[1, 1, H, W]``, 1 = hole, give pictures in 0..1.
 
@@ -36,7 +37,7 @@ class Lama:
 
     name = "lama"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
+    needs = ("input", "hole")
     divisor: Divisor = 8
 
     def __init__(self, *, weights: str, sha256: str | None = None, device: Device = "auto") -> None:

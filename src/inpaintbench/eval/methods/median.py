@@ -6,13 +6,12 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class Median:
+class Median(Method):
     """Gives every pixel the median of a square around it, channel by channel: removes specks and keeps edges.
 
     Args:
@@ -24,9 +23,8 @@ class Median:
 
     name = "median"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole",)
 
     def __init__(self, *, window_pixels: int = 3) -> None:
         if window_pixels not in range(3, 100, 2):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import cv2
 
-from inpaintbench.eval.methods.base import fill_each_frame
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, fill_each_frame
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class NavierStokes:
+class NavierStokes(Method):
     """Fills each frame by itself, continuing the lines of equal brightness into the hole (Bertalmio, Bertozzi and Sapiro,
     "Navier-Stokes, fluid dynamics, and image and video inpainting", 2001, as OpenCV has it).
 
@@ -20,8 +19,7 @@ class NavierStokes:
 
     name = "navier_stokes"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
-    divisor: Divisor = 1
+    needs = ("input", "hole")
 
     def __init__(self, *, radius_pixels: float = 3.0) -> None:
         self.radius_pixels = radius_pixels

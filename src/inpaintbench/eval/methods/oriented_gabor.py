@@ -8,15 +8,14 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.fingerprints.enhancement import ALONG_PIXELS, CONTRAST, enhance
 from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class OrientedGabor:
+class OrientedGabor(Method):
     """Draws a fingerprint anew, dark on white: divides the background out, finds the direction and distance of the ridges by a
     bank of oriented filters, and filters along them (Hong, Wan and Jain, 1998). Grey where it is not sure; needs no training.
 
@@ -32,9 +31,8 @@ class OrientedGabor:
 
     name = "oriented_gabor"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole",)
 
     def __init__(
         self,

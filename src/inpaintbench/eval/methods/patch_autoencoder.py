@@ -30,8 +30,8 @@ class PatchAutoencoder(TrainedMethod):
 
     name = "patch_autoencoder"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
+    needs = ("input",)
+    uses = ("hole",)
     divisor: Divisor = PATCH_PIXELS
 
     def inpaint(self, view: ItemView) -> Frames:

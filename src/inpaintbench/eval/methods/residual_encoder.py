@@ -8,7 +8,6 @@ import numpy as np
 from PIL import Image
 
 from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.padding import Divisor
 from inpaintbench.eval.training.networks import halved, shares
 from inpaintbench.eval.training.using import TrainedMethod, levels_of
 from inpaintbench.models.torch_networks import on_device
@@ -31,9 +30,8 @@ class ResidualEncoder(TrainedMethod):
 
     name = "residual_encoder"
     version = "1"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
-    divisor: Divisor = 1
+    needs = ("input",)
+    uses = ("hole",)
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]``, three equal channels where there is no hole around which the input stays.

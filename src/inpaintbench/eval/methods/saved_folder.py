@@ -10,7 +10,7 @@ from pathlib import Path
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError, NotMeasurable
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.sizes import sizes_in_words
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -25,7 +25,7 @@ _SPELLINGS = tuple(
 )
 
 
-class SavedFolder:
+class SavedFolder(Method):
     """Reads ``<folder>/<item id>.mp4``, ``.mkv``, ``.png``, ``.jpg``, ``.jpeg``, ``.bmp``, ``.webp``, ``.tif``, ``.tiff``, or the
     images in ``<folder>/<item id>/`` by their numbers, endings in letters of any case. Of each item there may be only one.
 
@@ -41,10 +41,9 @@ class SavedFolder:
 
     name = "saved_folder"
     version = "3"
-    needs: tuple[str, ...] = ("input",)
-    uses: tuple[str, ...] = ("hole",)
+    needs = ("input",)
+    uses = ("hole",)
     any_size = True
-    divisor: Divisor = 1
 
     def __init__(self, *, folder: str) -> None:
         if not Path(folder).is_dir():

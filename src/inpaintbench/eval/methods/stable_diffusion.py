@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.models import torch_networks
 from inpaintbench.sharing import Compute, Device
@@ -26,7 +27,7 @@ _INDEX = "model_index.json"
 _CONFIGURATIONS = (".json", ".txt")
 
 
-class StableDiffusion:
+class StableDiffusion(Method):
     """Fills each frame by itself with a diffusion model for inpainting, in the folder layout of the package diffusers.
 
     Nothing is downloaded, and of parameters only safetensors files are read, which cannot run code. The noise is drawn on the
@@ -52,7 +53,7 @@ class StableDiffusion:
 
     name = "stable_diffusion"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
+    needs = ("input", "hole")
     divisor: Divisor = 8
 
     def __init__(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import cv2
 
-from inpaintbench.eval.methods.base import fill_each_frame
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, fill_each_frame
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 
-class Telea:
+class Telea(Method):
     """Fills each frame by itself, from the border of the hole inwards (Telea, "An image inpainting technique based on the fast
     marching method", 2004, as OpenCV has it).
 
@@ -20,8 +19,7 @@ class Telea:
 
     name = "telea"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
-    divisor: Divisor = 1
+    needs = ("input", "hole")
 
     def __init__(self, *, radius_pixels: float = 3.0) -> None:
         self.radius_pixels = radius_pixels

@@ -6,15 +6,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.methods.base import fill_each_frame
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.methods.base import Method, fill_each_frame
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 _PIXELS_AT_ONCE = 1 << 15  # bounds memory: 32,768 pixels of 90 frames are 9 MB
 
 
-class TemporalMedian:
+class TemporalMedian(Method):
     """Fills a pixel with the median, channel by channel, of the frames in which it is known; pixels that are never known are
     filled frame by frame (``telea``). Right behind a camera on a tripod, wrong behind any other.
 
@@ -24,8 +23,7 @@ class TemporalMedian:
 
     name = "temporal_median"
     version = "1"
-    needs: tuple[str, ...] = ("input", "hole")
-    divisor: Divisor = 1
+    needs = ("input", "hole")
 
     def __init__(self, *, radius_pixels: float = 3.0) -> None:
         self.radius_pixels = radius_pixels

@@ -1,8 +1,15 @@
 """Metrics: each measures one prediction in several regions and reduces many measurements to one number."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-METRICS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.eval.metrics.base import Metric
+
+METRICS: Catalogue[type[Metric]] = Catalogue(
     "metric",
     {
         "psnr": "inpaintbench.eval.metrics.psnr:Psnr",
@@ -48,4 +55,5 @@ METRICS = Catalogue(
         "musiq": "inpaintbench.eval.metrics.musiq:MusiqScore",
         "par": "inpaintbench.eval.metrics.par:Par",
     },
+    base="inpaintbench.eval.metrics.base:Metric",
 )

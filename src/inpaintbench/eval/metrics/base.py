@@ -8,17 +8,18 @@ turns the values of many items into one number and touches no pixels.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import Leaf, unknown_name
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.statistics import InfiniteRule
+from inpaintbench.eval.statistics import InfiniteRule, mean_of
 from inpaintbench.types import Plain
 from inpaintbench.view import ItemView
 
@@ -50,48 +51,6 @@ class Measurement:
     """For metrics that compare sets of items: this item's share."""
 
 
-class Metric(Protocol):
-    """A way to score one prediction.
-
-    A metric may have further members, which most do without:
-
-    * ``ranked = False``: neither more nor less of it is better, so reports order no methods by it.
-    * ``fewest_frames = 2``: it compares frames in time, so benchmarks of single pictures go without it.
-    * ``measure_together(views) -> list[dict[str, Measurement]]``: as ``measure``, for the predictions of several methods for one
-      item at once, where they can share what is found out about the truth.
-    * ``weights_of(constants) -> tuple[str, ...]``, a static method: the names in ``weights.toml`` that it needs when built with
-      these constants. Their hashes are part of the protocol's fingerprint.
-    * ``state() -> str``, a static method: which of the user's own files it runs, so that another file means other scores.
-    * ``compare(sets, clusters) -> Comparison``: it compares sets of items, so ``measure`` gives features instead of values, and
-      ``reduce`` is not asked.
-    """
-
-    name: str
-    version: str
-    """Changes whenever the same constants could give another number."""
-    unit: str
-    """``"dB"``, or ``""`` for a pure number."""
-    higher_is_better: bool
-    decimals: int
-    """How many are printed."""
-    needs: tuple[str, ...]
-    """Parts of the view."""
-    regions: tuple[str, ...]
-    """Those of the protocol's that it has an answer for."""
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """One measurement for each of ``regions``, in their order.
-
-        Raises:
-            NotMeasurable: no region of this item can be measured (e.g. the frames are too small).
-        """
-        ...
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The value of many items, each with equal weight; None where there is none, infinite only under the rule "keep"."""
-        ...
-
-
 @dataclass(frozen=True)
 class Comparison:
     """What a metric that compares sets of items found in many items together."""
@@ -106,9 +65,121 @@ class Comparison:
     """``n`` (vectors in each set) and ``d`` (their length) at least, ``warning`` where the sets are small for it."""
 
 
-class SetMetric(Metric, Protocol):
-    """A metric of sets of items."""
+class Where(TypedDict):
+    """What every metric is built with, besides its own constants."""
 
+    regions: tuple[str, ...]
+    """Some of ``inpaintbench.regions.REGIONS``."""
+    band_radius_pixels: int
+    """Reach of the boundary band on both sides of the hole's border."""
+
+
+class Metric(Leaf, ABC):
+    """A way to score one prediction.
+
+    A metric with constants of its own takes them in ``__init__(self, *, ..., **where: Unpack[Where])`` and passes ``where`` on.
+
+    Args:
+        regions: some of ``inpaintbench.regions.REGIONS``; those that it has no answer for are left out.
+        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
+    """
+
+    unit: str
+    """``"dB"``, or ``""`` for a pure number."""
+    higher_is_better: bool
+    decimals: int
+    """How many are printed."""
+    needs: tuple[str, ...]
+    """Parts of the view."""
+    answers: tuple[str, ...] = regions.REGIONS
+    """The regions that it has an answer for."""
+    ranked: bool = True
+    """False: neither more nor less of it is better, so reports order no methods by it."""
+    fewest_frames: int = 1
+    """2: it compares frames in time, so benchmarks of single pictures go without it."""
+    weights: tuple[str, ...] = ()
+    """Names in ``weights.toml`` of the parameters that it needs."""
+    of_sets: bool = False
+    """Whether it compares sets of items, so that a single item has no value: see ``SetMetric``."""
+    command: str = ""
+    """What measures it in place of `eval score`; empty for all that `eval score` measures."""
+
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
+        self.regions = tuple(region for region in check_regions(regions) if region in self.answers)
+        self.band_radius_pixels = band_radius_pixels
+
+    @classmethod
+    def bases_for(cls, leaf: type) -> tuple[type[Leaf], ...]:
+        """``TogetherMetric`` and ``SetMetric`` for those that have the method that these are about."""
+        bases = {"measure_together": TogetherMetric, "compare": SetMetric}
+        return tuple(base for name, base in bases.items() if hasattr(leaf, name)) or (Metric,)
+
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG003 - of networks that a constant names
+        """The names in ``weights.toml`` that it needs when built with ``constants``: ``weights``, whatever these are.
+
+        Their hashes are part of the protocol's fingerprint.
+        """
+        return cls.weights
+
+    @staticmethod
+    def state() -> str:
+        """Changes whenever a file of the user's own that it runs does, so that another file means other scores; else empty."""
+        return ""
+
+    @abstractmethod
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """One measurement for each of ``regions``, in their order.
+
+        Raises:
+            NotMeasurable: no region of this item can be measured (e.g. the frames are too small).
+        """
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for the predictions of several methods for one item; see ``TogetherMetric``."""
+        return [self.measure(view) for view in views]
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:
+        """The value of many items: their mean, each with equal weight; None without any, infinite only under the rule "keep"."""
+        return mean_of(measurements)
+
+
+class TogetherMetric(Metric):
+    """A metric whose work on the truth of an item serves the predictions of several methods."""
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """``measure_together`` of one prediction, which raises the same."""
+        return self.measure_together([view])[0]
+
+    @abstractmethod
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for each of the predictions of several methods for one item; the truth is looked at once."""
+
+
+class SingleRegionMetric(Metric):
+    """A metric with one answer for an item, that of the whole frame where ``answers`` names no other region."""
+
+    answers = ("frame",)
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """``measurement`` for the region, or nothing where the protocol does not ask for it."""
+        return {region: self.measurement(view) for region in self.regions}
+
+    @abstractmethod
+    def measurement(self, view: ItemView) -> Measurement:
+        """The answer; raises what ``measure`` raises."""
+
+
+class SetMetric(Metric):
+    """A metric that compares sets of items: ``measure`` gives features instead of values."""
+
+    of_sets = True
+
+    def reduce(self, measurements: Sequence[float]) -> float | None:  # noqa: ARG002 - items have no values
+        """None: items have no values of their own."""
+        return None
+
+    @abstractmethod
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """One number for many items.
 
@@ -116,7 +187,6 @@ class SetMetric(Metric, Protocol):
             sets: one for each item.
             clusters: the source of each item.
         """
-        ...
 
 
 def check_regions(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
-from inpaintbench.eval.statistics import mean_of
+from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip, region_pixels
 from inpaintbench.view import ItemView
 
 Map = npt.NDArray[np.float64]
 Picture = npt.NDArray[Any]
 
 
-class Dssim:
+class Dssim(Metric):
     """``(1 - SSIM) / 2`` of each frame over the pixels of a region, averaged over frames.
 
     0 for a perfect copy, at most 1. SSIM is that of Wang et al., 2004, with a Gaussian window, channel by channel. The challenge
@@ -28,8 +26,6 @@ class Dssim:
     pixel of the region that has a value are left out.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
         data_range: L of the constants (K L)^2; intensities are 0..1.
         sigma: of the Gaussian, in pixels.
         taps: of the Gaussian in each direction, odd; beyond the frame's edge the picture is mirrored, its outermost pixels
@@ -49,13 +45,11 @@ class Dssim:
     unit = ""
     higher_is_better = False
     decimals = 4
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    needs = ("truth", "composite", "hole")
 
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
         data_range: float,
         sigma: float,
         taps: int,
@@ -63,14 +57,14 @@ class Dssim:
         k1: float,
         k2: float,
         ddof: int,
+        **where: Unpack[Where],
     ) -> None:
         for name, number in (("taps", taps), ("window_pixels", window_pixels)):
             if number < 3 or number % 2 == 0:
                 raise InputError(f"{name} is {number}, choose an odd number from 3")
         if not sigma > 0:
             raise InputError(f"sigma is {sigma}, choose a number above 0, e.g. 1.5")
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
+        super().__init__(**where)
         self.window_pixels, self.half, self.edge = window_pixels, taps // 2, window_pixels // 2
         self.kernel = _gaussian(taps, sigma=sigma)
         pixels = window_pixels**2
@@ -100,10 +94,6 @@ class Dssim:
             region: mean_over_clip(found, parts="frames", missing=missing.format(region, self.edge))
             for region, found in values.items()
         }
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
     def dissimilarity(self, truth: Picture, composite: Picture) -> Map:
         """At every pixel that has a value, averaged over channels.

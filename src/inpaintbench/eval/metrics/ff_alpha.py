@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import cv2
 import numpy as np
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.flows import FLOWS
-from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.metrics.base import Measurement, Where
+from inpaintbench.eval.metrics.bases.flow import FlowMetric
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
 
 OTHER_FLOW = Deviation(
@@ -26,7 +25,7 @@ OTHER_FLOW = Deviation(
 )
 
 
-class FfAlpha:
+class FfAlpha(FlowMetric):
     """Mean difference between each edited frame and the one before it, carried along the optical flow of the source.
 
     EditBoard, AAAI 2025: with F the flow from frame i of the source to the next, a frame X is carried to p by reading it,
@@ -41,8 +40,6 @@ class FfAlpha:
     pair, and which of both metrics applies.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; only ``frame`` has an answer.
-        band_radius_pixels: not used.
         flow: one of ``inpaintbench.eval.flows.FLOWS``. Values of different flows do not compare.
         mask: ``"luma_at_most"`` or ``"channels_below"``, see ``passes.source_pairs.SourceRule``.
         mask_level: grey levels of the mask. The paper does not say it; 5 in the released code.
@@ -89,41 +86,19 @@ class FfAlpha:
             {"mask": "channels_below"},
         ),
     )
-    fewest_frames = 2
     version = "1"
     unit = "grey levels"
     higher_is_better = False
     decimals = 3
-    needs: tuple[str, ...] = ("truth", "prediction")
+    answers = ("frame",)
+    needs = ("truth", "prediction")
 
     def __init__(
-        self,
-        *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
-        flow: str,
-        mask: Mask,
-        mask_level: int,
-        least_valid_share: float,
-        empty: Empty,
+        self, *, flow: str, mask: Mask, mask_level: int, least_valid_share: float, empty: Empty, **where: Unpack[Where]
     ) -> None:
-        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+        super().__init__(**where)
         self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
         self.empty = check_empty(empty)
-
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
-        """The parameters of the flow; none for one without a network."""
-        weights: str | None = FLOWS.get(constants["flow"]).weights
-        return () if weights is None else (weights,)
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """A value in 0..255; None where the edit does not fit its source, or too few pixels are valid.
-
-        Raises:
-            NotMeasurable: there is one frame only, or the flow of the source cannot be estimated.
-        """
-        return self.measure_together([view])[0]
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for several edits of one source; its flow is estimated once."""
@@ -143,10 +118,6 @@ class FfAlpha:
         measured = (self._over_clip(found, facts) for found in values)
         of_views = [next(measured) if fault is None else Measurement(None, fault) for fault in misfits]
         return [dict.fromkeys(self.regions, one) for one in of_views]
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
     def _over_clip(self, values: Sequence[float | None], facts: Mapping[str, Any]) -> Measurement:
         found = mean_over_edit(values, parts="pairs", lacking="a valid pixel", empty=self.empty, details=facts)

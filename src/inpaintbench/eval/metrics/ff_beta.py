@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.flows import FLOWS
-from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.metrics.base import Measurement, Where
+from inpaintbench.eval.metrics.bases.flow import FlowMetric
 from inpaintbench.eval.metrics.ff_alpha import OTHER_FLOW
 from inpaintbench.eval.passes.edits import mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import Field, Mask, SourceRule
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
 
 Plane = npt.NDArray[Any]
@@ -24,7 +23,7 @@ _LENGTH_OFFSET_PIXELS = 1e-7
 """Added to both lengths, so that vectors of no length have a cosine of 0."""
 
 
-class FfBeta:
+class FfBeta(FlowMetric):
     """Mean over pixels of 1 - cosine between the optical flow of the source and that of its edit, averaged over pairs of frames.
 
     EditBoard, AAAI 2025: with a and b the two flows at a pixel, 1 - a.b / ((|a| + 1e-7) (|b| + 1e-7)). From 0, the same
@@ -36,8 +35,6 @@ class FfBeta:
     the valid share of the source behind it; the share of pixels that count; and the value of each pair.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; only ``frame`` has an answer.
-        band_radius_pixels: not used.
         flow: one of ``inpaintbench.eval.flows.FLOWS``, for both clips. Values of different flows do not compare.
         mask: as in FF-alpha, for the valid share.
         mask_level: as in FF-alpha.
@@ -47,43 +44,28 @@ class FfBeta:
 
     name = "ff_beta"
     deviations = (OTHER_FLOW,)
-    fewest_frames = 2
     version = "2"
     unit = ""
     higher_is_better = False
     decimals = 4
-    needs: tuple[str, ...] = ("truth", "prediction")
+    answers = ("frame",)
+    needs = ("truth", "prediction")
 
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
         flow: str,
         mask: Mask,
         mask_level: int,
         least_valid_share: float,
         least_motion_pixels: float,
+        **where: Unpack[Where],
     ) -> None:
         if not least_motion_pixels >= 0:
             raise ValueError(f"least_motion_pixels is {least_motion_pixels}, it must be 0 or more")
-        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+        super().__init__(**where)
         self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
         self.least_motion_pixels = least_motion_pixels
-
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
-        """The parameters of the flow; none for one without a network."""
-        weights: str | None = FLOWS.get(constants["flow"]).weights
-        return () if weights is None else (weights,)
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """A value in 0..2; None where the edit does not fit its source.
-
-        Raises:
-            NotMeasurable: there is one frame only, or the flow of the source cannot be estimated.
-        """
-        return self.measure_together([view])[0]
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for several edits of one source; its flow is estimated once."""
@@ -107,10 +89,6 @@ class FfBeta:
         measured = (self._over_clip(found, facts) for found in angles)
         of_views = [next(measured) if fault is None else Measurement(None, fault) for fault in misfits]
         return [dict.fromkeys(self.regions, one) for one in of_views]
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
     def _over_clip(self, angles: Sequence[_Angle], facts: Mapping[str, Any]) -> Measurement:
         share = sum(angle.share for angle in angles) / len(angles)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from inpaintbench.eval import frechet
-from inpaintbench.eval.inception_sets import InceptionSets
-from inpaintbench.eval.metrics.base import Comparison, Features
+from inpaintbench.eval.metrics.base import Comparison, Features, Where
+from inpaintbench.eval.metrics.bases.inception_sets import InceptionSets
+from inpaintbench.eval.set_distances import frechet
 
 
 class Fid(InceptionSets):
@@ -16,8 +17,6 @@ class Fid(InceptionSets):
     sets of different sizes cannot be compared.
 
     Args:
-        regions: see ``InceptionSets``.
-        band_radius_pixels: see ``InceptionSets``.
         resize: see ``InceptionSets``.
         side_pixels: see ``InceptionSets``.
         ddof: of the covariance; published 1.
@@ -29,8 +28,8 @@ class Fid(InceptionSets):
     higher_is_better = False
     decimals = 2
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, resize: str, side_pixels: int, ddof: int) -> None:
-        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, resize=resize, side_pixels=side_pixels)
+    def __init__(self, *, resize: str, side_pixels: int, ddof: int, **where: Unpack[Where]) -> None:
+        super().__init__(resize=resize, side_pixels=side_pixels, **where)
         self.ddof = frechet.check_ddof(ddof)
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.frame_pairs import FramePairs, mean_level, missing_pair, shared_pixels
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
+from inpaintbench.eval.metrics.bases.frame_pairs import FramePairs, mean_level, missing_pair, shared_pixels
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -27,10 +27,6 @@ class Flicker(FramePairs):
     does not count. Pairs without such a pixel are left out. Lower is better: 0 for a perfect copy and for any error that stays
     the same at its place, at most 2. It tells steadiness and not fidelity, and a fill that is frozen while the scene moves is not
     steady by it: its error changes.
-
-    Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
     name = "flicker"

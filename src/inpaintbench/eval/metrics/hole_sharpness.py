@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.metrics.base import Measurement, check_regions
-from inpaintbench.eval.statistics import mean_of
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric
 from inpaintbench.view import ItemView
 
 _NEIGHBOURS = np.ones((3, 3), np.uint8)
 
 
-class HoleSharpness:
+class HoleSharpness(SingleRegionMetric):
     """Mean size of the luma gradient inside the hole, as a share of that of the truth at the same pixels.
 
     1 = as sharp as the truth, 0 = flat, above 1 = noise or edges that are not there. Neither more nor less is better, so methods
@@ -23,10 +20,6 @@ class HoleSharpness:
     PCons, which flat and blurred fills win (DEVIL, CVPR 2022, discussion of Figure 2). The
     gradient is Sobel's; pixels next to a known one are left out, so that a seam does not count as sharpness. Gradients are added
     up over the whole clip before they are divided, so that frames whose truth is flat do not decide.
-
-    Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; only the hole is answered for.
-        band_radius_pixels: has no effect.
     """
 
     name = "hole_sharpness"
@@ -35,35 +28,24 @@ class HoleSharpness:
     higher_is_better = True
     ranked = False
     decimals = 3
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    answers = ("hole",)
+    needs = ("truth", "composite", "hole")
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
-        self.regions = tuple(region for region in check_regions(regions) if region == "hole")
-        self.band_radius_pixels = band_radius_pixels
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """The ratio, at least 0; None where no hole is wide enough or the truth is flat there."""
-        return {region: _ratio(view) for region in self.regions}
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
-
-
-def _ratio(view: ItemView) -> Measurement:
-    sums, pixels = np.zeros(2), 0
-    for truth, composite, hole in zip(view.truth, view.composite, view.hole, strict=True):
-        # Outside the frame counts as hole: the edge of the picture is no seam.
-        inside = cv2.erode(hole.view(np.uint8), _NEIGHBOURS, borderType=cv2.BORDER_CONSTANT, borderValue=1).view(np.bool_)
-        count = int(np.count_nonzero(inside))
-        if count:
-            sums += [_gradients(frame, inside).sum() for frame in (composite, truth)]
-            pixels += count
-    if not pixels:
-        return Measurement(None, "no frame has a hole pixel whose neighbours are all in the hole")
-    if not sums[1]:
-        return Measurement(None, "the truth is flat inside the hole")
-    return Measurement(float(sums[0] / sums[1]), details={"pixels": pixels})
+        sums, pixels = np.zeros(2), 0
+        for truth, composite, hole in zip(view.truth, view.composite, view.hole, strict=True):
+            # Outside the frame counts as hole: the edge of the picture is no seam.
+            inside = cv2.erode(hole.view(np.uint8), _NEIGHBOURS, borderType=cv2.BORDER_CONSTANT, borderValue=1).view(np.bool_)
+            count = int(np.count_nonzero(inside))
+            if count:
+                sums += [_gradients(frame, inside).sum() for frame in (composite, truth)]
+                pixels += count
+        if not pixels:
+            return Measurement(None, "no frame has a hole pixel whose neighbours are all in the hole")
+        if not sums[1]:
+            return Measurement(None, "the truth is flat inside the hole")
+        return Measurement(float(sums[0] / sums[1]), details={"pixels": pixels})
 
 
 def _gradients(frame: npt.NDArray[np.uint8], inside: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from inpaintbench.eval import kernel_distance
-from inpaintbench.eval.inception_sets import InceptionSets
-from inpaintbench.eval.metrics.base import Comparison, Features
+from inpaintbench.eval.metrics.base import Comparison, Features, Where
+from inpaintbench.eval.metrics.bases.inception_sets import InceptionSets
+from inpaintbench.eval.set_distances import kernel_distance
 
 
 class Kid(InceptionSets):
@@ -16,8 +17,6 @@ class Kid(InceptionSets):
     and truths are pairs, and a pair resembles itself, so sets that are alike come out below 0, the more the fewer frames.
 
     Args:
-        regions: see ``InceptionSets``.
-        band_radius_pixels: see ``InceptionSets``.
         resize: see ``InceptionSets``.
         side_pixels: see ``InceptionSets``.
         subsets: 0 for all pairs of frames, which grow with the square of their number: beyond 20,000 frames the mean over 100
@@ -32,19 +31,11 @@ class Kid(InceptionSets):
     decimals = 6
 
     def __init__(
-        self,
-        *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
-        resize: str,
-        side_pixels: int,
-        subsets: int,
-        subset_size: int,
-        subset_seed: int,
+        self, *, resize: str, side_pixels: int, subsets: int, subset_size: int, subset_seed: int, **where: Unpack[Where]
     ) -> None:
         if subsets < 0 or subset_size < 2:
             raise ValueError(f"{subsets} subsets of {subset_size} vectors: at least 0 of at least 2 are possible")
-        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, resize=resize, side_pixels=side_pixels)
+        super().__init__(resize=resize, side_pixels=side_pixels, **where)
         self.subsets, self.subset_size, self.subset_seed = subsets, subset_size, subset_seed
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:

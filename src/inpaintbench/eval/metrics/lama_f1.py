@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.metrics.base import Comparison, Features, Measurement
+from inpaintbench.eval.metrics.base import Comparison, Features, Measurement, SetMetric, TogetherMetric, Where
 from inpaintbench.eval.metrics.fid import Fid
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.view import ItemView
 
 
-class LamaF1:
+class LamaF1(TogetherMetric, SetMetric):
     """Harmonic mean of 1 - LPIPS and 1 - FID / scale over the frames of a slice, from 0 to 1.
 
     ``2 a b / (a + b + epsilon)`` with ``a`` = 1 less the mean LPIPS of all frames and ``b`` = 1 - FID / ``fid_scale``, neither
@@ -25,8 +25,6 @@ class LamaF1:
     sizes, and it has no standard error.
 
     Args:
-        regions: see ``Fid``.
-        band_radius_pixels: see ``Lpips``.
         net: see ``Lpips``; published "vgg".
         version: see ``Lpips``.
         resize: see ``Fid``.
@@ -49,13 +47,12 @@ class LamaF1:
     unit = ""
     higher_is_better = True
     decimals = 4
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    answers = ("frame",)
+    needs = ("truth", "composite", "hole")
 
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
         net: str,
         version: str,
         resize: str,
@@ -63,32 +60,24 @@ class LamaF1:
         ddof: int,
         fid_scale: float,
         epsilon: float,
+        **where: Unpack[Where],
     ) -> None:
-        shared: dict[str, Any] = {"regions": regions, "band_radius_pixels": band_radius_pixels}
-        self.lpips = Lpips(**shared, net=net, version=version)
-        self.fid = Fid(**shared, resize=resize, side_pixels=side_pixels, ddof=ddof)
-        self.regions = self.fid.regions
+        super().__init__(**where)
+        self.lpips = Lpips(net=net, version=version, **where)
+        self.fid = Fid(resize=resize, side_pixels=side_pixels, ddof=ddof, **where)
         self.fid_scale, self.epsilon = fid_scale, epsilon
 
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
         """Those of both."""
         return (*Lpips.weights_of(constants), *Fid.weights_of(constants))
 
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """No value, but the features, ``float32[frames, 2049]`` each; what ``Lpips`` and ``Fid`` raise."""
-        return self.measure_together([view])[0]
-
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
-        """``measure`` for several methods of one item; both networks are asked once, for the other metrics too."""
+        """No values, but the features, ``float32[frames, 2049]`` each; networks are asked once, for the other metrics too."""
         if not self.regions:
             return [{} for _ in views]
         both = zip(self.lpips.measure_together(views), self.fid.measure_together(views), strict=True)
         return [{region: _joined(lpips[region], fid[region]) for region in self.regions} for lpips, fid in both]
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:  # noqa: ARG002 - items have no values
-        """None: items have no values of their own."""
-        return None
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """The mean of both, with ``lpips`` and ``fid`` in its details; without a FID no value, and the reason of that."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, TogetherMetric, Where, mean_over_clip
 from inpaintbench.eval.passes.lpips_frames import lpips_frames
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
 from inpaintbench.view import ItemView
 
@@ -17,7 +16,7 @@ VERSIONS = ("0.1",)
 """Of the linear heads; those of 0.0 came from a faulty normalisation."""
 
 
-class Lpips:
+class Lpips(TogetherMetric):
     """How far a frame is from the true one in the layers of a classifier, averaged over frames.
 
     Zhang et al., CVPR 2018, equal to the package ``lpips`` at full size. In the frame it is that package's number. In the hole
@@ -28,8 +27,6 @@ class Lpips:
     DEVIL, CVPR 2022, has "alex" and the frame; the values printed there come from a trunk that was never trained.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
         net: the trunk, "alex", "vgg" or "squeeze".
         version: of the linear heads, "0.1".
     """
@@ -39,28 +36,19 @@ class Lpips:
     unit = ""
     higher_is_better = False
     decimals = 6
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    needs = ("truth", "composite", "hole")
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, net: str, version: str) -> None:
+    def __init__(self, *, net: str, version: str, **where: Unpack[Where]) -> None:
         for what, name, names in (("network of LPIPS", net, list(LPIPS_WEIGHTS)), ("version of LPIPS", version, list(VERSIONS))):
             if name not in names:
                 raise UnknownNameError(unknown_name(what, name, names))
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
+        super().__init__(**where)
         self.net = net
 
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
         """The trunk; the heads belong to the installed package, and others than those of version 0.1 are refused."""
         return (LPIPS_WEIGHTS[constants["net"]],)
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """Values from 0 for each region; None where no frame has a pixel of it.
-
-        Raises:
-            NotMeasurable: the frames are too small for the network, or its weights are not there.
-        """
-        return self.measure_together([view])[0]
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for several methods of one item; the truth goes through the network once."""
@@ -72,7 +60,3 @@ class Lpips:
             }
             for one in found
         ]
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
-from inpaintbench.eval.statistics import mean_of
+from inpaintbench.eval.metrics.base import Measurement, Metric, mean_over_clip, region_pixels
 from inpaintbench.view import ItemView
 
 CHANNELS = 3
 _SUM_CHANNELS = np.ones((1, CHANNELS), np.float32)
 
 
-class Mse:
+class Mse(Metric):
     """Mean squared difference of intensities in 0..1, of each frame over the pixels of a region, averaged over frames.
 
     0 for a perfect copy, at most 1. Frames without a pixel of the region are left out.
-
-    Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
     name = "mse"
@@ -31,11 +24,7 @@ class Mse:
     unit = ""
     higher_is_better = False
     decimals = 6
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
-
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
+    needs = ("truth", "composite", "hole")
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """Values in 0..1 for each region; None where no frame has a pixel of it."""
@@ -44,10 +33,6 @@ class Mse:
             region: mean_over_clip(values, parts="frames", missing=f"no frame has a pixel of the region {region!r}")
             for region, values in errors.items()
         }
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
 
 def frame_errors(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels: int) -> dict[str, list[float]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, Unpack, get_args
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval import separability
-from inpaintbench.eval.inception_sets import InceptionSets
-from inpaintbench.eval.metrics.base import Comparison, Features
+from inpaintbench.eval.metrics.base import Comparison, Features, Where
+from inpaintbench.eval.metrics.bases.inception_sets import InceptionSets
+from inpaintbench.eval.set_distances import separability
 
 Ties = Literal["half", "loss"]
 
@@ -21,8 +21,6 @@ class PIds(InceptionSets):
     with tens of thousands of pictures. Perfect copies score 0.5 when a tie counts as half, and 0 by the published rule.
 
     Args:
-        regions: see ``InceptionSets``.
-        band_radius_pixels: see ``InceptionSets``.
         resize: see ``InceptionSets``.
         side_pixels: see ``InceptionSets``.
         cost: C of the support vector machine; published 1.
@@ -35,10 +33,8 @@ class PIds(InceptionSets):
     higher_is_better = True
     decimals = 4
 
-    def __init__(
-        self, *, regions: tuple[str, ...], band_radius_pixels: int, resize: str, side_pixels: int, cost: float, ties: Ties
-    ) -> None:
-        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, resize=resize, side_pixels=side_pixels)
+    def __init__(self, *, resize: str, side_pixels: int, cost: float, ties: Ties, **where: Unpack[Where]) -> None:
+        super().__init__(resize=resize, side_pixels=side_pixels, **where)
         if ties not in get_args(Ties):
             raise UnknownNameError(unknown_name("rule for ties", ties, list(get_args(Ties))))
         self.cost, self.ties = cost, ties

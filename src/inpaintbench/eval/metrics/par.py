@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, mean_over_clip
 from inpaintbench.eval.passes.frame_vectors import normalised
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models import torch_networks
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import file_sha256
@@ -27,7 +25,7 @@ MEAN, DEVIATION = (123.675 / 255, 116.28 / 255, 103.53 / 255), (58.395 / 255, 57
 """Of the channels in 0..1, that pictures are brought to."""
 
 
-class Par:
+class Par(SingleRegionMetric):
     """Perceived artefact ratio: the share of hole pixels that a network marks as an artefact, averaged over frames; 0..1.
 
     Zhang et al., "Perceptual Artifacts Localization for Inpainting", ECCV 2022. Its network may be neither used commercially nor
@@ -35,10 +33,6 @@ class Par:
     ``float32[N, 3, H, W]`` (RGB of 0..255 less 123.675, 116.28, 103.53, over 58.395, 57.12, 57.375) and gives
     ``[N, 2, H, W]``, the second channel larger where there is an artefact. Its code is run, so it has to come from people one
     trusts. The SHA-256 of the file is in the details. Frames without a hole are left out.
-
-    Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; of them only ``hole`` is answered.
-        band_radius_pixels: of no consequence here.
     """
 
     name = "par"
@@ -46,11 +40,8 @@ class Par:
     unit = ""
     higher_is_better = False
     decimals = 4
-    needs: tuple[str, ...] = ("composite", "hole")
-
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
-        self.regions = tuple(name for name in check_regions(regions) if name == "hole")
-        self.band_radius_pixels = band_radius_pixels
+    answers = ("hole",)
+    needs = ("composite", "hole")
 
     @staticmethod
     def state() -> str:
@@ -60,25 +51,19 @@ class Par:
         except NotMeasurable:
             return "missing"
 
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """The share; None where no frame has a hole.
 
         Raises:
             NotMeasurable: no network was given, or what was given cannot be used.
         """
-        if not self.regions:
-            return {}
         path = network_path()
         with torch_networks.running(view.shared.compute) as device:
             module = _network(str(path), path.stat().st_mtime_ns, str(device))
             pairs = zip(view.composite, view.hole, strict=True)
             values = [float(_artefacts(module, frame, device)[hole].mean()) for frame, hole in pairs if hole.any()]
         found = mean_over_clip(values, parts="frames", missing="no frame has a hole")
-        return {"hole": replace(found, details={**found.details, "network_sha256": file_sha256(path)})}
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
+        return replace(found, details={**found.details, "network_sha256": file_sha256(path)})
 
 
 def network_path() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import cv2
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.fft
 from inpaintbench import regions
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions, region_pixels
+from inpaintbench.eval.metrics.base import Measurement, Metric, Where, region_pixels
 from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
 from inpaintbench.eval.statistics import InfiniteRule, mean_of
 from inpaintbench.types import item_rng
@@ -22,7 +23,7 @@ Picture = npt.NDArray[np.uint8]
 Point = tuple[float, float]
 
 
-class Pcons:
+class Pcons(Metric):
     """PSNR of a patch of frame t with the most similar patch nearby in frame t + 1, over all pairs of frames, in dB.
 
     DEVIL, CVPR 2022, section 5.2. Patches come from the composite alone: the value tells how steady a fill is, not how true. The
@@ -41,8 +42,6 @@ class Pcons:
     reports set a caution and the sharpness of the hole beside it.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
         patch_pixels: side of the square patch.
         first_offset_pixels: smallest shift searched in both directions, at most 0; candidates outside the frame are skipped.
         last_offset_pixels: largest shift searched, at least 0. Published: -20 to 19, which favours up and left.
@@ -80,13 +79,11 @@ class Pcons:
     unit = "dB"
     higher_is_better = True
     decimals = 2
-    needs: tuple[str, ...] = ("composite", "hole")
+    needs = ("composite", "hole")
 
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
         patch_pixels: int,
         first_offset_pixels: int,
         last_offset_pixels: int,
@@ -95,12 +92,12 @@ class Pcons:
         averaged: Averaged,
         ceiling_decibels: float | None,
         infinite: InfiniteRule,
+        **where: Unpack[Where],
     ) -> None:
         # The unmoved patch is always a candidate, so no pair is without a value.
         if not first_offset_pixels <= 0 <= last_offset_pixels:
             raise ValueError(f"offsets {first_offset_pixels}..{last_offset_pixels} px must include 0")
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
+        super().__init__(**where)
         self.patch_pixels = patch_pixels
         self.first_offset_pixels, self.last_offset_pixels = first_offset_pixels, last_offset_pixels
         self.random_patch_seed = random_patch_seed

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, Unpack, get_args
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip
 from inpaintbench.eval.metrics.mse import frame_errors
 from inpaintbench.eval.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.view import ItemView
@@ -51,7 +51,7 @@ class DecibelRule(NamedTuple):
         return value if self.ceiling_decibels is None else min(value, self.ceiling_decibels)
 
 
-class Psnr:
+class Psnr(Metric):
     """``10 log10(data_range^2 / MSE)`` over the pixels of a region, in dB.
 
     Intensities are 0..1; frames without a pixel of the region are left out. Of a clip it is, by the constants of the protocol,
@@ -64,8 +64,6 @@ class Psnr:
       one that is exact in most frames.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
         data_range: the peak; 1 for intensities in 0..1.
         averaged: ``"errors"`` or ``"decibels"``.
         ceiling_decibels: the largest value that is given; None = a perfect copy is infinite.
@@ -79,20 +77,18 @@ class Psnr:
     unit = "dB"
     higher_is_better = True
     decimals = 2
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    needs = ("truth", "composite", "hole")
 
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
         data_range: float,
         averaged: Averaged,
         ceiling_decibels: float | None,
         infinite: InfiniteRule,
+        **where: Unpack[Where],
     ) -> None:
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
+        super().__init__(**where)
         self.rule = DecibelRule(data_range, averaged, ceiling_decibels, infinite).checked()
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:

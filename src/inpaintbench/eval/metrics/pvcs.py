@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.i3d_metrics import I3dMetric
-from inpaintbench.eval.metrics.base import Measurement
+from inpaintbench.eval.metrics.base import Measurement, Where
+from inpaintbench.eval.metrics.bases.i3d import I3dMetric
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView
@@ -32,8 +31,6 @@ class Pvcs(I3dMetric):
     both, which flatters short clips. Measured for the whole frame alone, since features see far beyond any region.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: of no effect.
         window_frames: length of a window.
         stride_frames: from the start of one window to that of the next; frames behind the last whole window do not count.
         input_low: what black is to the network.
@@ -48,15 +45,14 @@ class Pvcs(I3dMetric):
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
         window_frames: int,
         stride_frames: int,
         input_low: float,
         input_high: float,
         batch_norm: BatchNorm,
+        **where: Unpack[Where],
     ) -> None:
-        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels)
+        super().__init__(**where)
         self.constants = i3d_windows.Constants(
             window_frames=window_frames, stride_frames=stride_frames, input_low=input_low, input_high=input_high,
             batch_norm=batch_norm,
@@ -65,10 +61,6 @@ class Pvcs(I3dMetric):
     def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
         """The details count the windows and have the mean of each layer."""
         return [_measurement(one) for one in i3d_windows.i3d_distances(views, self.constants)]
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return math.fsum(measurements) / len(measurements) if measurements else None
 
 
 def _measurement(distances: np.ndarray[Any, np.dtype[np.float64]]) -> Measurement:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Unpack
 
 import cv2
 import numpy as np
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.metrics.base import INAPPLICABLE, Measurement, check_regions
+from inpaintbench.eval.metrics.base import INAPPLICABLE, Measurement, SingleRegionMetric, Where
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import largest
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
 
 NO_MASK = "the item has no mask of an object"
 
 
-class SemanticScore:
+class SemanticScore(SingleRegionMetric):
     """Mean over the pixels outside the object's mask of the largest absolute difference over channels, edit against source.
 
     EditBoard, AAAI 2025, in grey levels 0..255, each frame with equal weight; lower is better, 0 where nothing but the object was
@@ -26,8 +25,6 @@ class SemanticScore:
     The details hold the value of each frame and the share of pixels that count.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; only ``frame`` has an answer.
-        band_radius_pixels: not used.
         empty: ``"no_value"``: a frame that the mask covers whole leaves the clip without a value, where the released code gives
             NaN; ``"leave_out"``: such a frame is left out of the mean.
     """
@@ -58,27 +55,14 @@ class SemanticScore:
     unit = "grey levels"
     higher_is_better = False
     decimals = 3
-    needs: tuple[str, ...] = ("truth", "prediction", "object_mask")
+    needs = ("truth", "prediction", "object_mask")
 
-    def __init__(
-        self,
-        *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
-        empty: Empty,
-    ) -> None:
-        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+    def __init__(self, *, empty: Empty, **where: Unpack[Where]) -> None:
+        super().__init__(**where)
         self.empty = check_empty(empty)
 
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """A value in 0..255; None where there is no mask, or it or the edit does not fit the source."""
-        return dict.fromkeys(self.regions, self._measured(view))
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
-
-    def _measured(self, view: ItemView) -> Measurement:
         if not view.has("object_mask"):
             return Measurement(None, NO_MASK, {INAPPLICABLE: True})
         fault = _mask_fault(view) or misfit(view)

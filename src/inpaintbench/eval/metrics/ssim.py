@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip, region_pixels
+from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip, region_pixels
 from inpaintbench.eval.passes.changed_windows import changed_box
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
@@ -28,15 +26,13 @@ _LARGEST_FLOAT32_PIXELS = 11
 _BORDERS = {"reflect": cv2.BORDER_REFLECT, "zero": cv2.BORDER_CONSTANT}
 
 
-class Ssim:
+class Ssim(Metric):
     """Structural similarity of each frame over the pixels of a region, averaged over frames.
 
     Wang et al., 2004, per channel, equal to scikit-image. 1 for a perfect copy. ``SSIM_VARIANTS`` names the constants of several
     papers; values of different variants do not compare. Frames without a pixel of the region that has a value are left out.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
         data_range: L of the constants (K L)^2. Intensities are 0..1, so 1 is right; DEVIL, CVPR 2022, was scored with 2.
         window: ``"uniform"`` or ``"gaussian"``.
         window_pixels: side of the square window, odd.
@@ -53,13 +49,11 @@ class Ssim:
     unit = ""
     higher_is_better = True
     decimals = 4
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    needs = ("truth", "composite", "hole")
 
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
         data_range: float,
         window: Window,
         window_pixels: int,
@@ -68,10 +62,10 @@ class Ssim:
         k2: float,
         ddof: int,
         padding: Padding,
+        **where: Unpack[Where],
     ) -> None:
         _check(window, window_pixels, sigma, padding)
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
+        super().__init__(**where)
         self.window_pixels, self.padding = window_pixels, padding
         self.taps = None if window == "uniform" else _gaussian(window_pixels, sigma=sigma)
         # Means and covariances are kept times the sum of the weights and its square: for a uniform window, whose weights are
@@ -100,10 +94,6 @@ class Ssim:
                 if inside.any():
                     values[region].append(float(similarity[inside].mean()))
         return {region: mean_over_clip(found, parts="frames", missing=self._missing(region)) for region, found in values.items()}
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
     def similarity(self, truth: Picture, composite: Picture) -> Map:
         """Similarity at every pixel that has a value, averaged over channels.

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Unpack
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, mean_over_clip
 from inpaintbench.eval.passes.dino_frames import dino_vectors
 from inpaintbench.eval.passes.frame_vectors import consistency
 from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.models.dino import WEIGHTS
 from inpaintbench.view import ItemView
 
 
-class SubjectConsistency:
+class SubjectConsistency(SingleRegionMetric):
     """How alike DINO finds every frame and the first one, and every frame and the one before; 0..1, 1 for a still clip.
 
     VBench, CVPR 2024, and EditBoard, AAAI 2025; see ``inpaintbench.eval.passes.frame_vectors.consistency``. Whole frames are
     looked at, there is no mask of a subject. One that never moves wins.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; of them only ``frame`` is answered.
-        band_radius_pixels: of no consequence here.
         side_pixels: what the shorter side comes to; published 224.
         gif: look at what is left after a GIF, as EditBoard's code does.
         least_cosine: what smaller cosines count as; published 0, EditBoard's paper takes them as they are: -1.
@@ -36,36 +32,24 @@ class SubjectConsistency:
     unit = ""
     higher_is_better = True
     decimals = 4
-    needs: tuple[str, ...] = ("prediction",)
+    weights = (WEIGHTS,)
+    needs = ("prediction",)
 
-    def __init__(
-        self, *, regions: tuple[str, ...], band_radius_pixels: int, side_pixels: int, gif: bool, least_cosine: float
-    ) -> None:
+    def __init__(self, *, side_pixels: int, gif: bool, least_cosine: float, **where: Unpack[Where]) -> None:
         if side_pixels < 16:
             raise ValueError(f"side_pixels is {side_pixels}, it must be at least 16, the side of a patch")
-        self.regions = tuple(name for name in check_regions(regions) if name == "frame")
-        self.band_radius_pixels, self.gif, self.least_cosine = band_radius_pixels, gif, least_cosine
+        super().__init__(**where)
+        self.gif, self.least_cosine = gif, least_cosine
         self.side_pixels = side_pixels
 
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG004 - the same for all constants
-        """The entry of ``weights.toml``."""
-        return (WEIGHTS,)
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """The mean over all frames but the first.
 
         Raises:
             NotMeasurable: there is one frame only, it is too long for its width, or the weights are not there.
         """
-        if not self.regions:
-            return {}
         view = through_gif(view) if self.gif else view
         if view.frames < 2:
             raise NotMeasurable("one frame has no other frame to be like")
         values = consistency(dino_vectors(view, side_pixels=self.side_pixels), least_cosine=self.least_cosine)
-        return {"frame": mean_over_clip(values, parts="pairs", missing="there is no pair of frames")}
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
+        return mean_over_clip(values, parts="pairs", missing="there is no pair of frames")

@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.frame_pairs import FramePairs, mean_level, missing_pair, shared_pixels
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
+from inpaintbench.eval.metrics.bases.frame_pairs import FramePairs, mean_level, missing_pair, shared_pixels
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -34,10 +34,6 @@ class TemporalDifference(FramePairs):
 
     The details tell both faults apart: ``signed``, the mean of D(composite) - D(truth), is negative for a fill that is frozen or
     blurred away and positive for one that flickers; ``composite`` and ``truth`` are the means behind it.
-
-    Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
     name = "temporal_difference"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from inpaintbench.eval import separability
-from inpaintbench.eval.inception_sets import InceptionSets
-from inpaintbench.eval.metrics.base import Comparison, Features
+from inpaintbench.eval.metrics.base import Comparison, Features, Where
+from inpaintbench.eval.metrics.bases.inception_sets import InceptionSets
+from inpaintbench.eval.set_distances import separability
 
 
 class UIds(InceptionSets):
@@ -16,8 +17,6 @@ class UIds(InceptionSets):
     asked about the same vectors; published with tens of thousands of pictures. Perfect copies score 0.5.
 
     Args:
-        regions: see ``InceptionSets``.
-        band_radius_pixels: see ``InceptionSets``.
         resize: see ``InceptionSets``.
         side_pixels: see ``InceptionSets``.
         cost: C of the support vector machine; published 1.
@@ -29,8 +28,8 @@ class UIds(InceptionSets):
     higher_is_better = True
     decimals = 4
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, resize: str, side_pixels: int, cost: float) -> None:
-        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, resize=resize, side_pixels=side_pixels)
+    def __init__(self, *, resize: str, side_pixels: int, cost: float, **where: Unpack[Where]) -> None:
+        super().__init__(resize=resize, side_pixels=side_pixels, **where)
         self.cost = cost
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from inpaintbench.eval.frechet import ROOT_OF_COVARIANCES
-from inpaintbench.eval.i3d_metrics import I3dSets, stored_key
-from inpaintbench.eval.metrics.base import Array, Features, Measurement
+from inpaintbench.eval.metrics.base import Array, Features, Measurement, Where
+from inpaintbench.eval.metrics.bases.i3d import I3dSets, stored_key
 from inpaintbench.eval.passes import i3d_clip
+from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView
 
@@ -18,8 +19,6 @@ class Vfid(I3dSets):
     DEVIL, CVPR 2022, section 5.2. Measured for the whole frame alone.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: of no effect.
         input_low: what black is to the network.
         input_high: what white is.
         batch_norm: as for ``models.i3d.i3d``.
@@ -30,17 +29,8 @@ class Vfid(I3dSets):
     deviations = (ROOT_OF_COVARIANCES,)
     version = "1"
 
-    def __init__(
-        self,
-        *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
-        input_low: float,
-        input_high: float,
-        batch_norm: BatchNorm,
-        ddof: int,
-    ) -> None:
-        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, ddof=ddof)
+    def __init__(self, *, input_low: float, input_high: float, batch_norm: BatchNorm, ddof: int, **where: Unpack[Where]) -> None:
+        super().__init__(ddof=ddof, **where)
         self.constants = i3d_clip.Constants(input_low=input_low, input_high=input_high, batch_norm=batch_norm)
 
     def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:

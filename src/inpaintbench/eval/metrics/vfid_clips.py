@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from inpaintbench.eval.frechet import ROOT_OF_COVARIANCES
-from inpaintbench.eval.i3d_metrics import I3dSets, stored_key
-from inpaintbench.eval.metrics.base import Features, Measurement
+from inpaintbench.eval.metrics.base import Features, Measurement, Where
+from inpaintbench.eval.metrics.bases.i3d import I3dSets, stored_key
 from inpaintbench.eval.metrics.pvcs import SHORT_CLIPS
 from inpaintbench.eval.passes import i3d_windows
+from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView
 
@@ -20,8 +21,6 @@ class VfidClips(I3dSets):
     independent, so their number says little about how certain the distance is. Measured for the whole frame alone.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: of no effect.
         window_frames: length of a window.
         stride_frames: from the start of one window to that of the next.
         input_low: what black is to the network.
@@ -37,16 +36,15 @@ class VfidClips(I3dSets):
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,
         window_frames: int,
         stride_frames: int,
         input_low: float,
         input_high: float,
         batch_norm: BatchNorm,
         ddof: int,
+        **where: Unpack[Where],
     ) -> None:
-        super().__init__(regions=regions, band_radius_pixels=band_radius_pixels, ddof=ddof)
+        super().__init__(ddof=ddof, **where)
         self.constants = i3d_windows.Constants(
             window_frames=window_frames, stride_frames=stride_frames, input_low=input_low, input_high=input_high,
             batch_norm=batch_norm,

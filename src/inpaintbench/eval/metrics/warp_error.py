@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,15 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.landings import Landings, landings
-from inpaintbench.eval.metrics.base import Measurement, check_regions, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
+from inpaintbench.eval.metrics.bases.flow import FlowMetric
 from inpaintbench.eval.passes.flow_pairs import FlowPair, flow_pairs
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
 
 Border = Literal["clamp", "leave_out"]
-REGIONS = ("frame", "hole")
 
 
-class WarpError:
+class WarpError(FlowMetric):
     """Mean squared difference between a frame and the next one brought back along the flow of the truth, averaged over pairs.
 
     Intensities are 0..1, so is the error; 0 for a composite that moves exactly like the truth and does not change. DEVIL,
@@ -33,8 +32,6 @@ class WarpError:
     without a pixel left are left out.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; ``band`` has no answer.
-        band_radius_pixels: not used.
         flow: one of ``inpaintbench.eval.flows.FLOWS``. Values of different flows do not compare.
         size_multiple: flow is estimated at the next multiples of so many pixels.
         occlusion_relative: a.
@@ -55,18 +52,16 @@ class WarpError:
             {"flow": "raft_large"},
         ),
     )
-    fewest_frames = 2
     version = "1"
     unit = ""
     higher_is_better = False
     decimals = 6
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    answers = ("frame", "hole")
+    needs = ("truth", "composite", "hole")
 
     def __init__(
         self,
         *,
-        regions: tuple[str, ...],
-        band_radius_pixels: int,  # noqa: ARG002 - every metric is given it
         flow: str,
         size_multiple: int,
         occlusion_relative: float,
@@ -74,30 +69,17 @@ class WarpError:
         boundary_relative: float,
         boundary_absolute: float,
         border: Border,
+        **where: Unpack[Where],
     ) -> None:
         if border not in ("clamp", "leave_out"):
             raise ValueError(f"border is {border!r}, choose 'clamp' or 'leave_out'")
         if size_multiple < 1:
             raise ValueError(f"size_multiple is {size_multiple}, it must be at least 1")
         FLOWS.get(flow)
-        self.regions = tuple(region for region in check_regions(regions) if region in REGIONS)
+        super().__init__(**where)
         self.flow, self.size_multiple, self.border = flow, size_multiple, border
         self.occlusion = (occlusion_relative, occlusion_absolute)
         self.boundary = (boundary_relative, boundary_absolute)
-
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
-        """The parameters of the flow; none for one without a network."""
-        weights: str | None = FLOWS.get(constants["flow"]).weights
-        return () if weights is None else (weights,)
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
-        """Values in 0..1; None where no pair of frames has a pixel of the region that is seen in both.
-
-        Raises:
-            NotMeasurable: there is one frame only, or its flow cannot be estimated.
-        """
-        return self.measure_together([view])[0]
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for the predictions of several methods for one item; its flow is estimated once."""
@@ -112,10 +94,6 @@ class WarpError:
                     if region in found and error is not None:
                         found[region].append(error)
         return [{region: _over_clip(errors, region) for region, errors in found.items()} for found in values]
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
     def _pairs(self, view: ItemView) -> Iterator[_Seen]:
         for pair in flow_pairs(view, flow=self.flow, size_multiple=self.size_multiple):

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.eval.poses import estimator
 from inpaintbench.eval.poses.base import Of
 from inpaintbench.eval.poses.matching import Pair, label, match
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
 
 Reference = Literal["annotation", "estimate"]
 
 
-class Wnjd:
+class Wnjd(SingleRegionMetric):
     """Mean distance between the joints that a pose estimator finds in a repaired picture and where they are, divided by the
     picture's diagonal.
 
@@ -34,8 +33,6 @@ class Wnjd:
     (``missing``) is left out of the mean and counted; where no joint is left, as where nobody is found, the item has no value.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; a pose belongs to the whole frame, so only that has an answer.
-        band_radius_pixels: has no meaning here.
         pose: the estimator, as ``inpaintbench.eval.poses.estimator`` takes it; the run may name another.
         reference: ``"annotation"``: the labelled joints. ``"estimate"``: what the same estimator finds in the original, of the
             labelled joints where there are any, of all where there are none; its own errors then count less.
@@ -63,20 +60,20 @@ class Wnjd:
     unit = ""
     higher_is_better = False
     decimals = 4
-    needs: tuple[str, ...] = ("truth", "composite", "joints")
+    needs = ("truth", "composite", "joints")
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, pose: str, reference: Reference) -> None:  # noqa: ARG002
+    def __init__(self, *, pose: str, reference: Reference, **where: Unpack[Where]) -> None:
         if reference not in get_args(Reference):
             raise UnknownNameError(unknown_name("reference of WNJD", reference, list(get_args(Reference))))
-        self.regions = tuple(region for region in check_regions(regions) if region == "frame")
+        super().__init__(**where)
         self.pose, self.reference = pose, reference
 
-    @staticmethod
-    def weights_of(constants: Mapping[str, Any]) -> tuple[str, ...]:
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
         """Those of the estimator that the protocol names."""
         return ("keypoint-rcnn",) if constants["pose"] == "keypoint_rcnn" else ()
 
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """A value from 0 for the frame.
 
         Raises:
@@ -88,11 +85,7 @@ class Wnjd:
         found = match(reference, self._estimated(view, "prediction"))
         known = estimator(self._pose(view)).joint_names
         diagonal = math.hypot(view.width, view.height)
-        return dict.fromkeys(self.regions, _measurement(found, known, diagonal=diagonal))
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
+        return _measurement(found, known, diagonal=diagonal)
 
     def _reference_joints(self, view: ItemView) -> tuple[Joint, ...]:
         labelled = view.joints if view.has("joints") else ()

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InputError
 from inpaintbench.types import content_id
 
-POSES = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.eval.poses.base import PoseEstimator
+
+POSES: Catalogue[type[PoseEstimator]] = Catalogue(
     "pose estimator",
     {
         "stored": "inpaintbench.eval.poses.stored:Stored",
         "keypoint_rcnn": "inpaintbench.eval.poses.keypoint_rcnn:KeypointRcnn",
         "command": "inpaintbench.eval.poses.command:CommandPose",
     },
+    base="inpaintbench.eval.poses.base:PoseEstimator",
 )
 
 
@@ -46,8 +50,8 @@ def estimator(spec: str) -> Any:
 @lru_cache(maxsize=4)
 def _built(spec: str, state: tuple[int, int] | None) -> Any:  # noqa: ARG001 - a file that changed is read again
     name, colon, argument = spec.partition(":")
-    leaf = POSES.get(name)
-    wanted = getattr(leaf, "argument", None)
+    leaf: Any = POSES.get(name)  # built with one text, or with nothing
+    wanted = leaf.argument
     if wanted and not argument:
         raise InputError(f"pose estimator {spec!r} lacks its {wanted}: write {name}:{wanted.upper()}")
     if colon and not wanted:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import Leaf, unknown_name
 from inpaintbench.errors import InputError
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
@@ -23,29 +24,26 @@ MIDDLE = ("pelvis", "thorax", "upper_neck", "head_top", "nose", "head")
 JOINT_NAMES = (*SIDED, *MIDDLE)
 
 
-class PoseEstimator(Protocol):
-    """A way to find joints.
+class PoseEstimator(Leaf, ABC):
+    """A way to find joints."""
 
-    A leaf with an attribute ``argument`` ("file", say) is built with one text, others with nothing.
-    """
+    argument: str | None = None
+    """What the one text is that it is built with, such as "file"; None = it is built with nothing."""
 
-    name: str
-    version: str
-    """Changes whenever the same picture could give other joints."""
     joint_names: tuple[str, ...]
     """Those that it can find; labelled joints of another name are left out of a comparison instead of counting as lost."""
 
+    @abstractmethod
     def estimate(self, picture: Picture, *, item_id: str, of: Of, compute: Compute) -> tuple[Joint, ...]:
         """The joints of everybody in ``picture``, ``uint8[H, W, 3]`` RGB; nothing where nobody is found.
 
         Raises:
             NotMeasurable: there is no answer; the text says why.
         """
-        ...
 
+    @abstractmethod
     def content(self) -> str:
         """Changes whenever the file or the program behind it does."""
-        ...
 
 
 def joints_of(rows: Iterable[Mapping[str, Any]], *, where: str) -> tuple[Joint, ...]:

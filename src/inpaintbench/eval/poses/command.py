@@ -9,7 +9,7 @@ from pathlib import Path
 from inpaintbench import video
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.command import Command
-from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, joints_of
+from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 
@@ -17,7 +17,7 @@ PICTURE, JOINTS = "picture.png", "joints.json"
 _SECONDS = 600.0
 
 
-class CommandPose:
+class CommandPose(PoseEstimator):
     """Runs a program once a picture, as the method ``command`` runs programs.
 
     The input folder holds ``picture.png``. The program writes ``joints.json`` into the output folder: a list of ``{"name":

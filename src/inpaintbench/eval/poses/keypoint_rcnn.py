@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inpaintbench.eval.poses.base import Of, Picture
+from inpaintbench.eval.poses.base import Of, Picture, PoseEstimator
 from inpaintbench.models import torch_networks
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
@@ -24,7 +24,7 @@ KEYPOINTS: tuple[tuple[str, str | None], ...] = (
 """In the order of the network's answer, that of COCO."""
 
 
-class KeypointRcnn:
+class KeypointRcnn(PoseEstimator):
     """The seventeen joints of COCO for everybody whom the network is at least half sure of (He et al., "Mask R-CNN", 2017).
 
     It knows no pelvis, thorax, neck or head top. A person who is found has all seventeen.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, joints_of
+from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 from inpaintbench.workspace import file_sha256
@@ -25,7 +25,7 @@ class _Entry(NamedTuple):
     joints: tuple[Joint, ...]
 
 
-class Stored:
+class Stored(PoseEstimator):
     """Joints from a JSON or CSV file, for estimators that run elsewhere.
 
     JSON: ``{"pictures": [{"item": ITEM, "of": "truth" or "prediction", "sha256": ..., "joints": [{"name": "knee", "side":

@@ -1,10 +1,17 @@
 """Protocols: each names every constant that a score depends on."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench import frozen
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.types import Dataset
 
-PROTOCOLS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.eval.protocols.base import Protocol
+
+PROTOCOLS: Catalogue[Protocol] = Catalogue(
     "protocol",
     {
         "devil/as-published": "inpaintbench.eval.protocols.devil:AS_PUBLISHED",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, field_serializer, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.deviations import Deviation, of_leaf
+from inpaintbench.deviations import Deviation, holding
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
@@ -118,11 +118,8 @@ class Protocol(BaseModel):
 
     def weights_of(self, metrics: Sequence[str] | None = None) -> list[str]:
         """Names in ``weights.toml`` of the parameters that some metrics need, or all of the protocol's."""
-        found: list[str] = []
-        for name in self.metrics if metrics is None else metrics:
-            needed = getattr(METRICS.get(name), "weights_of", None)
-            found += needed(self.metrics[name]) if needed else []
-        return list(dict.fromkeys(found))
+        names = self.metrics if metrics is None else metrics
+        return list(dict.fromkeys(weight for name in names for weight in METRICS.get(name).weights_of(self.metrics[name])))
 
     def infinite_rule(self, metric: str) -> InfiniteRule:
         """What becomes of infinite values of ``metric`` in means over items.
@@ -155,7 +152,7 @@ class Protocol(BaseModel):
         """Where it differs from what it follows, each with the metric that states it, or "" for its own; none of a free one."""
         if not self.follows:
             return []
-        stated = [(name, one) for name in self.metrics for one in of_leaf(METRICS.get(name), self.metrics[name])]
+        stated = [(name, one) for name in self.metrics for one in holding(METRICS.get(name).deviations, self.metrics[name])]
         return [("", one) for one in self.deviations] + stated
 
     def build_metrics(self, names: Sequence[str] | None = None) -> list[Metric]:
@@ -170,9 +167,8 @@ class Protocol(BaseModel):
         return [self._build(name) for name in (self.metrics if names is None else names)]
 
     def _build(self, name: str) -> Metric:
-        shared: dict[str, Any] = {"regions": self.regions, "band_radius_pixels": self.band_radius_pixels}
-        metric: Metric = METRICS.get(name)(**shared, **self.metrics[name])
-        return metric
+        constants: dict[str, Any] = dict(self.metrics[name])
+        return METRICS.get(name)(regions=self.regions, band_radius_pixels=self.band_radius_pixels, **constants)
 
 
 def _without_earlier(constants: Mapping[str, Constant]) -> dict[str, Constant]:

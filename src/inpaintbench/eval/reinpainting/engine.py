@@ -73,9 +73,7 @@ def distances(
 def _of_views(name: str, constants: Plain, views: Sequence[ItemView]) -> list[Measurement]:
     metric = METRICS.get(name)(regions=("frame",), band_radius_pixels=1, **constants)
     try:
-        if hasattr(metric, "measure_together"):  # the truth goes through a network once
-            return [found["frame"] for found in metric.measure_together(views)]
-        return [metric.measure(view)["frame"] for view in views]
+        return [found["frame"] for found in metric.measure_together(views)]
     except NotMeasurable as error:
         return [Measurement(None, str(error)) for _ in views]
 

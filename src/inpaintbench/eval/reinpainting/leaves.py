@@ -5,13 +5,11 @@ Their values come from `eval reinpaint`, which runs a method again; one look at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import Unpack
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, check_regions
+from inpaintbench.eval.metrics.base import Measurement, Metric, Where
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS
-from inpaintbench.eval.statistics import mean_of
 from inpaintbench.view import ItemView
 
 SECOND, ORIGINAL, KNOWN, EXCESS = "reinpaint", "reinpaint_original", "reinpaint_known", "reinpaint_excess"
@@ -19,35 +17,28 @@ SECOND, ORIGINAL, KNOWN, EXCESS = "reinpaint", "reinpaint_original", "reinpaint_
 KINDS = (SECOND, ORIGINAL, KNOWN, EXCESS)
 
 
-class _Again:
+class _Again(Metric):
     """What all of them share.
 
     Args:
-        regions: the frame alone.
-        band_radius_pixels: nothing is measured there.
         composited: pixels outside the second hole are those of the first result; else as the second method gives them.
     """
 
     version = "1"
-    command: ClassVar[str] = "eval reinpaint"
-    """What measures it, in place of `eval score`."""
-    needs: tuple[str, ...] = ()
+    command = "eval reinpaint"
+    needs = ()
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int, composited: bool) -> None:
-        self.regions = check_regions(regions)
-        self.band_radius_pixels, self.composited = band_radius_pixels, composited
+    def __init__(self, *, composited: bool, **where: Unpack[Where]) -> None:
+        super().__init__(**where)
+        self.composited = composited
 
-    def measure(self, view: ItemView) -> dict[str, Measurement]:  # noqa: ARG002 - a metric's signature
+    def measure(self, view: ItemView) -> dict[str, Measurement]:  # noqa: ARG002 - a second method has to run
         """Nothing.
 
         Raises:
-            NotMeasurable: always; a second method has to run.
+            NotMeasurable: always.
         """
         raise NotMeasurable(f"measured by `inpaintbench {self.command}`, which inpaints the result again")
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
 
 class _Decibels(_Again):

@@ -146,7 +146,7 @@ def _tasks(dataset: Dataset, first: First, setting: Setting, *, root: Path | str
     for row in dataset.items:
         item_id = row["item_id"]
         holes, hashes = second_files(dataset, row, setting)
-        own = leaf.content(item_id) if hasattr(leaf, "content") else ""
+        own = leaf.content(item_id)
         content = content_id(
             item_id, row["truth_rgb_sha256"], row["hole_sha256"], row["fill"], hashes, own, _identity(given[item_id])
         )

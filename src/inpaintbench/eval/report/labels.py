@@ -57,7 +57,7 @@ def metric_label(metric: str) -> str:
 
 def metric_arrow(metric: str) -> str:
     """A metric with its direction, if it has one: ``PSNR ↑``."""
-    if not getattr(metric_leaf(metric), "ranked", True):
+    if not metric_leaf(metric).ranked:
         return metric_label(metric)
     return f"{metric_label(metric)} {'↑' if metric_leaf(metric).higher_is_better else '↓'}"
 

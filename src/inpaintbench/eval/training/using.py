@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.training import checkpoint as files
 from inpaintbench.models import torch_networks
 from inpaintbench.sharing import Compute, Device
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class TrainedMethod:
+class TrainedMethod(Method):
     """A method whose parameters ``eval train`` wrote; its name is the network's.
 
     Args:
@@ -29,9 +30,6 @@ class TrainedMethod:
     Raises:
         InputError: no such folder, damaged parameters, or those of another network. MissingExtraError: PyTorch is not installed.
     """
-
-    name: str
-    version: str
 
     def __init__(self, *, checkpoint: str, device: Device = "auto") -> None:
         self._compute = Compute(device=device)

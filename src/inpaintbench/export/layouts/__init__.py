@@ -1,8 +1,15 @@
 """Other layouts of a frozen dataset: one file each, all of them plain copies that say where they come from."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-LAYOUTS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.export.layouts.base import Layout
+
+LAYOUTS: Catalogue[type[Layout]] = Catalogue(
     "layout",
     {
         "embedded": "inpaintbench.export.layouts.embedded:Embedded",
@@ -13,4 +20,5 @@ LAYOUTS = Catalogue(
         "editboard": "inpaintbench.export.layouts.editboard:Editboard",
         "reinpaint": "inpaintbench.export.layouts.reinpaint:Reinpaint",
     },
+    base="inpaintbench.export.layouts.base:Layout",
 )

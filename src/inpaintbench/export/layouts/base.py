@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from inpaintbench import frozen
+from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import VerifyError
 from inpaintbench.export.layout import media_names
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
@@ -95,11 +97,9 @@ class Chosen:
         self._sound.add(name)
 
 
-class DatasetLayout(Protocol):
+class Layout(Leaf, ABC):
     """A layout of a dataset. It writes into an empty folder; reading, checking and replacing belong to ``convert``."""
 
-    name: str
-    version: str
     takes: tuple[str, ...]
     """Those of ``KINDS`` that it has a place for."""
     needs_truth: bool = True
@@ -109,6 +109,7 @@ class DatasetLayout(Protocol):
     about: str
     """What lies where, and what of it is exact, in Markdown."""
 
+    @abstractmethod
     def write(self, folder: Path, chosen: Chosen) -> Iterator[Written]:
         """Write the items one after the other.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
-from inpaintbench.export.layouts.base import DEGRADED, PAINTED, PICTURES, Chosen, DatasetLayout, Written, kind_of
+from inpaintbench.export.layouts.base import DEGRADED, PAINTED, PICTURES, Chosen, Layout, Written, kind_of
 from inpaintbench.export.layouts.pictures import copy
 from inpaintbench.types import Plain
 from inpaintbench.workspace import write_atomically
@@ -23,7 +23,7 @@ _PRINT_PARTS = {"train": "training", "validation": "validation", "test": "test"}
 _BLOCKS = "mask.block_triples"
 
 
-class Chalearn(DatasetLayout):
+class Chalearn(Layout):
     """Tracks 1 to 3 of the ChaLearn challenge of 2018: pictures with blocks, clips with subtitles, fingerprints."""
 
     name = "chalearn"

@@ -15,7 +15,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.export.documents import NOTICE
 from inpaintbench.export.layouts import LAYOUTS
-from inpaintbench.export.layouts.base import Chosen, DatasetLayout, item_line, kind_of
+from inpaintbench.export.layouts.base import Chosen, Layout, item_line, kind_of
 from inpaintbench.export.layouts.readme import readme
 from inpaintbench.export.notice import notice
 from inpaintbench.types import Dataset, Plain, Slice
@@ -66,7 +66,7 @@ def convert(
         WorkspaceError: not writable.
     """
     root, target = Path(dataset), Path(out)
-    leaf: DatasetLayout = LAYOUTS.get(layout)(**(constants or {}))
+    leaf: Layout = LAYOUTS.get(layout)(**(constants or {}))
     chosen = _chosen(root, frozen.load(root), slices)
     _check_truths(leaf, chosen)
     _check_kind(leaf, chosen)
@@ -101,7 +101,7 @@ def _chosen(root: Path, dataset: Dataset, names: Sequence[str]) -> Chosen:
     return chosen
 
 
-def _check_truths(leaf: DatasetLayout, chosen: Chosen) -> None:
+def _check_truths(leaf: Layout, chosen: Chosen) -> None:
     hidden = [row for row in chosen.rows if not frozen.has_truth(row)]
     if hidden and (leaf.needs_truth or not all(row.get("input_file_name") for row in hidden)):
         fitting = [name for name in LAYOUTS if not LAYOUTS.get(name).needs_truth]
@@ -118,7 +118,7 @@ def _way_out(chosen: Chosen, hidden: Sequence[Plain], fitting: Sequence[str]) ->
     return f"take {' or '.join(fitting)}{open_ones}"
 
 
-def _check_kind(leaf: DatasetLayout, chosen: Chosen) -> None:
+def _check_kind(leaf: Layout, chosen: Chosen) -> None:
     foreign = sorted({kind_of(row) for row in chosen.rows} - set(leaf.takes))
     if foreign:
         fitting = [name for name in LAYOUTS if foreign[0] in LAYOUTS.get(name).takes]
@@ -144,7 +144,7 @@ def _check_target(target: Path, root: Path, *, loadable: bool) -> None:
         raise InputError(f"{str(target)!r} exists and is not a converted dataset; choose another folder")
 
 
-def _write(leaf: DatasetLayout, folder: Path, chosen: Chosen, progress: Callable[[str, int, int], None]) -> None:
+def _write(leaf: Layout, folder: Path, chosen: Chosen, progress: Callable[[str, int, int], None]) -> None:
     total = leaf.count(chosen)
     with ExitStack() as held:
         lines: IO[bytes] | None = held.enter_context((folder / ITEMS).open("wb")) if leaf.lists_items else None

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from inpaintbench import frozen
-from inpaintbench.export.layouts.base import CLIPS, PICTURES, Chosen, DatasetLayout, Written
+from inpaintbench.export.layouts.base import CLIPS, PICTURES, Chosen, Layout, Written
 from inpaintbench.export.layouts.pictures import write_black_holes, write_frames
 
 _TRUTH, _HOLE = "frame_%04d_gt.png", "frame_%04d_mask.png"
 
 
-class Devil(DatasetLayout):
+class Devil(Layout):
     """Truths and holes of a clip side by side, one folder a slice: what DEVIL's metrics read and its methods are given."""
 
     name = "devil"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from inpaintbench import frozen, video
-from inpaintbench.export.layouts.base import EDITS, Chosen, DatasetLayout, Written
+from inpaintbench.export.layouts.base import EDITS, Chosen, Layout, Written
 from inpaintbench.export.layouts.pictures import write_frames, write_objects
 from inpaintbench.types import Plain
 from inpaintbench.workspace import write_atomically
@@ -17,7 +17,7 @@ COLUMNS = ("original_video_path", "edited_video_path", "semantic_mask_path", "so
 """Those of EditBoard's ``--script``."""
 
 
-class Editboard(DatasetLayout):
+class Editboard(Layout):
     """Folders of frames and object masks, and ``script.csv`` with the five columns of EditBoard's program."""
 
     name = "editboard"

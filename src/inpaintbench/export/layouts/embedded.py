@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from inpaintbench.errors import InputError
 from inpaintbench.export.layout import by_split, file_column, media_parts, row_schema, splits
-from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, DatasetLayout, Written, by_bytes, flat
+from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, Layout, Written, by_bytes, flat
 from inpaintbench.types import Plain, content_id
 
 _GROUP_BYTES = 50 * MEGABYTE
@@ -20,7 +20,7 @@ _MOST_CELL_BYTES = 2**31 - MEGABYTE
 """What the offsets of a column of bytes can count."""
 
 
-class Embedded(DatasetLayout):
+class Embedded(Layout):
     """Parquet files that hold the media, one folder a slice, for `datasets.load_dataset` without any other file.
 
     Args:

@@ -12,7 +12,7 @@ import yaml
 from inpaintbench.export.card.content import sources
 from inpaintbench.export.card.words import code, plain, table
 from inpaintbench.export.documents import NOTICE
-from inpaintbench.export.layouts.base import Chosen, DatasetLayout
+from inpaintbench.export.layouts.base import Chosen, Layout
 from inpaintbench.export.licences import NOT_STATED
 
 _LOAD = """\
@@ -25,7 +25,7 @@ rows = load_dataset("PATH", {config}, split={split}, streaming=True)  # one afte
 """
 
 
-def readme(leaf: DatasetLayout, chosen: Chosen, *, origin: Mapping[str, Any]) -> str:
+def readme(leaf: Layout, chosen: Chosen, *, origin: Mapping[str, Any]) -> str:
     """The text of README.md.
 
     Args:

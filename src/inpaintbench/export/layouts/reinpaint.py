@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.export.layouts.base import PICTURES, Chosen, DatasetLayout, Written
+from inpaintbench.export.layouts.base import PICTURES, Chosen, Layout, Written
 from inpaintbench.export.layouts.pictures import copy
 from inpaintbench.types import Slice
 
 _BIN = "area-"
 
 
-class Reinpaint(DatasetLayout):
+class Reinpaint(Layout):
     """Pictures, first and second masks as PNG, one folder a bin of area."""
 
     name = "reinpaint"

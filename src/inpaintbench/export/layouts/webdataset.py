@@ -11,7 +11,7 @@ from typing import Any
 
 from inpaintbench.errors import InputError
 from inpaintbench.export.layout import by_split, file_column, row_schema, splits
-from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, DatasetLayout, Written, by_bytes, flat
+from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, Layout, Written, by_bytes, flat
 from inpaintbench.export.layouts.embedded import media_columns
 from inpaintbench.types import Plain, canonical_json, content_id
 
@@ -19,7 +19,7 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
 """Readers end a key at its first dot, and cut one that is longer without a word."""
 
 
-class Webdataset(DatasetLayout):
+class Webdataset(Layout):
     """Tar files whose members are ``ITEM.truth.mp4``, ``ITEM.hole.mp4``, ..., ``ITEM.json``, for loops that read in sequence.
 
     Args:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from inpaintbench.catalogue import Catalogue
 
-GENERATORS = Catalogue(
+if TYPE_CHECKING:
+    from inpaintbench.masks.generators.base import Generator
+
+GENERATORS: Catalogue[type[Generator]] = Catalogue(
     "mask generator",
     {
         "devil_blobs": "inpaintbench.masks.generators.devil_blobs:DevilBlobs",
@@ -20,4 +25,5 @@ GENERATORS = Catalogue(
         "saved_masks": "inpaintbench.masks.generators.saved_masks:SavedMasks",
         "subtitles": "inpaintbench.masks.generators.subtitles:Subtitles",
     },
+    base="inpaintbench.masks.generators.base:Generator",
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from inpaintbench.catalogue import Leaf
 from inpaintbench.types import Alpha, Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -31,22 +33,18 @@ class Drawn:
     """``uint8[T, H, W, 3]`` RGB, of a generator that degrades everything."""
 
 
-class GeneratorLeaf(Protocol):
+class Generator(Leaf, ABC):
     """A way to make holes; its parameters are keyword-only constructor arguments."""
 
-    name: str
-    version: str
     needs: tuple[str, ...]
-    """Parts of the view that it reads, such as ``joints``, ``timed_text`` or ``undistorted``, or nothing at all.
+    """Parts of the view that it reads, such as ``joints``, ``timed_text`` or ``undistorted``, or nothing at all."""
+    same_draw: tuple[str, ...] = ()
+    """Constants that may change while the random numbers stay: they say what is made of them."""
 
-    The optional attribute ``same_draw`` names constants that may change while the random numbers stay: they say what is made of
-    them.
-    """
-
+    @abstractmethod
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
         """A corruption of ``view.frames`` frames of ``view.height`` by ``view.width``, the same for the same arguments.
 
         Raises:
             Rejected: none for this clip; the text says why.
         """
-        ...

@@ -13,7 +13,7 @@ import numpy as np
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.arguments import Interval, choice, share, share_interval
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.brush_presets import PRESETS
 from inpaintbench.masks.generators.brush_shapes import Canvas, Shape, box_room, boxes, strokes
 from inpaintbench.masks.generators.motion import FrameHole, Motion
@@ -30,7 +30,7 @@ _MOST_SHRINKS = 6
 Frame = tuple[FrameHole, dict[str, Any]]
 
 
-class BrushBox:
+class BrushBox(Generator):
     """With probability ``brush_probability`` n brush strokes, else n boxes, of random size and place.
 
     Sources: Algorithm 1 of "Assessing Image Inpainting via Re-Inpainting Self-Consistency Evaluation"; ranges by the
@@ -68,7 +68,7 @@ class BrushBox:
         ),
     )
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(
         self,

@@ -8,11 +8,11 @@ import numpy as np
 
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.arguments import share
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.view import ItemView
 
 
-class CentreSquare:
+class CentreSquare(Generator):
     """One square in the middle of every frame, of ``area`` (a share of the frame). Source: LaMa, where it is 22.5 %.
 
     Where the frame leaves an odd number of pixels, the square lies one pixel nearer to the upper left. Facts: ``side_pixels``,
@@ -21,7 +21,7 @@ class CentreSquare:
 
     name = "centre_square"
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(self, *, area: float = 0.225) -> None:
         self.area = share("area", area, zero=False)

@@ -11,7 +11,7 @@ import numpy as np
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.blob_motion import Trajectory, trajectory
 from inpaintbench.masks.generators.blob_presets import CANVAS, PRESETS, find_preset
 from inpaintbench.masks.generators.blob_raster import render
@@ -49,7 +49,7 @@ _CHECK_STEP = 5
 _CHECKED_FRAMES = (*range(0, REFERENCE_FRAMES, _CHECK_STEP), REFERENCE_FRAMES - 1)
 
 
-class DevilBlobs:
+class DevilBlobs(Generator):
     """One moving blob of a named preset. Source: DEVIL (CVPR 2022) with the constants of its released masks.
 
     ``as-published`` gives mask number ``index`` of the preset. All presets share one list of 1000 seeds, steps are cut to
@@ -74,7 +74,7 @@ class DevilBlobs:
         ),
     )
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
     same_draw = ("reverse",)
 
     def __init__(

@@ -18,7 +18,7 @@ from inpaintbench.masks.fingerprints import corrected, published
 from inpaintbench.masks.fingerprints.blocks import lay_blocks
 from inpaintbench.masks.fingerprints.planes import Grey, Rgb
 from inpaintbench.masks.generators.arguments import choice
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import file_sha256
@@ -34,7 +34,7 @@ Facts = dict[str, Any]
 Done = tuple[Grey, list[Facts]]
 
 
-class FingerprintDegradation:
+class FingerprintDegradation(Generator):
     """A print with worn lines and, in soft regions, blur, fading, low contrast, low resolution, rotation; on a background.
 
     Source: "ChaLearn Looking at People: inpainting and denoising challenges" (2021), track 3. ``as-published`` is its recipe

@@ -8,11 +8,11 @@ import numpy as np
 
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.block_json import hole_of
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.view import ItemView
 
 
-class GivenBlocks:
+class GivenBlocks(Generator):
     """The blocks that ``blocks`` lists, ``[row, column, size]`` each, the same in all frames.
 
     Facts: ``blocks``, ``block_triples``, ``area_fraction``, ``hidden_joint_names`` (none: nothing is known of joints).
@@ -20,7 +20,7 @@ class GivenBlocks:
 
     name = "given_blocks"
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(self, *, blocks: Sequence[Sequence[int]] = ()) -> None:
         self.blocks = [list(block) for block in blocks]

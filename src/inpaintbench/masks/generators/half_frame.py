@@ -8,14 +8,14 @@ import numpy as np
 
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.arguments import choice
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.view import ItemView
 
 Side = Literal["left", "right", "top", "bottom"]
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
-class HalfFrame:
+class HalfFrame(Generator):
     """The half at ``side`` of every frame; of an odd number of pixels the hole is the smaller half.
 
     Facts: ``side``, ``area_fraction``.
@@ -23,7 +23,7 @@ class HalfFrame:
 
     name = "half_frame"
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(self, *, side: Side | Literal["random"] = "random") -> None:
         """``random``: each side as likely as another, drawn for each clip."""

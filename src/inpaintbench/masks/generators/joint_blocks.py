@@ -13,7 +13,7 @@ import numpy as np
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
 
@@ -42,7 +42,7 @@ class Rules:
     most_pixels: int
 
 
-class JointBlocks:
+class JointBlocks(Generator):
     """Up to ten squares, each placed around a joint. Source: ChaLearn LAP 2018, track 1 (arXiv 2106.13071, section 2.1).
 
     The number is uniform in 1 .. ``most_blocks``. The size of a block is uniform over the whole numbers strictly between
@@ -65,7 +65,7 @@ class JointBlocks:
         ),
     )
     version = "1"
-    needs: tuple[str, ...] = ("joints",)
+    needs = ("joints",)
 
     def __init__(
         self,

@@ -8,13 +8,13 @@ import numpy as np
 
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.arguments import choice, share, share_interval
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.view import ItemView
 
 SIDES = ("left", "right", "top", "bottom")
 
 
-class Outpainting:
+class Outpainting(Generator):
     """Margins at the sides of every frame, each a share of the frame's width or height.
 
     Each side has a margin with probability ``side_probability``, drawn again until at least one has; its share is uniform in
@@ -26,7 +26,7 @@ class Outpainting:
 
     name = "outpainting"
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(
         self,

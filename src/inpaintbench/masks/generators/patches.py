@@ -10,14 +10,14 @@ import numpy as np
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.arguments import choice, share_interval, whole
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.motion import FrameHole, Motion
 from inpaintbench.view import ItemView
 
 Count = Literal["bernoulli", "exact"]
 
 
-class Patches:
+class Patches(Generator):
     """Cells of ``size`` x ``size`` pixels, a share ``ratio`` of them hidden.
 
     Source: Algorithm 2 of "Assessing Image Inpainting via Re-Inpainting Self-Consistency Evaluation", which hides each cell
@@ -39,7 +39,7 @@ class Patches:
         ),
     )
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(
         self,

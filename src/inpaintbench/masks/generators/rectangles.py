@@ -9,11 +9,11 @@ import numpy as np
 
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.arguments import interval, share_interval, whole
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.view import ItemView
 
 
-class Rectangles:
+class Rectangles(Generator):
     """``count`` rectangles of random size and place, in the same place in all frames; they may overlap.
 
     Sizes come from ``area`` (a share of the frame, uniform) and ``aspect`` (width / height, uniform in its logarithm), or, where
@@ -25,7 +25,7 @@ class Rectangles:
 
     name = "rectangles"
     version = "1"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(
         self,

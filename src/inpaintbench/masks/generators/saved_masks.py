@@ -13,7 +13,7 @@ import numpy as np
 from inpaintbench import regions, video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.devil_blobs import playing_order
 from inpaintbench.masks.saved_folder import folder_polarity
 from inpaintbench.masks.saved_polarity import (
@@ -36,7 +36,7 @@ Neighbourhood = Literal["square", "cross"]
 _SLACK = 1e-6
 
 
-class SavedMasks:
+class SavedMasks(Generator):
     """The hole of one sequence, or one image, of a folder of masks; ``rng`` is not used.
 
     Values are numbers of objects (palette images, or greys of at most 31) or grey levels; ``facts`` tell how they were read:
@@ -46,7 +46,7 @@ class SavedMasks:
 
     name = "saved_masks"
     version = "2"
-    needs: tuple[str, ...] = ()
+    needs = ()
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ import numpy as np
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.overlays.fonts import find_font, installed_families
 from inpaintbench.masks.overlays.layout import Placed, place
 from inpaintbench.masks.overlays.raster import Track, render
@@ -24,7 +24,7 @@ from inpaintbench.types import Plain, TextEvent
 from inpaintbench.view import ItemView
 
 
-class Subtitles:
+class Subtitles(Generator):
     """The timed text of a clip, drawn in a style that is drawn from a grid. Source: ChaLearn 2018, track 2 (decaptioning).
 
     The style is one for the whole clip. What a subtitle file states of an event (an ASS style, tags inside the text) comes

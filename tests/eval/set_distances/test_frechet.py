@@ -8,9 +8,9 @@ import pytest
 import scipy.linalg
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval import frechet
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.moments import Moments
+from inpaintbench.eval.set_distances import frechet
+from inpaintbench.eval.set_distances.moments import Moments
 
 
 def of(*parts: np.ndarray) -> Moments:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval import feature_sets
-from inpaintbench.eval.feature_sets import Matrix, Vectors
+from inpaintbench.eval.set_distances import feature_sets
+from inpaintbench.eval.set_distances.feature_sets import Matrix, Vectors
 
 
 class Moments:

@@ -5,9 +5,9 @@ import pytest
 import scipy.optimize
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval import separability
 from inpaintbench.eval.metrics.base import Comparison, Features
-from inpaintbench.eval.separability import Machine
+from inpaintbench.eval.set_distances import separability
+from inpaintbench.eval.set_distances.separability import Machine
 
 
 def pairs(n: int, d: int, *, seed: int = 0, shift: float = 0.3, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import cv2
@@ -10,35 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import check_regions, region_pixels
-from inpaintbench.eval.statistics import mean_of
+from inpaintbench.eval.metrics.base import Metric, region_pixels
 from inpaintbench.view import ItemView
 
 LEVELS = 255
 Pixels = npt.NDArray[np.bool_]
 
 
-class FramePairs:
-    """Base of metrics that look at each frame and the next one, pixel by pixel.
-
-    Args:
-        regions: some of ``inpaintbench.regions.REGIONS``.
-        band_radius_pixels: reach of the boundary band on both sides of the hole's border.
-    """
+class FramePairs(Metric):
+    """Base of metrics that look at each frame and the next one, pixel by pixel."""
 
     unit = ""
     higher_is_better = False
     decimals = 5
-    needs: tuple[str, ...] = ("truth", "composite", "hole")
+    needs = ("truth", "composite", "hole")
     fewest_frames = 2
-
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
-        self.regions = check_regions(regions)
-        self.band_radius_pixels = band_radius_pixels
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight."""
-        return mean_of(measurements)
 
 
 def mean_level(levels: npt.NDArray[Any], pixels: Pixels) -> float:

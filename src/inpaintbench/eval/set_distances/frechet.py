@@ -16,10 +16,10 @@ import scipy.linalg
 from inpaintbench.claims import too_few
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval import feature_sets
-from inpaintbench.eval.feature_sets import Extent, Matrix, Spread
 from inpaintbench.eval.metrics.base import Comparison, Features
-from inpaintbench.eval.moments import Moments
+from inpaintbench.eval.set_distances import feature_sets
+from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Spread
+from inpaintbench.eval.set_distances.moments import Moments
 
 ROOT_OF_COVARIANCES = Deviation(
     "root of the product of the covariances",

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inpaintbench.eval import kernel_distance
 from inpaintbench.eval.metrics.base import Comparison, Features
+from inpaintbench.eval.set_distances import kernel_distance
 
 
 def naive(one: np.ndarray, other: np.ndarray) -> float:

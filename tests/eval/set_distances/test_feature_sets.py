@@ -5,9 +5,9 @@ import pytest
 import scipy.stats
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval import feature_sets
-from inpaintbench.eval.feature_sets import Extent
 from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.set_distances import feature_sets
+from inpaintbench.eval.set_distances.feature_sets import Extent
 
 
 def arrays(*lengths: int, d: int = 3) -> list[np.ndarray]:
