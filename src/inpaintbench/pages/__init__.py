@@ -8,6 +8,7 @@ from inpaintbench.pages.colours import MethodStyle, method_styles
 from inpaintbench.pages.page import Link, Media, data_uri, page, render
 from inpaintbench.pages.plots import figure, save_chart
 from inpaintbench.pages.tables import Cell, Column, Row, Table
+from inpaintbench.pages.tiles import Tile
 
 __all__ = [
     "Cell",
@@ -17,6 +18,7 @@ __all__ = [
     "MethodStyle",
     "Row",
     "Table",
+    "Tile",
     "data_uri",
     "figure",
     "method_styles",

@@ -46,7 +46,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in ("number", "signed", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
+    for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
                  "breakable", "with_code", "css_class", "method_class"):  # fmt: skip
         environment.filters[name] = getattr(words, name)
     environment.filters["json"] = as_json

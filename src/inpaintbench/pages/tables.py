@@ -48,6 +48,8 @@ class Cell:
     tags: tuple[str, ...] = ()
     whisker: tuple[float, float | None, float | None] | None = None
     """A value and the ends of its interval, as shares 0..1 of a scale that the table's cells have in common."""
+    bar: float | None = None
+    """Length of a bar below the text, a share 0..1 of the longest."""
     shade: float | None = None
     """-1..1: how dark the cell is, negative ones in the other hue."""
     colour: str = ""

@@ -39,6 +39,11 @@ def signed(value: float | None, decimals: int) -> str:
     return DASH if value is None else _minus(f"{value:+.{decimals}f}")
 
 
+def share(part: float, whole: float) -> float | None:
+    """``part`` of ``whole``, 0..1; None of nothing."""
+    return part / whole if whole else None
+
+
 def percent(share: float | None, decimals: int | None = None) -> str:
     """A share 0..1 in per cent, with one decimal below ten unless told: ``4.2 %``, ``37 %``; a dash for None."""
     if share is None or math.isnan(share):
@@ -76,7 +81,7 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return DASH
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.1f} s" if seconds >= 1 or not seconds else f"{number(seconds, digits=2)} s"
     minutes = round(seconds / 60)
     if minutes < 60:
         return f"{minutes} min"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -17,11 +17,13 @@ from PIL import Image
 from inpaintbench import video
 from inpaintbench.curation.judging import Judged
 from inpaintbench.errors import MediaError
+from inpaintbench.pages import Tile, data_uri
 from inpaintbench.workspace import Workspace
 
 _SIDE, _QUALITY = 256, 70
 _FRAME = 15
 """The picture shows this frame or the middle one, whichever comes first: half a second in, few frames are black."""
+_ID_SHOWN = 10
 
 
 @dataclass
@@ -30,31 +32,46 @@ class Thumbnails:
 
     workspace: Workspace
     judged: Judged
+    names: Mapping[str, str]
+    """Source id -> what people call it."""
     folder: Path | None = None
     """Where the page lies, since links to clips begin there; None for the workspace."""
     _ratios: dict[int, float] = field(default_factory=dict)
     _data: dict[int, bytes] = field(default_factory=dict)
 
-    def style(self, place: int) -> tuple[str, float]:
-        """The style class of the picture of the clip at ``place``, empty without one, and its width over its height."""
+    def tile(self, place: int, *, lines: Sequence[str] = (), state: str) -> Tile:
+        """The clip at ``place`` with ``lines`` below, its name and the beginning of its id; the picture leads to its file.
+
+        ``state`` is kept, dropped or waiting.
+        """
+        clip_id, name = self.judged.clip_ids[place].as_py(), self.name(place)
         if place not in self._ratios:
             self._ratios[place] = self._draw(place)
-        return f"p{place}" if place in self._data else "", self._ratios[place]
+        return Tile(
+            label=name, picture=f"p{place}" if place in self._data else "", ratio=self._ratios[place], lines=tuple(lines),
+            names=(name,), code="" if clip_id in lines else clip_id[:_ID_SHOWN], href=self._link(place),
+            title=f"{name} · inpaintbench curation why {shlex.quote(str(self.workspace.path))} {clip_id}", state=state,
+        )  # fmt: skip
 
-    def link(self, place: int) -> str:
-        """The address of the clip at ``place``, as the page has to give it."""
-        blob = self.workspace.blobs.path(self.judged.facts.clips["blob"][place].as_py())
-        return quote(os.path.relpath(blob.resolve(), (self.folder or self.workspace.path).resolve()))
+    def name(self, place: int) -> str:
+        """``SOURCE:FRAME`` of the clip at ``place``, which `curation why` understands."""
+        return f"{self.source(place)}:{self.judged.facts.clips['start_frame'][place].as_py()}"
 
-    def why(self, place: int) -> str:
-        """The command that tells everything about the clip at ``place``."""
-        clip_id = self.judged.clip_ids[place].as_py()
-        return f"inpaintbench curation why {shlex.quote(str(self.workspace.path))} {clip_id}"
+    def source(self, place: int) -> str:
+        """What people call the source of the clip at ``place``."""
+        source_id = self.judged.facts.clips["source_id"][place].as_py()
+        return self.names.get(source_id, source_id)
 
     def rules(self) -> str:
         """The style rules of all pictures that were asked for."""
-        address = {place: base64.b64encode(data).decode() for place, data in self._data.items()}
-        return "\n".join(f".p{place}{{background-image:url(data:image/webp;base64,{text})}}" for place, text in address.items())
+        return "\n".join(
+            f".p{place}{{background-image:url({data_uri(data, 'image/webp')})}}" for place, data in self._data.items()
+        )
+
+    def _link(self, place: int) -> str:
+        """The address of the clip at ``place``, as the page has to give it."""
+        blob = self.workspace.blobs.path(self.judged.facts.clips["blob"][place].as_py())
+        return quote(os.path.relpath(blob.resolve(), (self.folder or self.workspace.path).resolve()))
 
     def _draw(self, place: int) -> float:
         row = {name: self.judged.facts.clips[name][place].as_py() for name in ("blob", "frames", "width", "height")}

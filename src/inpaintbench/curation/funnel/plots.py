@@ -1,21 +1,24 @@
-"""Plots as inline SVG; colours come from the page's style."""
+"""How the values of an attribute spread over clips, and what became of them."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import altair as alt
 import numpy as np
 import numpy.typing as npt
+from markupsafe import Markup
 
 from inpaintbench.curation.facts import Column, Flags
-from inpaintbench.curation.funnel.markup import count, number
+from inpaintbench.pages import figure
+from inpaintbench.pages.words import count, number
 
-_WIDTH, _HEIGHT, _TOP, _BASE = 340, 126, 18, 108
-_GUTTER = 34
-"""Left of the columns, for the counts."""
+_WIDTH, _HEIGHT, _ABOVE = 340, 90, 14
+"""Pixels of the columns, and above them, where thresholds are told."""
 _BINS = 34
 _MOST_WORDS = 6
 _STATES = ("kept", "waiting", "dropped", "other")
@@ -25,9 +28,52 @@ _MARGIN = 0.08
 """Of the axis, kept free beyond a threshold at its end, so that both sides of the threshold can be seen."""
 _TAIL = 4.0
 """A tail this many times as long as the span of 98 % of the values is drawn into the last bar."""
+_CUT_OFF = 56 / _WIDTH
+"""Share of the axis that the words at the end of a tail that is cut off take from the other ticks."""
 
 States = npt.NDArray[np.int64]
 """``[n]``, 0 = kept, 1 = waiting, 2 = dropped, 3 = dropped, but by another rule."""
+
+
+@dataclass(frozen=True)
+class WordBar:
+    """How often an attribute is one text."""
+
+    text: str
+    counts: tuple[tuple[str, int], ...]
+    """State and number of clips."""
+
+    @property
+    def total(self) -> int:
+        """Clips of all states."""
+        return sum(n for _, n in self.counts)
+
+    @property
+    def label(self) -> str:
+        """The numbers in words."""
+        return told(dict(self.counts))
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """What a page shows of one attribute."""
+
+    name: str
+    direction: str
+    """What higher values mean."""
+    plot: Markup | None
+    """Of numbers; None where there are none."""
+    words: tuple[WordBar, ...]
+    """The most frequent texts, where there are no numbers."""
+    further_words: int
+    """Texts that are not among them."""
+    told: tuple[str, ...]
+    """Small print: the unit, and how many clips have no value."""
+
+    @property
+    def most(self) -> int:
+        """Clips with the most frequent text."""
+        return max((word.total for word in self.words), default=1)
 
 
 def states(kept: Flags, waiting: Flags, *, by_own_rule: Flags | None = None) -> States:
@@ -37,28 +83,33 @@ def states(kept: Flags, waiting: Flags, *, by_own_rule: Flags | None = None) -> 
     return found
 
 
-def legend(*, waiting: bool, other: bool = False, threshold: bool = True) -> str:
-    """What the colours mean, of those that are to be seen."""
-    told = [
+def legend(*, waiting: bool, other: bool = False) -> list[tuple[str, str]]:
+    """States with what their colours mean, of those that are to be seen."""
+    keys = [
         ("kept", "kept", True), ("waiting", "waiting for an answer", waiting),
         ("dropped", "dropped by a rule on it" if other else "dropped", True), ("other", _SAID["other"], other),
-        ("threshold", "threshold", threshold),
+        ("threshold", "threshold", True),
     ]  # fmt: skip
-    spans = "".join(f'<span class="{name}">{words}</span>' for name, words, seen in told if seen)
-    return f'<p class="legend">{spans}</p>'
+    return [(state, words) for state, words, seen in keys if seen]
 
 
-def distribution(column: Column, of: States, *, bounds: Sequence[float], unit: str, name: str) -> str:
+def told(counts: Mapping[str, int]) -> str:
+    """Numbers of clips by state in words: ``3 kept, 1 dropped by another rule``."""
+    return ", ".join(f"{counts[state]:,} {_SAID.get(state, state)}" for state in _STATES if counts.get(state))
+
+
+def distribution(
+    column: Column, of: States, *, bounds: Sequence[float], unit: str, name: str, direction: str = ""
+) -> Distribution:
     """How the values of an attribute spread, as columns or as bars of words, and how many clips have none."""
     numeric = ~np.isnan(column.numbers)
-    if numeric.any():
-        drawn = histogram(column.numbers[numeric], of[numeric], bounds=bounds, unit=unit, name=name)
-    else:
-        drawn = words(column.texts.to_pylist(), of)
+    drawn = histogram(column.numbers[numeric], of[numeric], bounds=bounds, unit=unit, name=name) if numeric.any() else None
+    words = [] if drawn else word_bars(column.texts.to_pylist(), of)
     missing = len(column.known) - int(column.known.sum())
-    told = [unit if numeric.any() else "", f"{count(missing, 'clip')} without a value" if missing else ""]
-    below = " · ".join(escape(part) for part in told if part)
-    return drawn + (f'<p class="unit">{below}</p>' if below else "")
+    below = (unit if drawn else "", f"{count(missing, 'clip')} without a value" if missing else "")
+    return Distribution(
+        name, direction, drawn, tuple(words[:_MOST_WORDS]), len(words[_MOST_WORDS:]), tuple(one for one in below if one)
+    )
 
 
 def axis_range(values: npt.NDArray[np.float64], bounds: Sequence[float]) -> tuple[float, float]:
@@ -81,21 +132,6 @@ def axis_range(values: npt.NDArray[np.float64], bounds: Sequence[float]) -> tupl
     )
 
 
-def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Round numbers from ``low`` to ``high``, about four, and how they are written."""
-    rough = (high - low) / _TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = power * next(part for part in (1, 2, 5, 10) if part * power >= 0.7 * rough)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-    return [(place * step, _written(place * step, decimals)) for place in places]
-
-
-def _written(value: float, decimals: int) -> str:
-    text = f"{value:.3g}" if decimals > 4 or abs(value) >= 1e7 else f"{value:,.{decimals}f}"
-    return text.replace("-", "−")
-
-
 def bin_counts(values: npt.NDArray[np.float64], of: States, *, low: float, high: float) -> npt.NDArray[np.int64]:
     """``[4, bins]``, how many clips of each state lie in each of equal steps; the outer ones hold all beyond."""
     places = np.clip(((values - low) / (high - low) * _BINS).astype(np.int64), 0, _BINS - 1)
@@ -104,88 +140,78 @@ def bin_counts(values: npt.NDArray[np.float64], of: States, *, low: float, high:
     return counts
 
 
-def histogram(values: npt.NDArray[np.float64], of: States, *, bounds: Sequence[float], unit: str, name: str) -> str:
+def histogram(values: npt.NDArray[np.float64], of: States, *, bounds: Sequence[float], unit: str, name: str) -> Markup:
     """Columns of clips of each state, one upon the other, with counts, round values and a line at each threshold."""
     low, high = axis_range(values, bounds)
     counts = bin_counts(values, of, low=low, high=high)
     tallest = max(1, int(counts.sum(axis=0).max()))
-    columns = "".join(_column(counts[:, place], place, tallest, low, high) for place in range(_BINS))
-    lines = "".join(_threshold(bound, (bound - low) / (high - low) * _WIDTH) for bound in bounds)
+    below, beyond = bool(values.min() < low), bool(values.max() > high)
+    taken = _CUT_OFF * (high - low)
+    shown = [low + taken * below, high - taken * beyond]
+    x = alt.X("from:Q").scale(domain=[low, high], nice=False)
+    x = x.axis(title=None, tickCount=_TICKS, labelExpr=f"inrange(datum.value, [{shown[0]}, {shown[1]}]) ? datum.label : ''")
+    y = alt.Y("below:Q").scale(domain=[0, tallest], nice=False)
+    y = y.axis(title=None, values=[0, tallest], format=",.0f", domain=False, ticks=False)
+    columns = _chart(_column_rows(counts, low=low, high=high)).mark_bar(xOffset=0.6, x2Offset=-0.6)
+    layers: list[alt.Chart] = [
+        columns.encode(x=x, x2="to", y=y, y2="above", color=alt.Color("colour:N").scale(None), description="told:N")
+    ]
+    for bound in bounds:
+        layers += _threshold(bound, left=(bound - low) / (high - low) > 0.75)
+    if below:
+        layers.append(_end(low, f"≤ {number(low)}").mark_text(align="left", color="var(--soft)"))
+    if beyond:
+        layers.append(_end(high, f"≥ {number(high)}").mark_text(align="right", color="var(--soft)"))
     label = f"{name}: {count(len(values), 'clip')} from {number(float(values.min()))} to {number(float(values.max()))} {unit}"
-    return (
-        f'<svg class="histogram" viewBox="{-_GUTTER} 0 {_WIDTH + _GUTTER + 4} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(label)}"><line class="grid" x1="0" x2="{_WIDTH}" y1="{_TOP}" y2="{_TOP}"/>{columns}'
-        f'<line class="base" x1="0" x2="{_WIDTH}" y1="{_BASE}" y2="{_BASE}"/>{lines}'
-        f'<text class="count" x="-6" y="{_TOP + 4}" text-anchor="end">{tallest:,}</text>'
-        f'<text class="count" x="-6" y="{_BASE}" text-anchor="end">0</text>'
-        f"{_axis(low, high, below=bool(values.min() < low), above=bool(values.max() > high))}</svg>"
-    )
+    return figure(alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT), label=label)
 
 
-def _axis(low: float, high: float, *, below: bool, above: bool) -> str:
-    """Round values under the columns; where a tail is cut off, its end says so instead."""
-    found = [(((value - low) / (high - low)) * _WIDTH, text) for value, text in ticks(low, high)]
-    first, last = (56.0 if below else -1.0), (_WIDTH - 56.0 if above else _WIDTH + 1.0)
-    told = [(0.0, "start", f"≤ {number(low)}")] if below else []
-    told += [(x, "middle" if x < _WIDTH - 8 else "end", text) for x, text in found if first <= x <= last]
-    told += [(float(_WIDTH), "end", f"≥ {number(high)}")] if above else []
-    return "".join(
-        f'<line class="base" x1="{x:.1f}" x2="{x:.1f}" y1="{_BASE}" y2="{_BASE + 4}"/>'
-        f'<text class="tick" x="{x:.1f}" y="{_HEIGHT - 4}" text-anchor="{anchor}">{text}</text>'
-        for x, anchor, text in told
-    )
+def _column_rows(counts: npt.NDArray[np.int64], *, low: float, high: float) -> list[dict[str, Any]]:
+    """One row a state and step, stacked."""
+    least = 1.5 / _HEIGHT * max(1, int(counts.sum(axis=0).max()))  # a single clip among thousands must still be seen
+    edges, rows = np.linspace(low, high, _BINS + 1).tolist(), []
+    for place, column in enumerate(counts.T.tolist()):
+        words = told(dict(zip(_STATES, column, strict=True)))
+        below = 0.0
+        for state, n in zip(_STATES, column, strict=True):
+            if n:
+                rows.append({
+                    "from": edges[place], "to": edges[place + 1], "below": below, "above": below + max(least, n),
+                    "colour": f"var(--{state})", "told": f"{number(edges[place])} – {number(edges[place + 1])}: {words}",
+                })  # fmt: skip
+                below += max(least, n)
+    return rows
 
 
-def _column(counts: npt.NDArray[np.int64], place: int, tallest: int, low: float, high: float) -> str:
-    if not counts.any():
-        return ""
-    step, bottom, parts = _WIDTH / _BINS, float(_BASE), ""
-    for state, n in zip(_STATES, counts.tolist(), strict=True):
-        if n:
-            # A single clip among thousands must still be seen.
-            height = max(1.5, n / tallest * (_BASE - _TOP))
-            bottom -= height
-            box = f'x="{place * step + 0.6:.1f}" width="{step - 1.2:.1f}" y="{bottom:.1f}" height="{height:.1f}"'
-            parts += f'<rect class="{state}" {box}/>'
-    edges = (low + (high - low) * (place + more) / _BINS for more in (0, 1))
-    told = ", ".join(f"{n:,} {_SAID.get(state, state)}" for state, n in zip(_STATES, counts.tolist(), strict=True) if n)
-    return f"<g><title>{' – '.join(map(number, edges))}: {told}</title>{parts}</g>"
+def _end(at: float, words: str) -> alt.Chart:
+    """What the outer column holds, in the place of a tick."""
+    return _chart([{"from": at, "words": words}]).encode(x="from:Q", y=alt.value(_HEIGHT + 14), text="words:N")
 
 
-def _threshold(bound: float, x: float) -> str:
-    anchor, shift = ("end", -3) if x > 0.75 * _WIDTH else ("start", 3)
-    return (
-        f'<line class="threshold" x1="{x:.1f}" x2="{x:.1f}" y1="2" y2="{_BASE}"/>'
-        f'<text class="threshold" x="{x + shift:.1f}" y="11" text-anchor="{anchor}">{number(bound, digits=4)}</text>'
-    )
+def _threshold(bound: float, *, left: bool) -> list[alt.Chart]:
+    """A line with its value beside it."""
+    words = number(bound, digits=4)
+    base = _chart([{"from": bound, "words": words, "told": f"threshold {words}"}])
+    line = base.mark_rule(color="var(--threshold)", strokeWidth=1.5, strokeDash=[4, 3])
+    value = base.mark_text(align="right" if left else "left", dx=-4 if left else 4, fontWeight=600)
+    return [
+        line.encode(x="from:Q", y=alt.value(-_ABOVE), y2=alt.value(_HEIGHT), description="told:N"),
+        value.encode(x="from:Q", y=alt.value(5 - _ABOVE), text="words:N"),
+    ]
 
 
-def words(texts: Sequence[str | None], of: States) -> str:
-    """Bars of the most frequent words."""
-    told: dict[str, Counter[str]] = {}
+def _chart(rows: list[dict[str, Any]]) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def word_bars(texts: Sequence[str | None], of: States) -> list[WordBar]:
+    """Every text with its clips by state, the most frequent first."""
+    counts: dict[str, Counter[str]] = {}
     for text, state in zip(texts, of.tolist(), strict=True):
         if text is not None:
-            told.setdefault(text, Counter())[_STATES[state]] += 1
-    ranked = sorted(told.items(), key=lambda pair: (-pair[1].total(), pair[0]))
-    most = ranked[0][1].total() if ranked else 1
-    rows = "".join(
-        f'<li><span title="{escape(text)}">{escape(_short(text))}</span>{stacked(counts, most)}<b>{counts.total():,}</b></li>'
-        for text, counts in ranked[:_MOST_WORDS]
-    )
-    rest = len(ranked) - _MOST_WORDS
-    more = f'<p class="note">and {rest:,} other {"value" if rest == 1 else "values"}</p>' if rest > 0 else ""
-    return f'<ul class="words">{rows}</ul>{more}' if rows else '<p class="note">No clip has a value.</p>'
-
-
-def stacked(counts: Counter[str], whole: float) -> str:
-    """A bar of kept, waiting and dropped parts of ``whole``."""
-    title = ", ".join(f"{counts[state]:,} {_SAID.get(state, state)}" for state in _STATES if counts[state])
-    parts = "".join(f'<i class="{one}" style="width:{100 * counts[one] / whole:.2f}%"></i>' for one in _STATES if counts[one])
-    return f'<span class="stack" role="img" aria-label="{title}" title="{title}">{parts}</span>'
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 34 else text[:33] + "…"
+            counts.setdefault(text, Counter())[_STATES[state]] += 1
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1].total(), pair[0]))
+    return [WordBar(text, tuple((state, found[state]) for state in _STATES if found[state])) for text, found in ranked]
 
 
 def is_drawable(bound: float | str) -> bool:

@@ -3,72 +3,94 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from inpaintbench.curation.calibration import LIMITATION, Calibration, nearest
+from inpaintbench.curation.calibration import Calibration, Share, nearest
 from inpaintbench.curation.facts import Flags
-from inpaintbench.curation.funnel.markup import breakable, count, folded, interval, percent, table, tile, tiles
 from inpaintbench.curation.funnel.pictures import Thumbnails
-from inpaintbench.curation.funnel.plots import distribution, is_drawable, stacked, states
+from inpaintbench.curation.funnel.plots import Distribution, distribution, is_drawable, states, told
 from inpaintbench.curation.judging import Judged, RuleCount, Verdict
 from inpaintbench.curation.reasons import value_text
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.why import unit_and_direction
+from inpaintbench.pages import Cell, Column, Row, Table, Tile
+from inpaintbench.pages.words import breakable, number, percent, percents
 
 _SHOWN = 6
 _REASONS = 3
 
 
-def rule_cards(judged: Judged, thumbnails: Thumbnails, names: Mapping[str, str]) -> str:
-    """One card a rule; a sentence when there is none."""
-    if not judged.verdicts:
-        return '<p class="note">No rule has been applied yet: <code>inpaintbench curation select</code> does that.</p>'
+@dataclass(frozen=True)
+class Side:
+    """Clips with something in common, some of them as pictures."""
+
+    total: int
+    tiles: tuple[Tile, ...]
+    order: str = ""
+    """In which those that are shown come."""
+
+
+@dataclass(frozen=True)
+class RuleCard:
+    """What the page tells of one rule."""
+
+    title: str
+    expression: str
+    """The rule itself, where the title is its name."""
+    n: int
+    """Clips of the workspace."""
+    counts: tuple[tuple[str, int], ...]
+    """State and number of clips, of those that the rule judged."""
+    numbers: tuple[tuple[str, int], ...]
+    """Words and numbers of clips."""
+    reasons: tuple[tuple[str, int], ...]
+    """Why clips have no value, the most frequent reasons."""
+    distribution: Distribution | None
+    refused: Side
+    kept: Side
+
+    @property
+    def label(self) -> str:
+        """The counts in words."""
+        return told(dict(self.counts))
+
+
+def rule_cards(judged: Judged, thumbnails: Thumbnails) -> list[RuleCard]:
+    """One card a rule."""
     pairs = zip(judged.verdicts, judged.counts(), strict=True)
-    return "\n".join(_card(judged, verdict, counted, thumbnails, names) for verdict, counted in pairs)
+    return [_card(judged, verdict, counted, thumbnails) for verdict, counted in pairs]
 
 
-def _card(judged: Judged, verdict: Verdict, counted: RuleCount, thumbnails: Thumbnails, names: Mapping[str, str]) -> str:
-    rule, n = verdict.rule, len(judged.facts)
-    title = rule.name if rule and rule.name else verdict.label
-    words = f'<p class="expression"><code>{escape(rule.words)}</code></p>' if rule and rule.name else ""
-    parts = Counter(kept=counted.kept, waiting=counted.waiting, dropped=counted.dropped)
-    return (
-        f'<article class="rule"><div class="about"><h3>{breakable(title)}</h3>{words}{stacked(parts, max(1, n))}'
-        f'{_numbers(counted, n)}{_without(verdict)}</div><div class="drawn">{_plot(judged, verdict)}</div>'
-        f"{_pictures(verdict, thumbnails, names)}</article>"
+def _card(judged: Judged, verdict: Verdict, counted: RuleCount, thumbnails: Thumbnails) -> RuleCard:
+    rule = verdict.rule
+    named = rule is not None and bool(rule.name)
+    numbers = [
+        ("kept", counted.kept), ("dropped", counted.dropped), ("by it alone", counted.dropped_alone),
+        ("no value", counted.missing), *([("waiting", counted.waiting)] if counted.waiting else []),
+    ]  # fmt: skip
+    return RuleCard(
+        title=rule.name if rule and rule.name else verdict.label,
+        expression=rule.words if rule and named else "",
+        n=len(judged.facts),
+        counts=(("kept", counted.kept), ("waiting", counted.waiting), ("dropped", counted.dropped)),
+        numbers=tuple(numbers),
+        reasons=tuple(_without(verdict)),
+        distribution=_distribution(judged, verdict),
+        refused=_side(verdict, ~verdict.keep, thumbnails),
+        kept=_side(verdict, verdict.keep, thumbnails),
     )
 
 
-def _pictures(verdict: Verdict, thumbnails: Thumbnails, names: Mapping[str, str]) -> str:
-    """Clips on both sides of the rule, folded: many of them are those of the rules before."""
-    sides = _side(verdict, ~verdict.keep, thumbnails, names, "Not kept") + _side(verdict, verdict.keep, thumbnails, names, "Kept")
-    kept = int(verdict.keep.sum())
-    summary = f"Pictures <small>{len(verdict.keep) - kept:,} not kept, {kept:,} kept</small>"
-    return f'<div class="looks">{folded(summary, sides)}</div>'
-
-
-def _numbers(counted: RuleCount, n: int) -> str:
-    told = [
-        ("kept", counted.kept, percent(counted.kept, n)),
-        ("dropped", counted.dropped, percent(counted.dropped, n)),
-        ("by it alone", counted.dropped_alone, percent(counted.dropped_alone, n)),
-        ("no value", counted.missing, percent(counted.missing, n)),
-    ]
-    told += [("waiting", counted.waiting, percent(counted.waiting, n))] if counted.waiting else []
-    cells = "".join(f"<div><dt>{name}</dt><dd>{found:,} <small>{share}</small></dd></div>" for name, found, share in told)
-    return f'<dl class="numbers">{cells}</dl>'
-
-
-def _plot(judged: Judged, verdict: Verdict) -> str:
+def _distribution(judged: Judged, verdict: Verdict) -> Distribution | None:
     if verdict.rule is None:
-        return ""
+        return None
     subject = verdict.rule.subject
-    bounds = drawable(verdict.rule)
     of = states(verdict.keep, verdict.waiting)
-    return distribution(judged.facts.of(subject), of, bounds=bounds, unit=unit_and_direction(subject)[0], name=subject)
+    unit = unit_and_direction(subject)[0]
+    return distribution(judged.facts.of(subject), of, bounds=drawable(verdict.rule), unit=unit, name=subject)
 
 
 def drawable(rule: Rule) -> list[float]:
@@ -76,30 +98,22 @@ def drawable(rule: Rule) -> list[float]:
     return [bound for bound in rule.bounds.values() if isinstance(bound, float) and is_drawable(bound)]
 
 
-def _without(verdict: Verdict) -> str:
-    """Why clips have no value, the most frequent reasons."""
+def _without(verdict: Verdict) -> list[tuple[str, int]]:
     unknown = np.flatnonzero(~verdict.column.known & ~verdict.waiting & ~verdict.keep)
-    if not len(unknown):
-        return ""
-    reasons = Counter(verdict.reasons(unknown)).most_common(_REASONS)
-    lines = "".join(f"<li>{breakable(reason)} <b>{n:,}</b></li>" for reason, n in reasons)
-    return f'<ul class="reasons">{lines}</ul>'
+    return Counter(verdict.reasons(unknown)).most_common(_REASONS) if len(unknown) else []
 
 
-def _side(verdict: Verdict, side: Flags, thumbnails: Thumbnails, names: Mapping[str, str], title: str) -> str:
+def _side(verdict: Verdict, side: Flags, thumbnails: Thumbnails) -> Side:
     near = [place for place in nearest(verdict, 2 * _SHOWN) if side[place]][:_SHOWN]
     places = near or spread(np.flatnonzero(side).tolist(), _SHOWN)
-    if not places:
-        return f'<section><h4>{title}</h4><p class="note">None.</p></section>'
     order = "nearest to the threshold first" if near else "spread over all"
-    figures = [_tile(verdict, place, thumbnails, names) for place in places]
-    return f"<section><h4>{title} <small>{int(side.sum()):,}, {order}</small></h4>{tiles(figures)}</section>"
+    return Side(int(side.sum()), tuple(_tile(verdict, place, thumbnails) for place in places), order)
 
 
-def _tile(verdict: Verdict, place: int, thumbnails: Thumbnails, names: Mapping[str, str]) -> str:
+def _tile(verdict: Verdict, place: int, thumbnails: Thumbnails) -> Tile:
     state = "kept" if verdict.keep[place] else "waiting" if verdict.waiting[place] else "dropped"
     lines = [said(verdict, place)] if verdict.keep[place] else verdict.reasons(np.array([place]))
-    return tile(thumbnails, place, name=source_name(thumbnails.judged, place, names), lines=lines, state=state)
+    return thumbnails.tile(place, lines=lines, state=state)
 
 
 def said(verdict: Verdict, place: int) -> str:
@@ -111,12 +125,6 @@ def said(verdict: Verdict, place: int) -> str:
     return f"{subject} {value_text(value if text is None else text)}"
 
 
-def source_name(judged: Judged, place: int, names: Mapping[str, str]) -> str:
-    """What people call the source of the clip at ``place``."""
-    source_id = judged.facts.clips["source_id"][place].as_py()
-    return names.get(source_id, source_id)
-
-
 def spread(places: Sequence[int], shown: int) -> list[int]:
     """At most ``shown`` of ``places``, evenly from first to last."""
     if len(places) <= shown:
@@ -124,50 +132,52 @@ def spread(places: Sequence[int], shown: int) -> list[int]:
     return [places[round(at)] for at in np.linspace(0, len(places) - 1, shown)]
 
 
-def distributions(judged: Judged) -> str:
-    """Every attribute of the clips and everything that rules ask for, coloured by what became of the clips."""
+def distributions(judged: Judged) -> tuple[list[Distribution], list[Distribution]]:
+    """What rules ask for, and every other attribute of the clips, coloured by what became of the clips."""
     bounds: dict[str, list[float]] = {}
     for rule in (one.rule for one in judged.verdicts if one.rule):
         bounds.setdefault(rule.subject, []).extend(drawable(rule))
     others = [subject for subject in judged.facts.attributes_of_clips() if subject not in bounds]
-    ruled = _grid([figure(judged, subject, bounds=limits) for subject, limits in bounds.items()])
-    rest = _grid([figure(judged, subject, bounds=[]) for subject in others])
-    if ruled and rest:
-        rest = folded(f"{count(len(others), 'attribute')} without a rule", rest)
-    return ruled + rest or '<p class="note">Nothing is measured yet.</p>'
+    ruled = [of_attribute(judged, subject, bounds=limits) for subject, limits in bounds.items()]
+    return ruled, [of_attribute(judged, subject, bounds=[]) for subject in others]
 
 
-def figure(judged: Judged, subject: str, *, bounds: Sequence[float]) -> str:
+def of_attribute(judged: Judged, subject: str, *, bounds: Sequence[float]) -> Distribution:
     """The distribution of one attribute, coloured by what became of the clips."""
     unit, direction = unit_and_direction(subject)
     own = [one.refused for one in judged.verdicts if one.rule and one.rule.subject == subject]
     by_own_rule = np.logical_or.reduce([np.zeros(len(judged.facts), bool), *own])
     of = states(judged.kept, judged.waiting, by_own_rule=by_own_rule)
-    plot = distribution(judged.facts.of(subject), of, bounds=bounds, unit=unit, name=subject)
-    caption = f'<figcaption><h3>{breakable(subject)}</h3><p class="note">{escape(direction)}</p></figcaption>'
-    return f'<figure class="distribution">{caption}{plot}</figure>'
+    return distribution(judged.facts.of(subject), of, bounds=bounds, unit=unit, name=subject, direction=direction)
 
 
-def _grid(figures: Sequence[str]) -> str:
-    return f'<div class="distributions">{"".join(figures)}</div>' if figures else ""
-
-
-def calibration_table(calibrations: Sequence[Calibration]) -> str:
-    """Each rule against the answers of people."""
-    if not calibrations:
-        words = "No answers of people to compare with: a table of answers to keep or reject makes this one."
-        return f'<p class="note">{words}</p>'
-    heads = ["Rule", "n", "drop and reject", "drop but keep", "keep but reject", "keep and keep", "Precision", "Recall"]
-    rows = [
-        [
-            breakable(one.rule),
-            *(f"{n:,}" for n in (one.n, one.true_positives, one.false_positives, one.false_negatives, one.true_negatives)),
-            interval(one.precision),
-            interval(one.recall),
-        ]
+def calibration_table(calibrations: Sequence[Calibration]) -> Table | None:
+    """Each rule against the answers of people; None without."""
+    heads = ["n", "drop and reject", "drop but keep", "keep but reject", "keep and keep"]
+    columns = (Column("Rule"), *(Column(head, numeric=True) for head in heads), Column("Precision"), Column("Recall"))
+    rows = tuple(
+        Row((
+            Cell(breakable(one.rule)),
+            *(Cell(number(n)) for n in (one.n, one.true_positives, one.false_positives, one.false_negatives, one.true_negatives)),
+            _share(one.precision), _share(one.recall),
+        ))
         for one in calibrations
-    ]
+    )  # fmt: skip
+    return Table(columns, rows, label="Calibration") if rows else None
+
+
+def _share(share: Share) -> Cell:
+    """A share with its 95 % interval where it has one: words, and a line from 0 to 1."""
+    if share.value is None:
+        return Cell(note=share.reason or "")
+    words, of = percent(share.value, 0), f"{share.count} of {share.total}"
+    if share.low is None or share.high is None:
+        return Cell(words, note=of)
+    return Cell(words, note=f"{percents(share.low, share.high)} · {of}", whisker=(share.value, share.low, share.high))
+
+
+def calibration_words(calibrations: Sequence[Calibration]) -> str:
+    """What the table's rows and lines are."""
     few = next((one.reason for rule in calibrations for one in (rule.precision, rule.recall) if one.total and one.reason), None)
     lines = f"Some shares have no interval: {few}." if few else "Lines are 95 % intervals over sources, from 0 to 100 %."
-    legend = f'<p class="note">The rule first, people second. {escape(lines)}</p>'
-    return table(heads, rows, label="Calibration", numeric=(1, 2, 3, 4, 5)) + legend + f'<p class="note">{escape(LIMITATION)}</p>'
+    return f"The rule first, people second. {lines}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,16 +14,15 @@ from inpaintbench.curation.facts import Facts, last_places
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.funnel.effort import SlowItem, efforts
 from inpaintbench.curation.funnel.licences import licence_counts
-from inpaintbench.curation.funnel.markup import clip_name, count, percent
-from inpaintbench.curation.funnel.page import funnel_body, page
+from inpaintbench.curation.funnel.page import funnel_page
 from inpaintbench.curation.funnel.pictures import Thumbnails
-from inpaintbench.curation.funnel.rule_cards import source_name
 from inpaintbench.curation.funnel.stages import Stage, failures, stages
-from inpaintbench.curation.funnel.what_if_page import what_if_body
+from inpaintbench.curation.funnel.what_if_page import what_if_page
 from inpaintbench.curation.judging import Judged
 from inpaintbench.curation.stored_selection import stored_selection
 from inpaintbench.curation.what_if import WhatIf
 from inpaintbench.errors import InputError
+from inpaintbench.pages.words import count, percent, share
 from inpaintbench.types import Source
 from inpaintbench.workspace import Workspace, write_atomically
 
@@ -36,16 +35,15 @@ def write_funnel(workspace: Workspace, path: Path | str, *, title: str = "Curati
     bytes, ledgers included.
     """
     judged = stored_selection(workspace, Facts.of_workspace(workspace))
-    names, thumbnails = source_names(workspace), Thumbnails(workspace, judged, Path(path).parent)
+    thumbnails = Thumbnails(workspace, judged, source_names(workspace), Path(path).parent)
     found = stages(workspace, judged)
-    effort = efforts(workspace)
-    body, links = funnel_body(
-        judged, found, thumbnails, names,
-        calibrations=calibrate_judged(judged), effort=(effort[0], _named(effort[1], judged, names)),
+    steps, slowest = efforts(workspace)
+    html = funnel_page(
+        judged, found, thumbnails, title=title, subtitle=[workspace.path.resolve().name, *_told(judged, found)],
+        calibrations=calibrate_judged(judged), effort=(steps, _named(slowest, thumbnails)),
         failures=failures(workspace), licences=licence_counts(workspace, judged),
     )  # fmt: skip
-    subtitle = [workspace.path.resolve().name, *_told(judged, found)]
-    return _write(path, page(title=title, subtitle=subtitle, body=body, links=links, thumbnails=thumbnails))
+    return _write(path, html)
 
 
 def _told(judged: Judged, found: Sequence[Stage]) -> list[str]:
@@ -54,16 +52,15 @@ def _told(judged: Judged, found: Sequence[Stage]) -> list[str]:
     obtained, cut = (next(stage.count for stage in found if stage.name == name) for name in ("obtained", "cut into clips"))
     sources = count(obtained, "source") if cut in (0, obtained) else f"{cut:,} of {count(obtained, 'source')} cut"
     waiting = [f"{waits:,} waiting"] if waits else []
-    return [sources, count(n, "clip"), f"{kept:,} kept ({percent(kept, n)})", *waiting]
+    return [sources, count(n, "clip"), f"{kept:,} kept ({percent(share(kept, n))})", *waiting]
 
 
 def write_what_if(workspace: Workspace, change: WhatIf, path: Path | str, *, shown: int = 36) -> Path:
     """Write one HTML file with pictures of the clips that ``change`` would gain and lose, at most ``shown`` each."""
-    names, thumbnails = source_names(workspace), Thumbnails(workspace, change.now, Path(path).parent)
-    body, links = what_if_body(change, thumbnails, names, shown=shown)
+    thumbnails = Thumbnails(workspace, change.now, source_names(workspace), Path(path).parent)
     asked = " and ".join(rule.words for rule in change.rules)
     subtitle = [workspace.path.resolve().name, "nothing has been changed in the workspace"]
-    return _write(path, page(title=f"What if {asked}?", subtitle=subtitle, body=body, links=links, thumbnails=thumbnails))
+    return _write(path, what_if_page(change, thumbnails, title=f"What if {asked}?", subtitle=subtitle, shown=shown))
 
 
 def source_names(workspace: Workspace) -> dict[str, str]:
@@ -73,16 +70,13 @@ def source_names(workspace: Workspace) -> dict[str, str]:
     return dict(zip(rows["source_id"].to_pylist(), uris, strict=True))
 
 
-def _named(items: Sequence[SlowItem], judged: Judged, names: Mapping[str, str]) -> list[SlowItem]:
+def _named(items: Sequence[SlowItem], thumbnails: Thumbnails) -> list[SlowItem]:
     """Slow items with the names of their sources; a clip is called ``SOURCE:FRAME``."""
-    places = last_places(judged.clip_ids, pa.array([item.subject_id for item in items], pa.string())).tolist()
-    found = []
-    for item, place in zip(items, places, strict=True):
-        name = names.get(item.subject_id, "")
-        if place >= 0:
-            name = clip_name(judged, place, source_name(judged, place, names))
-        found.append(replace(item, name=item.name or name))
-    return found
+    places = last_places(thumbnails.judged.clip_ids, pa.array([item.subject_id for item in items], pa.string())).tolist()
+    return [
+        replace(item, name=item.name or (thumbnails.name(place) if place >= 0 else thumbnails.names.get(item.subject_id, "")))
+        for item, place in zip(items, places, strict=True)
+    ]
 
 
 def _write(path: Path | str, html: str) -> Path:
