@@ -11,7 +11,6 @@ from selection_world import fill
 from typer.testing import CliRunner
 
 from inpaintbench.cli import app
-from inpaintbench.curation.columns import read_columns
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.types import Attribute, Clip
 from inpaintbench.workspace import Workspace, read_parquet
@@ -40,7 +39,7 @@ def test_the_sentence_names_the_table_and_the_command(
     path.parent.mkdir(parents=True)
     path.write_bytes(b"not parquet at all")
     with pytest.raises(WorkspaceError) as raised:
-        read_columns(workspace, table, Clip) if columnar else workspace.table(table, Clip)
+        workspace.columns(table, Clip) if columnar else workspace.table(table, Clip)
     assert str(raised.value) == (
         f"the table {table!r} is damaged or was written by another version: delete {str(path)!r}, then `{command}` makes it anew"
     )
@@ -56,7 +55,7 @@ def test_a_table_of_other_columns_is_told_in_the_same_way(workspace: Workspace) 
     path.parent.mkdir(parents=True)
     pq.write_table(pa.table({"something": [1]}), path)
     with pytest.raises(WorkspaceError, match="the table 'attributes' is damaged or was written by another version"):
-        read_columns(workspace, "attributes", Attribute)
+        workspace.columns("attributes", Attribute)
 
 
 def test_following_the_sentence_helps(workspace: Workspace) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.types import Attribute, Corruption, Score, Slice
-from inpaintbench.workspace import Ledger, Workspace, from_row, read_parquet, to_row, write_atomically
+from inpaintbench.workspace import Ledger, Workspace, read_parquet, to_columns, to_records, write_atomically
 
 RECORDS: list[Any] = [
     Attribute("a", "share", 0.25, None, "measured", "1"),
@@ -23,16 +23,16 @@ RECORDS: list[Any] = [
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
 def test_a_record_survives_its_row(record: Any, workspace: Workspace) -> None:
-    assert from_row(to_row(record), type(record)) == record
+    assert to_records(to_columns([record, record], type(record)), type(record)) == [record, record]
     workspace.write_table("things", "step", [record], type(record))
     assert workspace.table("things", type(record)) == [record]
 
 
-def test_a_table_of_another_version_is_one_clear_sentence() -> None:
-    row = to_row(RECORDS[0])
-    del row["producer"]
-    with pytest.raises(WorkspaceError, match="a table of Attribute has no column 'producer'"):
-        from_row(row, Attribute)
+def test_a_table_of_another_version_is_one_clear_sentence(workspace: Workspace) -> None:
+    rows = to_columns(RECORDS[:1], Attribute).drop_columns("producer")
+    workspace.write_columns("attributes", "measure.share", rows)
+    with pytest.raises(WorkspaceError, match="the table 'attributes' is damaged or was written by another version"):
+        workspace.table("attributes", Attribute)
 
 
 def test_equal_tables_have_equal_bytes_and_an_empty_one_leaves_no_file(workspace: Workspace) -> None:

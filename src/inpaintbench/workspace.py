@@ -31,14 +31,18 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from inpaintbench.errors import WorkspaceError
@@ -145,19 +149,54 @@ class Workspace:
 
     def write_table(self, table: str, step: str, records: Sequence[Any], record_type: type) -> None:
         """Replace what ``step`` wrote to ``table``; byte-identical for equal records. Shards leave tables alone."""
+        self.write_columns(table, step, to_columns(records, record_type))
+
+    def write_columns(self, table: str, step: str, rows: pa.Table) -> None:
+        """``write_table`` for rows of the schema of their records; a table without rows is no file."""
+        path = self._table(table, step)
         if self.shard:
             return
-        path = self.path / "tables" / table / f"{step}.parquet"
-        if not records:
+        if not rows.num_rows:
             path.unlink(missing_ok=True)
             return
-        write_parquet(path, [to_row(record) for record in records], schema_of(record_type))
+        _write_parquet(path, rows)
 
     def table(self, table: str, record_type: type[Record], *, step: str | None = None) -> list[Record]:
-        """All records of ``table`` (of one step, or of all steps in name order)."""
-        folder = self.path / "tables" / table
-        paths = [folder / f"{step}.parquet"] if step else sorted(folder.glob("*.parquet"))
-        return [from_row(row, record_type) for path in paths if path.exists() for row in read_parquet(path)]
+        """All records of ``table`` (of one step, or of all steps in name order). Raises what ``columns`` raises."""
+        return to_records(self.columns(table, record_type, step=step), record_type)
+
+    def columns(
+        self, table: str, record_type: type, *, step: str | None = None, columns: Sequence[str] | None = None,
+        where: tuple[str, Collection[str]] | None = None,
+    ) -> pa.Table:  # fmt: skip
+        """The rows of ``table`` as columns, which a million rows are read with in a second.
+
+        Args:
+            table: its name; a table that is not there has no rows.
+            record_type: what its rows are.
+            step: that wrote them; all steps in name order by default.
+            columns: all by default.
+            where: a column and the values that it must have.
+
+        Raises:
+            WorkspaceError: not readable, or written by another version.
+        """
+        schema = schema_of(record_type)
+        names = list(columns or schema.names)
+        wanted = pa.schema([schema.field(name) for name in names])
+        keep = None if where is None else pc.field(where[0]).isin(pa.array(sorted(where[1]), pa.string()))
+        parts = [wanted.empty_table()]
+        for path in [self._table(table, name) for name in ([step] if step else self.steps(table))]:
+            try:
+                parts.append(pq.read_table(path, columns=names, filters=keep).select(names).cast(wanted))
+            except FileNotFoundError:
+                continue
+            except (pa.ArrowInvalid, pa.ArrowKeyError, KeyError, ValueError, OSError) as error:
+                raise WorkspaceError(unreadable(path, error)) from error
+        return pa.concat_tables(parts).combine_chunks()
+
+    def _table(self, table: str, step: str) -> Path:
+        return self.path / "tables" / table / f"{step}.parquet"
 
     def steps(self, table: str) -> list[str]:
         """The steps that wrote to ``table``, by name."""
@@ -181,6 +220,15 @@ class Blobs:
     def path(self, name: str) -> Path:
         """Where the blob ``name`` lies."""
         return self._root / "blobs" / name[:2] / name
+
+    def lost(self, lists: pa.ListArray) -> npt.NDArray[np.bool_]:
+        """Which of ``N`` lists of rows name a blob that is not there, ``bool[N]``."""
+        rows, lost = lists.flatten(), np.zeros(len(lists), np.bool_)
+        for field in (name for name in _BLOB_FIELDS if rows.type.get_field_index(name) >= 0):
+            names = pc.struct_field(rows, field)
+            gone = [name for name in names.unique().to_pylist() if name and not self.path(name).exists()]
+            lost |= any_in_list(lists, pc.is_in(names, pa.array(gone, pa.string())))
+        return lost
 
     def beside(self, folder: str) -> Path:
         """A folder of the workspace for files that can be made again."""
@@ -230,14 +278,22 @@ class Ledger:
 
     def read(self) -> dict[str, dict[str, Any]]:
         """All entries by key; the one finished last wins, damaged lines are skipped."""
-        entries: dict[str, dict[str, Any]] = {}
-        for path in [self._folder / f"{self._step}.jsonl", *sorted(self._folder.glob(f"{glob.escape(self._step)}@*.jsonl"))]:
-            if path.exists():
-                for entry in _entries(path):
-                    before = entries.get(entry["key"])
-                    if before is None or entry.get("finished_at", 0) >= before.get("finished_at", 0):
-                        entries[entry["key"]] = entry
-        return entries
+        entries = [entry for path in self._paths() for entry in _entries(path)]
+        return {entry["key"]: entry for entry in sorted(entries, key=lambda entry: entry.get("finished_at", 0))}
+
+    def columns(self, record_type: type) -> pa.Table:
+        """``read`` as columns, one row for each key; ``rows`` holds the rows of each as lists."""
+        rows = pa.list_(pa.struct(list(schema_of(record_type))))
+        schema = pa.schema([*_ENTRY, pa.field("rows", rows)])
+        whole = pa.concat_tables([schema.empty_table(), *(_entry_columns(path, schema, record_type) for path in self._paths())])
+        whole, keys = whole.combine_chunks(), whole["key"].to_pylist()
+        order = np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
+        last = {keys[place]: place for place in order.tolist()}
+        return whole if len(last) == len(keys) else whole.take(pa.array(last.values(), pa.int64())).combine_chunks()
+
+    def _paths(self) -> list[Path]:
+        shards = sorted(self._folder.glob(f"{glob.escape(self._step)}@*.jsonl"))
+        return [path for path in (self._folder / f"{self._step}.jsonl", *shards) if path.exists()]
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Add one entry. It survives the end of this process at once, and of the machine a second later."""
@@ -275,6 +331,30 @@ def _entries(path: Path) -> Iterator[dict[str, Any]]:
             yield entry
 
 
+# Of an entry, as columns; its rows come last, in the schema of the step's records.
+_ENTRY = pa.schema([
+    ("key", pa.string()), ("subject_id", pa.string()), ("status", pa.string()), ("reason", pa.string()),
+    ("finished_at", pa.float64()), ("lacks", pa.list_(pa.string())),
+])  # fmt: skip
+_BLOCK_BYTES = 1 << 24
+"""Arrow reads JSON in such blocks; a line that is longer makes it give up."""
+
+
+def _entry_columns(path: Path, schema: pa.Schema, record_type: type) -> pa.Table:
+    """The entries of one file of a ledger."""
+    parsing = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    try:
+        whole = pj.read_json(path, pj.ReadOptions(block_size=_BLOCK_BYTES), parsing)
+        if not whole["key"].null_count:
+            return whole
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    # A line that a crash tore, or rows of release 0.1, which were not flat.
+    return pa.Table.from_pylist([_flat_entry(entry, record_type) for entry in _entries(path)], schema=schema)
+
+
+UNEXPECTED = "unexpected_error"
+"""In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run."""
 _BLOB_FIELDS = ("blob", "hole", "alpha", "input", "features", "truth_features")
 
 
@@ -318,9 +398,12 @@ def sync_tree(folder: Path) -> None:
 
 def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> None:
     """Write rows with pyarrow alone, so that the bytes depend on the rows only."""
-    table = pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
+    _write_parquet(path, pa.Table.from_pylist([dict(row) for row in rows], schema=schema))
+
+
+def _write_parquet(path: Path, table: pa.Table) -> None:
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    pq.write_table(table.combine_chunks(), sink, compression="zstd")
     write_atomically(path, sink.getvalue().to_pybytes())
 
 
@@ -382,19 +465,20 @@ def schema_of(record_type: type) -> pa.Schema:
     return pa.schema(columns)
 
 
-def to_row(record: Any) -> dict[str, Any]:
-    """A record as one flat row of its schema."""
-    if not is_dataclass(record):
-        raise TypeError(f"{record!r} is not a record")
-    names = schema_of(type(record)).names  # type: ignore[arg-type]
-    row: dict[str, Any] = {}
-    for name, value in asdict(record).items():  # type: ignore[arg-type]
-        if f"{name}_text" in names:
-            row[name] = None if isinstance(value, str) else value
-            row[f"{name}_text"] = value if isinstance(value, str) else None
-        else:
-            row[name] = canonical_json(value) if isinstance(value, dict | list | tuple) else value
-    return row
+def to_columns(records: Sequence[Any], record_type: type) -> pa.Table:
+    """Records as columns of their schema."""
+    schema = schema_of(record_type)
+    columns: dict[str, list[Any]] = {}
+    for field in fields(record_type):
+        columns |= _columns_of(field.name, [getattr(record, field.name) for record in records], schema)
+    return pa.table(columns, schema=schema)
+
+
+def _columns_of(name: str, values: Sequence[Any], schema: pa.Schema) -> dict[str, list[Any]]:
+    if f"{name}_text" not in schema.names:
+        return {name: [canonical_json(value) if isinstance(value, dict | list | tuple) else value for value in values]}
+    texts = [value if isinstance(value, str) else None for value in values]
+    return {name: [None if isinstance(value, str) else value for value in values], f"{name}_text": texts}
 
 
 @cache
@@ -404,23 +488,42 @@ def _written_as_json(record_type: type) -> dict[str, bool]:
     return {name: "Mapping" not in hint for name, hint in plain.items() if "Mapping" in hint or "tuple" in hint}
 
 
-def from_row(row: Mapping[str, Any], record_type: type[Record]) -> Record:
-    """The record that ``to_row`` made the row of."""
+def to_records(rows: pa.Table, record_type: type[Record]) -> list[Record]:
+    """The records that ``to_columns`` made the columns of."""
     tuples = _written_as_json(record_type)  # type: ignore[arg-type]
-    values: dict[str, Any] = {}
-    for field in fields(record_type):  # type: ignore[arg-type]
-        if field.name not in row:
-            raise WorkspaceError(
-                f"a table of {record_type.__name__} has no column {field.name!r}: another version wrote it; run again"
-            )
-        value = row[field.name]
-        if value is None:
-            value = row.get(f"{field.name}_text")
-        if isinstance(value, str) and field.name in tuples:
-            value = json.loads(value)
-            value = tuple(value) if tuples[field.name] else value
-        values[field.name] = value
-    return record_type(**values)
+    columns = []
+    for name in (field.name for field in fields(record_type)):  # type: ignore[arg-type]
+        values = rows[name].to_pylist()
+        if f"{name}_text" in rows.column_names:
+            texts = rows[f"{name}_text"].to_pylist()
+            values = [text if value is None else value for value, text in zip(values, texts, strict=True)]
+        if name in tuples:
+            values = [json.loads(value) if isinstance(value, str) else value for value in values]
+            values = [tuple(value) if isinstance(value, list) and tuples[name] else value for value in values]
+        columns.append(values)
+    return list(map(record_type, *columns))
+
+
+def _flat_entry(entry: Mapping[str, Any], record_type: type) -> dict[str, Any]:
+    """An entry with rows of the schema, whichever release wrote it: 0.1 kept mappings, tuples and values as they are."""
+    schema, rows = schema_of(record_type), []
+    for row in entry.get("rows") or ():
+        flat: dict[str, Any] = {}
+        for field in fields(record_type):
+            default = field.default_factory() if field.default_factory is not MISSING else field.default
+            value = row.get(field.name, None if default is MISSING else default)
+            flat |= {name: one for name, (one,) in _columns_of(field.name, [value], schema).items()}
+        rows.append({**flat, **{name: value for name, value in row.items() if name.endswith("_text") and value is not None}})
+    spoilt = any(UNEXPECTED in (row.get("details") or ()) for row in rows)
+    status = "spoilt" if spoilt and entry.get("status") == "done" else entry.get("status")
+    return {**entry, "status": status, "rows": rows if "rows" in entry else None}
+
+
+def any_in_list(lists: pa.ListArray, flags: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """Which of ``N`` lists have a flagged element, ``bool[N]``; ``flags`` has one for each element of all lists."""
+    found = np.zeros(len(lists), np.bool_)
+    found[pc.list_parent_indices(lists).filter(flags).to_numpy()] = True
+    return found
 
 
 @contextmanager

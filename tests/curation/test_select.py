@@ -9,7 +9,7 @@ from inpaintbench.curation.judging import judge
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.select import inherited_levels, kept, rank_levels, top_share
 from inpaintbench.types import Answer, Attribute, Clip, Selection
-from inpaintbench.workspace import from_row
+from inpaintbench.workspace import to_records
 
 
 def clip(name: str, source: str = "s") -> Clip:
@@ -28,7 +28,7 @@ def test_clips_are_kept_that_no_rule_drops_and_that_wait_for_nobody() -> None:
     answers = [Answer("a", "keep_reject", "keep", None, 3, 1.0), Answer("b", "keep_reject", None, "votes are tied", 2, 0.5)]
     rules = [Rule(attribute="motion", at_most=0.3), Rule(answer="keep_reject", equals="keep")]
     facts = Facts.of_records(clips, measured({"a": 0.1, "b": 0.1, "c": 0.1, "d": None}), answers=answers)
-    judged = [from_row(row, Selection) for row in judge(facts, rules).rows().to_pylist()]
+    judged = to_records(judge(facts, rules).rows(), Selection)
     assert kept(clips, judged) == [clips[0]]
     assert [row.reason for row in judged if row.clip_id != "a"] == [
         None, "answer:keep_reject has no value: votes are tied", None, "no answer yet",

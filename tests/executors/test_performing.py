@@ -65,7 +65,7 @@ def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_task_raised_becomes_a_status_and_a_sentence(
     how: str, status: str, failure: bool | None, reason: str, tmp_path: Path
 ) -> None:
-    told = perform(Call("fail", {}, {"how": how}), str(tmp_path))
+    (told,) = perform([Call("fail", {}, {"how": how})], str(tmp_path))
     assert (told["status"], told.get("failure"), told["reason"]) == (status, failure, reason)
     assert ("test_performing.py" in told.get("trace", "")) == (how == "bug")
 
@@ -82,7 +82,7 @@ def test_too_much_memory_names_the_limit_that_was_met(
 ) -> None:
     """The soft limit is the one that allocations meet."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, 8 * 2**30))
-    told = perform(Call("fail", {}, {"how": "memory"}), str(tmp_path))
+    (told,) = perform([Call("fail", {}, {"how": "memory"})], str(tmp_path))
     assert (told["status"], told["failure"], told["reason"]) == ("rejected", True, reason)
 
 

@@ -15,12 +15,11 @@ import pyarrow.compute as pc
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.columns import read_columns
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.rules import ANSWER_PREFIX, Rule
 from inpaintbench.errors import InputError
 from inpaintbench.types import Answer, Attribute, Clip, Download, Source
-from inpaintbench.workspace import Workspace, schema_of, to_row
+from inpaintbench.workspace import Workspace, schema_of, to_columns
 
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
@@ -83,11 +82,11 @@ class Facts:
         where = None if names is None else ("name", set(names))
         columns = [name for name in schema_of(Clip).names if name not in _HASHES]
         return cls(
-            read_columns(workspace, "clips", Clip, columns=columns),
-            read_columns(workspace, "attributes", Attribute, columns=_ATTRIBUTE_COLUMNS, where=where),
-            answers=read_columns(workspace, "answers", Answer),
-            sources=read_columns(workspace, "sources", Source),
-            downloads=read_columns(workspace, "downloads", Download),
+            workspace.columns("clips", Clip, columns=columns),
+            workspace.columns("attributes", Attribute, columns=_ATTRIBUTE_COLUMNS, where=where),
+            answers=workspace.columns("answers", Answer),
+            sources=workspace.columns("sources", Source),
+            downloads=workspace.columns("downloads", Download),
         )
 
     def __len__(self) -> int:
@@ -211,7 +210,7 @@ def require_measured(facts: Facts, rules: Sequence[Rule], *, workspace: Workspac
 
 def _stored_names(facts: Facts, workspace: Workspace) -> list[str]:
     """Names of everything that clips and sources have, and nothing else has."""
-    rows = read_columns(workspace, "attributes", Attribute, columns=["subject_id", "name"])
+    rows = workspace.columns("attributes", Attribute, columns=["subject_id", "name"])
     subjects = pa.concat_arrays([facts.clip_ids, pc.unique(facts.clips["source_id"])])
     found: list[str] = pc.unique(rows.filter(pc.is_in(rows["subject_id"], value_set=subjects))["name"]).to_pylist()
     return found
@@ -238,7 +237,7 @@ def _flat(column: Any) -> pa.Array:
 
 
 def _table(records: Sequence[Any], record: type) -> pa.Table:
-    return pa.Table.from_pylist([to_row(one) for one in records], schema=schema_of(record))
+    return to_columns(records, record)
 
 
 def _empty(record: type) -> pa.Table:

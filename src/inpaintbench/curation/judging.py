@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from inpaintbench.curation.columns import write_columns
 from inpaintbench.curation.facts import Column, Facts, Flags, require_measured
 from inpaintbench.curation.reasons import DATE, outside
 from inpaintbench.curation.rules import Rule
@@ -162,7 +161,7 @@ def select_clips(workspace: Workspace, rules: Sequence[Rule], *, step: str = "se
         InputError: a rule on something that no clip has.
     """
     judged = judge_workspace(workspace, rules)
-    write_columns(workspace, "selection", step, judged.rows())
+    workspace.write_columns("selection", step, judged.rows())
     return judged
 
 

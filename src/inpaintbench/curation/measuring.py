@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.executors.base import Executor, Outcome, Step, Task, task_key
+from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.models import weights
 from inpaintbench.types import Attribute, Clip, Plain
 from inpaintbench.video.decoded import DecodedClip
 from inpaintbench.view import ItemView
-from inpaintbench.workspace import Blobs, Workspace
+from inpaintbench.workspace import Blobs
 
 TIME_LIMIT_SECONDS = 300.0
 _HOLD_AT_MOST_BYTES = 700 << 20
@@ -46,40 +46,21 @@ def measure_together(executor: Executor, clips: Sequence[Clip], *, leaves: Mappi
     tasks = [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
     label = steps[0].name if len(steps) == 1 else f"measure {len(steps)} attributes"
     outcomes = executor.run_together([(step, tasks) for step in steps], label=label)
-    return {
-        leaf: _with_earlier(executor.workspace, step, tasks, outcomes[step.name])
-        for leaf, step in zip(leaves, steps, strict=True)
-    }
-
-
-def _with_earlier(workspace: Workspace, step: Step, tasks: Sequence[Task], outcome: Outcome) -> Outcome:
-    """What was measured while the weights were ready goes before what cannot be measured without them."""
-    needed = step.parameters.get("weights", {})
-    if all(state == "ready" for state in needed.values()):
-        return outcome
-    before = replace(step, parameters={**step.parameters, "weights": dict.fromkeys(needed, "ready")})
-    stored = workspace.ledger(step.name).read()
-    done = {task.subject_id: stored.get(task_key(before, task), {}) for task in tasks}
-    earlier = {name: Attribute(**row) for name, entry in done.items() if entry.get("status") == "done" for row in entry["rows"]}
-    if not earlier:
-        return outcome
-    records = [earlier.get(row.subject_id, row) for row in outcome.records]
-    workspace.write_table(step.table, step.name, records, Attribute)
-    return replace(outcome, records=records)
+    return {leaf: outcomes[step_of(leaf)] for leaf in leaves}
 
 
 def _step(leaf: str, constants: Plain) -> Step:
     found = ATTRIBUTES.get(leaf)
-    # A clip without a value for want of weights is measured again once they are there.
-    needed = {name: weights.state(weights.named(name)) for name in found.weights}
+    needed = found.weights
     return Step(
         name=step_of(leaf),
         version=found.version,
         table="attributes",
         record=Attribute,
         function="inpaintbench.curation.measuring:measure_one",
-        parameters={"leaf": leaf, "constants": dict(constants), **({"weights": needed} if needed else {})},
+        parameters={"leaf": leaf, "constants": dict(constants), **weights.needed(needed)},
         time_limit_seconds=TIME_LIMIT_SECONDS,
+        lacks=weights.lacks(needed),
     )
 
 

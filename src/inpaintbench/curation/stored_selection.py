@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from inpaintbench.curation.columns import read_columns
 from inpaintbench.curation.facts import Column, Facts, Flags, last_places
 from inpaintbench.curation.judging import NO_ANSWER, Judged, Verdict
 from inpaintbench.curation.rule_expressions import parse_label
@@ -19,7 +18,7 @@ def stored_selection(workspace: Workspace, facts: Facts) -> Judged:
 
     Clips that a rule has not judged are kept by it.
     """
-    rows = read_columns(workspace, "selection", Selection)
+    rows = workspace.columns("selection", Selection)
     labels = pc.unique(rows["rule"]).to_pylist()
     return Judged(facts, [_verdict(label, rows.filter(pc.equal(rows["rule"], label)), facts) for label in labels])
 

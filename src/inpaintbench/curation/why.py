@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.columns import read_columns
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.rule_expressions import parse_label
 from inpaintbench.errors import InputError
 from inpaintbench.types import Answer, Attribute, Clip, Corruption, Download, Item, Selection, Slice, Source
-from inpaintbench.workspace import Workspace, from_row
+from inpaintbench.workspace import Workspace, to_records
 
 Record = TypeVar("Record")
 _SHOWN = 5
@@ -58,8 +57,8 @@ def find_clip(workspace: Workspace, name: str) -> Clip:
     Raises:
         InputError: no clip is called so, or several are.
     """
-    spans = read_columns(workspace, "clips", Clip, columns=["clip_id", "source_id", "start_frame", "end_frame"])
-    sources = read_columns(workspace, "sources", Source, columns=["source_id", "uri"])
+    spans = workspace.columns("clips", Clip, columns=["clip_id", "source_id", "start_frame", "end_frame"])
+    sources = workspace.columns("sources", Source, columns=["source_id", "uri"])
     found = _of_source(spans, sources, name)
     if not found:
         source, colon, frame = name.rpartition(":")
@@ -128,8 +127,7 @@ def _endings(workspace: Workspace, clip: Clip) -> list[Ending]:
 
 
 def _records(workspace: Workspace, table: str, record: type[Record], column: str, values: Collection[str]) -> list[Record]:
-    rows = read_columns(workspace, table, record, where=(column, set(values)))
-    return [from_row(row, record) for row in rows.to_pylist()]
+    return to_records(workspace.columns(table, record, where=(column, set(values))), record)
 
 
 def unit_and_direction(name: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,14 @@ from inpaintbench.eval.held_back import check_truths
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.score_item import UNEXPECTED
-from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task, task_key
+from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.sharing import Compute
-from inpaintbench.types import Dataset, Plain, Prediction, Score, content_id
-from inpaintbench.workspace import Blobs, Workspace, blob_names
+from inpaintbench.types import Dataset, Prediction, Score, content_id
 
 VERSION = "2"
 SCORING_SECONDS = 1800.0
 """For one item of one method, unless told otherwise."""
-Entries = Mapping[str, Mapping[str, Any]]
-"""Of a ledger."""
 
 
 @dataclass(frozen=True)
@@ -88,33 +84,23 @@ def score(
     compute = compute or Compute()
     if chosen.weights_of(names):
         torch_networks.check_device(compute)
-    work, earlier = [], {}
+    work, scored = [], {}
     for one in methods:
         step = _step(one.method, chosen, names, compute, time_limit_seconds)
+        scored[step.name] = digest(dataset, predictions=one.predictions, failures=one.failures)
         if step.name not in workspace.steps(step.table):
             # What is done may be all there is if the run is stopped; an earlier table keeps the digest of what it is of.
-            remember(workspace, digest(dataset, predictions=one.predictions, failures=one.failures), step=step.name)
+            remember(workspace, scored[step.name], step=step.name)
         tasks = _tasks(dataset, one, root=root, compute=compute, whole=bool(chosen.hole_dilations) or not chosen.composite)
-        entries = workspace.ledger(step.name).read()
-        work.append((step, [_untried(step, task, entries) for task in tasks]))
-        earlier[step.name] = _earlier(step, tasks, entries, workspace.blobs)
+        work.append((step, tasks))
     outcomes = executor.run_together(work, label=f"score.{protocol.replace('/', '.')}")
-    found = {}
-    for one, (step, _) in zip(methods, work, strict=True):
-        outcome = _completed(workspace, step, outcomes[step.name], names, earlier[step.name])
-        scored = digest(dataset, predictions=one.predictions, failures=one.failures)
-        remember(workspace, scored, step=step.name)
-        found[one.method] = outcome
-    return found
+    for name, found in scored.items():
+        remember(workspace, found, step=name)
+    return {one.method: outcomes[score_step(chosen.name, one.method)] for one in methods}
 
 
 def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Compute, seconds: float) -> Step:
-    # An item without a value for want of weights or packages is measured again once they are there.
-    needed, lacking = protocol.weights_of(metrics), torch_networks.lacking()
-    if lacking:
-        states = dict.fromkeys(needed, f"no {lacking}")
-    else:
-        states = {} if compute.random_weights is not None else {name: weights.state(weights.named(name)) for name in needed}
+    needed = protocol.weights_of(metrics)
     brought = {name: state for name in metrics if (state := METRICS.get(name).state())}
     return Step(
         name=score_step(protocol.name, method),
@@ -127,12 +113,14 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
             "protocol": protocol.name,
             "fingerprint": protocol.fingerprint + compute.mark,
             "metrics": list(metrics),
-            **({"weights": states} if states else {}),
+            **weights.needed(needed if compute.random_weights is None else ()),
             **({"brought": brought} if brought else {}),
         },
         time_limit_seconds=seconds,
         together="inpaintbench.eval.score_item:score_together",
         ahead="inpaintbench.eval.score_item:decode_ahead",
+        lacks=torch_networks.lacks(needed, compute),
+        unmeasured="inpaintbench.eval.score_item:unmeasured",
     )
 
 
@@ -152,64 +140,8 @@ def _tasks(dataset: Dataset, one: Predicted, *, root: Path | str, compute: Compu
     return tasks
 
 
-def _untried(step: Step, task: Task, entries: Entries) -> Task:
-    """The task, with another content for each time that an unexpected error spoiled it, so that no spoilt entry stands."""
-    tried, attempt = task, 0
-    while any((row.get("details") or {}).get(UNEXPECTED) for row in entries.get(task_key(step, tried), {}).get("rows", ())):
-        attempt += 1
-        tried = replace(task, content=content_id(task.content, attempt))
-    return tried
-
-
-def _earlier(step: Step, tasks: Sequence[Task], entries: Entries, blobs: Blobs) -> dict[str, list[Score]]:
-    """Item id -> its rows from when all weights were there; nothing where they still are."""
-    states: Plain = step.parameters.get("weights", {})
-    if all(state == "ready" for state in states.values()):
-        return {}
-    before = replace(step, parameters={**step.parameters, "weights": dict.fromkeys(states, "ready")})
-    stored = {task.subject_id: entries.get(task_key(before, _untried(before, task, entries)), {}) for task in tasks}
-    return {
-        item_id: [Score(**row) for row in entry["rows"]]
-        for item_id, entry in stored.items()
-        if entry.get("status") == "done" and all(blobs.path(name).exists() for row in entry["rows"] for name in blob_names(row))
-    }
-
-
-def _completed(
-    workspace: Workspace, step: Step, outcome: Outcome, metrics: Sequence[str], earlier: Mapping[str, Sequence[Score]]
-) -> Outcome:
-    """The outcome with rows for what crashed or was too slow, so that every count is right, and with earlier rows that stand."""
-    if not (outcome.rejected or earlier):
-        return outcome
-    rows = [*outcome.records, *(row for refused in outcome.rejected for row in _unscored(refused, step, metrics))]
-    of_item: dict[str, list[Score]] = {}
-    for row in rows:
-        of_item.setdefault(row.item_id, []).append(row)
-    records = [row for found in {**of_item, **earlier}.values() for row in found]
-    workspace.write_table(step.table, step.name, records, Score)
-    return replace(outcome, records=records)
-
-
 def _check_holes(protocol: Protocol, dataset: Dataset) -> None:
     if set(protocol.regions) != {"frame"} and not any(map(frozen.has_hole, dataset.items)):
         raise InputError(
             f"protocol {protocol.name!r} measures holes, and the items of {dataset.name!r} have none; use {usual(dataset)!r}"
         )
-
-
-def _unscored(refused: Rejection, step: Step, metrics: Sequence[str] | None) -> list[Score]:
-    protocol: Protocol = PROTOCOLS.get(step.parameters["protocol"])
-    return [
-        Score(
-            method=step.parameters["method"],
-            item_id=refused.subject_id,
-            metric=metric.name,
-            region=region,
-            protocol=protocol.name,
-            fingerprint=step.parameters["fingerprint"],
-            value=protocol.missing.get(metric.name),
-            reason=refused.reason,
-        )
-        for metric in protocol.build_metrics(metrics)
-        for region in metric.regions
-    ]

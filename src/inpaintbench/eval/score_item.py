@@ -27,12 +27,10 @@ from inpaintbench.models import torch_networks
 from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Plain, Score, content_id
 from inpaintbench.view import PARTS, ItemView
-from inpaintbench.workspace import Blobs, is_disk_error
+from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error
 
 FEATURES_FOLDER = "features"
 """Of a run folder: what networks say of the truth, for methods that are scored later."""
-UNEXPECTED = "unexpected_error"
-"""In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run."""
 _HELD_BYTES = 1 << 30
 """Of decoded composites at once; more methods than fit are measured in several goes."""
 _AHEAD_BYTES, _AHEAD_BYTES_BESIDE_NETWORKS = 640 << 20, 256 << 20
@@ -115,7 +113,7 @@ def _score_held(
     ]
 
 
-def _rows(job: Job, found: Mapping[str, Measurements], *, blobs: Blobs) -> list[Score]:
+def _rows(job: Job, found: Mapping[str, Measurements], *, blobs: Blobs | None = None) -> list[Score]:
     payload, parameters = job
     return [
         Score(
@@ -128,11 +126,21 @@ def _rows(job: Job, found: Mapping[str, Measurements], *, blobs: Blobs) -> list[
             value=measured.value,
             reason=measured.reason,
             details=dict(measured.details),
-            **_kept(measured.features, blobs),
+            **(_kept(measured.features, blobs) if blobs and measured.features else {}),
         )
         for name, measurements in found.items()
         for region, measured in zip(measurements, map(_number, measurements.values()), strict=True)
     ]
+
+
+def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[Score]:
+    """The rows of an item that crashed or was too slow, so that every count is right."""
+    protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
+    found = {
+        metric.name: {region: Measurement(protocol.missing.get(metric.name), reason) for region in metric.regions}
+        for metric in protocol.build_metrics(parameters["metrics"])
+    }
+    return _rows((payload, parameters), found)
 
 
 def _number(measured: Measurement) -> Measurement:
@@ -141,9 +149,7 @@ def _number(measured: Measurement) -> Measurement:
     return replace(measured, value=None, reason=measured.reason or "the metric gave NaN") if undefined else measured
 
 
-def _kept(features: Features | None, blobs: Blobs) -> dict[str, str]:
-    if features is None:
-        return {}
+def _kept(features: Features, blobs: Blobs) -> dict[str, str]:
     names = [blobs.put(".npy", partial(np.save, arr=np.asarray(array, np.float32)))[0] for array in features]
     return dict(zip(("features", "truth_features"), names, strict=True))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.slices import everything, source_of
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.types import Dataset, Plain, Score, Slice, SliceScore, content_id
-from inpaintbench.workspace import Blobs, Workspace
+from inpaintbench.workspace import Blobs
 
 VERSION = "3"
 
@@ -48,6 +47,7 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
             function="inpaintbench.eval.sets:compare_one",
             parameters={"protocol": protocol, "method": method},
             time_limit_seconds=3600.0,
+            unmeasured="inpaintbench.eval.sets:unmeasured",
         )
         tasks = [task for one in (*dataset.slices, everything(dataset)) if one.item_ids for task in _tasks(dataset, one, rows)]
         if tasks:
@@ -55,20 +55,7 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
     if not work:
         return {}
     outcomes = executor.run_together(work, label=f"compare.{protocol.replace('/', '.')}")
-    return {
-        step.parameters["method"]: _with_rejected(executor.workspace, step, tasks, outcomes[step.name]) for step, tasks in work
-    }
-
-
-def _with_rejected(workspace: Workspace, step: Step, tasks: Sequence[Task], outcome: Outcome) -> Outcome:
-    """Rows also for comparisons that came to nothing, so that every count is right."""
-    if not outcome.rejected:
-        return outcome
-    payloads = {task.subject_id: task.payload for task in tasks}
-    lost = [_row(payloads[one.subject_id], step.parameters, Comparison(None, one.reason)) for one in outcome.rejected]
-    records = [*outcome.records, *lost]
-    workspace.write_table(step.table, step.name, records, SliceScore)
-    return replace(outcome, records=records)
+    return {step.parameters["method"]: outcomes[step.name] for step, _ in work}
 
 
 def _tasks(dataset: Dataset, one: Slice, scores: Sequence[Score]) -> list[Task]:
@@ -105,6 +92,11 @@ def compare_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Slic
         except InpaintBenchError as error:
             found = Comparison(None, str(error))
     return [_row(payload, parameters, found)]
+
+
+def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[SliceScore]:
+    """The row of a comparison that crashed or was too slow, so that every count is right."""
+    return [_row(payload, parameters, Comparison(None, reason))]
 
 
 def _row(payload: Plain, parameters: Plain, found: Comparison) -> SliceScore:

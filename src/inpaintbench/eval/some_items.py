@@ -54,9 +54,11 @@ class OnlyItems:
                 refused.append(Rejection(task.subject_id, step.name, task.name or task.subject_id, entry["reason"]))
         return self._executor.run(step, kept, rejected=refused)
 
-    def run_together(self, work: Sequence[tuple[Step, Sequence[Task]]], *, label: str) -> dict[str, Outcome]:  # noqa: ARG002
+    def run_together(
+        self, work: Sequence[tuple[Step, Sequence[Task]]], *, label: str, rejected: Sequence[Rejection] = ()  # noqa: ARG002
+    ) -> dict[str, Outcome]:  # fmt: skip
         """Each step by itself, as ``run`` does."""
-        return {step.name: self.run(step, tasks) for step, tasks in work}
+        return {step.name: self.run(step, tasks, rejected=rejected) for step, tasks in work}
 
 
 def not_run(workspace: Workspace, dataset: Dataset, method: str) -> list[str]:

@@ -5,19 +5,23 @@ A step is a pure function over small records. It is named by its address so that
     def measure(payload, *, parameters, blobs) -> list[Record]
 
 It returns the rows for one subject, or raises ``Rejected`` with the reason why there are none. A task is done once its key
-(content, step, version, parameters) stands in the ledger; changed parameters make other keys, so only what they touch is
-computed again.
+(subject, content, step, version, parameters) stands in the ledger; changed parameters make other keys, so only what they touch
+is computed again. What a step lacks for now (weights, a package) is no part of the key: see ``Step.lacks``.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
-from inpaintbench.types import content_id
-from inpaintbench.workspace import Workspace
+import pyarrow as pa
+
+from inpaintbench.types import canonical_json
+from inpaintbench.workspace import Workspace, to_records
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,19 @@ class Step:
     It takes what ``together`` takes, runs in a thread, and returns anything, or None where reading ahead would take too much
     memory. ``function`` and ``together`` then take that as ``ahead``; None = read it yourself. Rows must not depend on it, and
     what cannot be read is to be found out again: an exception here counts as None."""
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    """What the work could use and does not have -> its state: weights that are missing, say. Results made without it stand until
+    the state is another one; those made with it stand when it is gone."""
+    unmeasured: str = ""
+    """``module:function`` that gives the rows of a subject that was refused, where every subject is to have some. It takes
+    ``payload``, ``parameters`` and the ``reason``; ``""`` = it has none."""
+
+    @cached_property
+    def _identities(self) -> list[str]:
+        """What its keys end in, and what they ended in when states of weights were parameters: in release 0.1."""
+        weights = {**self.parameters.get("weights", {}), **self.lacks}
+        told = [dict(self.parameters), *([{**self.parameters, "weights": weights}] if self.lacks else [])]
+        return [canonical_json([self.name, self.version, parameters])[1:] for parameters in told]
 
 
 @dataclass(frozen=True)
@@ -81,10 +98,17 @@ class Rejection:
 class Outcome:
     """What a step came to, in the order of its tasks."""
 
-    records: list[Any]
+    record: type
+    rows: pa.Table
+    """In the schema of ``record``."""
     rejected: list[Rejection]
     failures: int
     """Rejections that are not the input's fault alone: crashes, time-outs, unexpected errors."""
+
+    @cached_property
+    def records(self) -> list[Any]:
+        """The rows as records: for steps of thousands of rows, not of millions."""
+        return to_records(self.rows, self.record)
 
 
 class Progress(Protocol):
@@ -104,7 +128,9 @@ class Executor(Protocol):
         """Run ``step`` over ``tasks``; ``rejected`` are refusals decided before, kept with the others."""
         ...
 
-    def run_together(self, work: Sequence[tuple[Step, Sequence[Task]]], *, label: str) -> dict[str, Outcome]:
+    def run_together(
+        self, work: Sequence[tuple[Step, Sequence[Task]]], *, label: str, rejected: Sequence[Rejection] = ()
+    ) -> dict[str, Outcome]:
         """Run several steps, each over its own tasks; what is missing of one subject is done in one worker.
 
         So steps that read the same pixels can share them. Each step keeps its own ledger and table, as with ``run``. Where a
@@ -116,9 +142,14 @@ class Executor(Protocol):
         ...
 
 
-def task_key(step: Step, task: Task) -> str:
-    """The ledger key: same key, same rows."""
-    return content_id(task.subject_id, task.content, step.name, step.version, dict(step.parameters))
+def task_key(step: Step, task: Task, known: Container[str] = ()) -> str:
+    """The ledger key, made here and nowhere else: same key, same rows. 16 hex digits of a SHA-256.
+
+    ``known`` are the keys of the step's ledger: what release 0.1 did without weights that are still missing has the key of then.
+    """
+    begin = canonical_json([task.subject_id, task.content])[:-1]
+    key, *earlier = (hashlib.sha256(f"{begin},{end}".encode()).hexdigest()[:16] for end in step._identities)
+    return next((old for old in earlier if old in known and key not in known), key)
 
 
 def load(address: str) -> Callable[..., Any]:
@@ -126,45 +157,3 @@ def load(address: str) -> Callable[..., Any]:
     module, _, name = address.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
-
-
-def finish(
-    workspace: Workspace, step: Step, tasks: Sequence[Task], entries: Mapping[str, Mapping[str, Any]],
-    rejected: Sequence[Rejection], failures: int,
-) -> Outcome:  # fmt: skip
-    """Write the step's table and rejections from ledger entries, in the order of ``tasks``."""
-    keyed = [(task_key(step, task), task.subject_id, task.name or task.subject_id) for task in tasks]
-    records, refused = write_tables(workspace, step.name, step.table, step.record, keyed, entries, rejected)
-    return Outcome(records, refused, failures)
-
-
-def write_tables(
-    workspace: Workspace, step: str, table: str, record: type, tasks: Sequence[tuple[str, str, str]],
-    entries: Mapping[str, Mapping[str, Any]], rejected: Sequence[Rejection],
-) -> tuple[list[Any], list[Rejection]]:  # fmt: skip
-    """Write what a step made and what it refused; both are returned.
-
-    Args:
-        workspace: where the tables are.
-        step: its name.
-        table: that it writes to.
-        record: type of its rows.
-        tasks: key, subject and name of each; all of them stand in the ledger.
-        entries: of the ledger, by key.
-        rejected: refusals that were decided before.
-    """
-    records: list[Any] = []
-    refused = list(rejected)
-    for key, subject_id, name in tasks:
-        entry = entries[key]
-        if entry["status"] == "done":
-            records += [record(**_tuples(row)) for row in entry["rows"]]
-        else:
-            refused.append(Rejection(subject_id, step, name, entry["reason"]))
-    workspace.write_table(table, step, records, record)
-    workspace.write_table("rejected", step, refused, Rejection)
-    return records, refused
-
-
-def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}

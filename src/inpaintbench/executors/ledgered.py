@@ -6,22 +6,30 @@ import contextlib
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from inpaintbench.errors import RunError, WorkspaceError
-from inpaintbench.executors import unfinished
-from inpaintbench.executors.base import Call, Outcome, Progress, Rejection, Step, Task, finish, task_key
-from inpaintbench.workspace import Ledger, Workspace, blob_names
+from inpaintbench.executors.base import Call, Outcome, Progress, Rejection, Step, Task, load
+from inpaintbench.executors.unfinished import Plan, in_words, outdated, whole, with_status
+from inpaintbench.workspace import Ledger, Workspace, to_columns
 
 STOP_ASKED = threading.Event()
 """Set by whoever handles interrupts: an executor then ends with ``KeyboardInterrupt``."""
 
 
-Job = tuple[Step, Task]
+class Job(NamedTuple):
+    """One task of a step, with its ledger key."""
+
+    step: Step
+    task: Task
+    key: str
 
 
 @dataclass(frozen=True)
@@ -35,18 +43,19 @@ class Unit:
     def calls(self) -> list[Call]:
         """For ``perform_all``."""
         return [
-            Call(step.function, dict(step.parameters), dict(task.payload), step.together, step.ahead) for step, task in self.jobs
+            Call(step.function, dict(step.parameters), dict(task.payload), step.together, step.ahead)
+            for step, task, _ in self.jobs
         ]
 
     @property
     def reads_ahead(self) -> bool:
         """Whether some of it can be read before it is done."""
-        return any(step.ahead for step, _ in self.jobs)
+        return any(job.step.ahead for job in self.jobs)
 
     @property
     def time_limit_seconds(self) -> float:
         """Of all its steps."""
-        return sum(step.time_limit_seconds for step, _ in self.jobs)
+        return sum(job.step.time_limit_seconds for job in self.jobs)
 
     def alone(self) -> list[Unit]:
         """A unit for each step."""
@@ -94,24 +103,25 @@ class LedgeredExecutor(ABC):
             WorkspaceError: results cannot be written (disk full).
             RunError: more failures than ``max_failures``; what is done stays done.
         """
-        return self._run([(step, tasks)], label=step.name, rejected=rejected)[step.name]
+        return self.run_together([(step, tasks)], label=step.name, rejected=rejected)[step.name]
 
-    def run_together(self, work: Sequence[tuple[Step, Sequence[Task]]], *, label: str) -> dict[str, Outcome]:
-        """``run`` for several steps, whatever one subject lacks in one worker. Raises what ``run`` raises."""
-        return self._run(work, label=label)
-
-    def _run(
+    def run_together(
         self, work: Sequence[tuple[Step, Sequence[Task]]], *, label: str, rejected: Sequence[Rejection] = ()
     ) -> dict[str, Outcome]:
+        """``run`` for several steps, whatever one subject lacks in one worker. Raises what ``run`` raises."""
         ledgers = {step.name: self.workspace.ledger(step.name) for step, _ in work}
-        entries = {step.name: ledgers[step.name].read() for step, _ in work}
-        subjects = _subjects(work)
-        waiting = deque(self._missing(subjects, entries))
+        stored = {step.name: ledgers[step.name].columns(step.record) for step, _ in work}
+        plans = {step.name: Plan.of(step, tasks, rejected, stored[step.name]) for step, tasks in work}
+        subjects = _subjects(work, plans)
+        standing = {step.name: self._standing(step, plans[step.name].entries(stored[step.name])) for step, _ in work}
+        waiting = deque(_missing(subjects, standing))
         total = len(subjects)
         left = {unit.subject: len(unit.jobs) for unit in waiting}
+        for name in {job.step.name for unit in waiting for job in unit.jobs}:
+            del stored[name]  # what is done now is read again with it
         if waiting:
-            for step, tasks in work:
-                unfinished.begin(self.workspace, step, tasks, rejected)
+            for plan in plans.values():
+                plan.begin(self.workspace)
         failures = dict.fromkeys(ledgers, 0)
         self._progress(label, total - len(left), total)
         try:
@@ -119,10 +129,10 @@ class LedgeredExecutor(ABC):
                 if len(results) < len(unit.jobs):  # the worker died, and any of the steps may be guilty
                     waiting.extend(unit.alone())
                     continue
-                for (step, task), result in zip(unit.jobs, results, strict=True):
-                    self._keep(ledgers[step.name], entries[step.name], step, task, result)
-                    failures[step.name] += result.get("failure", False)
-                    self._within_budget(step, sum(failures.values()), result)
+                for job, result in zip(unit.jobs, results, strict=True):
+                    _keep(ledgers[job.step.name], job, result)
+                    failures[job.step.name] += result.get("failure", False)
+                    self._within_budget(job.step, sum(failures.values()), result)
                 left[unit.subject] -= len(unit.jobs)
                 if not left[unit.subject]:
                     del left[unit.subject]
@@ -131,36 +141,20 @@ class LedgeredExecutor(ABC):
             for ledger in ledgers.values():
                 ledger.close()
         outcomes = {}
-        for step, tasks in work:
-            outcomes[step.name] = finish(self.workspace, step, tasks, entries[step.name], rejected, failures[step.name])
-            unfinished.end(self.workspace, step.name)
+        for name, plan in plans.items():
+            entries = stored[name] if name in stored else ledgers[name].columns(plan.record)
+            outcomes[name] = plan.write(self.workspace, entries, failures=failures[name])
+            plan.end(self.workspace)
         return outcomes
 
-    def _missing(
-        self, subjects: Mapping[tuple[str, int], Sequence[Job]], entries: Mapping[str, Mapping[str, Any]]
-    ) -> Iterator[Unit]:
-        nothing = {"status": "missing"}
-        for subject, jobs in subjects.items():
-            lacking = tuple(
-                (step, task) for step, task in jobs if not self._stands(entries[step.name].get(task_key(step, task), nothing))
-            )
-            if lacking:
-                yield Unit(subject, lacking)
-
-    def _stands(self, entry: Mapping[str, Any]) -> bool:
-        """Whether an earlier result is still good."""
-        if entry["status"] == "done":
-            return all(self.workspace.blobs.path(name).exists() for row in entry["rows"] for name in blob_names(row))
+    def _standing(self, step: Step, entries: pa.Table) -> set[str]:
+        """Keys of the earlier results that are still good."""
+        good = with_status(entries, "done") & whole(self.workspace, entries)
         # An unexpected error may be a fault of the program or the machine, so it is tried again in every run.
-        return entry["status"] == "rejected" and not self.retry_rejected
-
-    def _keep(self, ledger: Ledger, entries: dict[str, Any], step: Step, task: Task, result: dict[str, Any]) -> None:
-        if result["status"] == "fatal":
-            raise WorkspaceError(result["reason"])
-        told = {"key": task_key(step, task), "subject_id": task.subject_id, "name": task.name}
-        entry = {**told, "finished_at": round(time.time(), 3), **result}
-        ledger.append(entry)
-        entries[entry["key"]] = entry
+        if not self.retry_rejected:
+            told = pc.is_valid(entries["rows"]).to_numpy() if step.unmeasured else True  # release 0.1 kept no rows of these
+            good |= with_status(entries, "rejected") & told
+        return set(entries["key"].filter(pa.array(good & ~outdated(step, entries))).to_pylist())
 
     def _within_budget(self, step: Step, failures: int, last: Mapping[str, Any]) -> None:
         if self.max_failures is not None and failures > self.max_failures:
@@ -178,17 +172,38 @@ class LedgeredExecutor(ABC):
         """Let the workers end, or end them now."""
 
 
-def _subjects(work: Sequence[tuple[Step, Sequence[Task]]]) -> dict[tuple[str, int], list[Job]]:
+def _subjects(
+    work: Sequence[tuple[Step, Sequence[Task]]], plans: Mapping[str, Plan]
+) -> dict[tuple[str, int], list[Job]]:  # fmt: skip
     """What is to be done of each subject; a step with several contents of one subject has a group for each."""
-    grouped: dict[tuple[str, int], list[Job]] = {}
+    grouped: dict[tuple[str, int], list[Job]] = defaultdict(list)
     for step, tasks in work:
-        contents: dict[str, dict[str, Task]] = {}
-        for task in tasks:
-            contents.setdefault(task.subject_id, {})[task.content] = task
-        for subject_id, of_content in contents.items():
-            for place, task in enumerate(of_content.values()):
-                grouped.setdefault((subject_id, place), []).append((step, task))
+        of_subject: dict[str, dict[str, Job]] = defaultdict(dict)
+        for task, (key, *_) in zip(tasks, plans[step.name].tasks, strict=True):
+            of_subject[task.subject_id][key] = Job(step, task, key)
+        for subject_id, jobs in of_subject.items():
+            for place, job in enumerate(jobs.values()):
+                grouped[subject_id, place].append(job)
     return grouped
+
+
+def _missing(subjects: Mapping[tuple[str, int], Sequence[Job]], standing: Mapping[str, set[str]]) -> Iterator[Unit]:
+    for subject, jobs in subjects.items():
+        if lacking := tuple(job for job in jobs if job.key not in standing[job.step.name]):
+            yield Unit(subject, lacking)
+
+
+def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:
+    if result["status"] == "fatal":
+        raise WorkspaceError(result["reason"])
+    step, task, key = job
+    entry = {"key": key, "subject_id": task.subject_id, "name": task.name, "finished_at": round(time.time(), 3), **result}
+    if step.lacks:
+        entry["lacks"] = in_words(step)
+    if "rows" not in result and step.unmeasured:
+        rows = load(step.unmeasured)(task.payload, parameters=step.parameters, reason=result["reason"])
+        entry["rows"] = to_columns(rows, step.record).to_pylist()
+    ledger.append(entry)
 
 
 def check_for_stop() -> None:

@@ -7,7 +7,6 @@ import resource
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -16,29 +15,25 @@ from typing import Any
 from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.executors.ahead import Ahead
 from inpaintbench.executors.base import Call, load
-from inpaintbench.workspace import Blobs, is_disk_error
+from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error, to_columns
 
 _STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _AHEAD = Ahead()
 """One in each process, whoever gives it work."""
-Given = Callable[[], dict[str, Any]]
 
 
 def perform_all(calls: Sequence[Call], workspace: str, following: Sequence[Call] = ()) -> list[dict[str, Any]]:
     """``perform`` for each call, those with one ``together`` at once.
 
-    Each result also tells its ``seconds`` and ``peak_mebibytes``: of calls done at once, their equal share and common peak.
     What is read ahead for ``following``, the calls that this process is probably given next, counts for these calls.
     """
     results = []
     for (together, ahead), group in groupby(calls, lambda call: (call.together, call.ahead)):
         some = list(group)
-        given = partial(_given, some, following, workspace) if ahead else _nothing_given
-        at_once = _measured(partial(_perform_together, together, some, workspace, given)) if together and len(some) > 1 else []
+        given = partial(_AHEAD.swap, some, following, workspace) if ahead else None
+        at_once = perform(some, workspace, given) if together and len(some) > 1 else []
         # Where doing them at once failed, one of them is guilty.
-        results += at_once if len(at_once) == len(some) else [
-            _measured(partial(_alone, call, workspace, given))[0] for call in some
-        ]  # fmt: skip
+        results += at_once if len(at_once) == len(some) else [perform([call], workspace, given)[0] for call in some]
     return results
 
 
@@ -52,24 +47,34 @@ def show_reading(flag: Any) -> None:
     _AHEAD.flag = flag
 
 
-def _given(calls: Sequence[Call], following: Sequence[Call], workspace: str) -> dict[str, Any]:
-    return {"ahead": _AHEAD.swap(calls, following, workspace)}
+def perform(calls: Sequence[Call], workspace: str, given: Callable[[], Any] | None = None) -> list[dict[str, Any]]:
+    """Do one task, or several at once, in this process: a result for each as plain data, or a single one that says why there are
+    none; never raises (a worker must survive any input, and exceptions may not pickle).
 
-
-def _nothing_given() -> dict[str, Any]:
-    return {}
-
-
-def _alone(call: Call, workspace: str, given: Given) -> list[dict[str, Any]]:
-    return [perform(call, workspace, given)]
-
-
-def _measured(work: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    ``given`` is asked for what was read ahead. ``status`` is ``done``, ``spoilt`` (done, but an unexpected error kept a row from
+    a value), ``rejected`` (the input has no rows), ``failed`` (an unexpected error) or ``fatal`` (no item can succeed: disk full,
+    missing extra). ``seconds`` are the equal share of each, ``peak_mebibytes`` common to all.
+    """
     _forget_peak()
-    begun = time.perf_counter()
-    results = work()
-    spent = {"seconds": round((time.perf_counter() - begun) / len(results), 4), "peak_mebibytes": _peak_mebibytes()}
+    begun, blobs = time.perf_counter(), Blobs(workspace)
+    try:
+        ahead = {} if given is None else {"ahead": given()}
+        if len(calls) > 1:
+            jobs = [(call.payload, call.parameters) for call in calls]
+            made = load(calls[0].together)(jobs, blobs=blobs, **ahead)
+        else:
+            made = [load(call.function)(call.payload, parameters=call.parameters, blobs=blobs, **ahead) for call in calls]
+        results = [_done(records) for records in made]
+    except (Exception, SystemExit) as error:  # a method of somebody's own may call sys.exit
+        results = [_not_done(error)]
+    spent = {"seconds": round((time.perf_counter() - begun) / max(len(results), 1), 4), "peak_mebibytes": _peak_mebibytes()}
     return [{**result, **spent} for result in results]
+
+
+def _done(records: Sequence[Any]) -> dict[str, Any]:
+    spoilt = any(UNEXPECTED in (getattr(record, "details", None) or ()) for record in records)
+    rows = to_columns(records, type(records[0])).to_pylist() if records else []
+    return {"status": "spoilt" if spoilt else "done", "rows": rows}
 
 
 def _forget_peak() -> None:
@@ -84,43 +89,21 @@ def _peak_mebibytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20  # macOS counts bytes
 
 
-def perform(call: Call, workspace: str, given: Given = _nothing_given) -> dict[str, Any]:
-    """Do one task in this process and tell the result as plain data; never raises (exceptions may not pickle).
-
-    ``given`` tells what else the function takes. ``status`` is ``done``, ``rejected`` (the input has no rows), ``failed`` (an
-    unexpected error) or ``fatal`` (no item can succeed: disk full, missing extra).
-    """
-    blobs = Blobs(workspace)
-    return _safely(lambda: [load(call.function)(call.payload, parameters=call.parameters, blobs=blobs, **given())])[0]
-
-
-def _perform_together(together: str, calls: Sequence[Call], workspace: str, given: Given) -> list[dict[str, Any]]:
-    """One result for each call, or a single one that says why there are none."""
-    jobs = [(call.payload, call.parameters) for call in calls]
-    return _safely(lambda: load(together)(jobs, blobs=Blobs(workspace), **given()))
-
-
-def _safely(work: Callable[[], Sequence[Sequence[Any]]]) -> list[dict[str, Any]]:
-    """Results of the lists of records that ``work`` gives, or a single one that says why it gave none.
-
-    A broad ``except``: a worker must survive any input.
-    """
-    try:
-        return [{"status": "done", "rows": [asdict(record) for record in records]} for records in work()]
-    except Rejected as error:
-        return [{"status": "rejected", "reason": str(error)}]
-    except NetworkError as error:  # the next run tries it again
-        return [{"status": "failed", "failure": True, "reason": str(error)}]
-    except MemoryError:
-        return [{"status": "rejected", "failure": True, "reason": _too_much_memory()}]
-    except SystemExit as error:  # a method of somebody's own may call sys.exit
-        return [{"status": "failed", "failure": True, "reason": f"it ended its process with exit status {error.code}"}]
-    except Exception as error:
-        if is_disk_error(error) or isinstance(error, UnknownNameError):
-            return [{"status": "fatal", "reason": _sentence(error)}]
-        if isinstance(error, InpaintBenchError):
-            return [{"status": "rejected", "reason": str(error)}]
-        return [{"status": "failed", "failure": True, "reason": _sentence(error), "trace": traceback.format_exc()}]
+def _not_done(error: BaseException) -> dict[str, Any]:
+    if isinstance(error, Rejected):
+        return {"status": "rejected", "reason": str(error)}
+    if isinstance(error, NetworkError):  # the next run tries it again
+        return {"status": "failed", "failure": True, "reason": str(error)}
+    if isinstance(error, MemoryError):
+        return {"status": "rejected", "failure": True, "reason": _too_much_memory()}
+    if isinstance(error, SystemExit):
+        return {"status": "failed", "failure": True, "reason": f"it ended its process with exit status {error.code}"}
+    if is_disk_error(error) or isinstance(error, UnknownNameError):
+        return {"status": "fatal", "reason": _sentence(error)}
+    if isinstance(error, InpaintBenchError):
+        return {"status": "rejected", "reason": str(error)}
+    trace = "".join(traceback.format_exception(error))
+    return {"status": "failed", "failure": True, "reason": _sentence(error), "trace": trace}
 
 
 def _too_much_memory() -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any
@@ -44,6 +44,13 @@ def torch() -> Any:
 def lacking() -> str | None:
     """The first package of the extra "eval" that is not installed, without importing any; None = all are there."""
     return next((name for name in _PACKAGES if importlib.util.find_spec(name) is None), None)
+
+
+def lacks(names: Sequence[str], compute: Compute) -> dict[str, str]:
+    """Those entries of ``weights.toml`` that cannot be used now -> why: ``missing``, ``damaged`` or ``no PACKAGE``."""
+    if package := lacking():
+        return dict.fromkeys(names, f"no {package}")
+    return {} if compute.random_weights is not None else weights.lacks(names)
 
 
 def check_device(compute: Compute) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -93,6 +93,21 @@ def state(weights: Weights) -> str:
     except NotMeasurable:
         return "missing"
     return "ready" if any(is_whole(path, weights) for path in places) else "damaged" if places else "missing"
+
+
+def lacks(names: Iterable[str]) -> dict[str, str]:
+    """Those entries of the table that are not ready -> their state."""
+    states = {name: state(named(name)) for name in names}
+    return {name: found for name, found in states.items() if found != "ready"}
+
+
+def needed(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The parameter of a step that says which weights it needs; nothing where it needs none.
+
+    It says that they are there, which ``Step.lacks`` corrects: so did the keys of release 0.1, and what was measured then stands.
+    """
+    states = dict.fromkeys(names, "ready")
+    return {"weights": states} if states else {}
 
 
 def cache_folder(kind: str = "models") -> Path:

@@ -175,7 +175,7 @@ def test_a_kill_between_two_tables_loses_no_proof(
     path = write_list(tmp_path / "a.csv", f"{one},CC0", f"{gone},CC0", columns="url,licence")
     fetch(executor, "urls", constants={"list": str(path)}, limits=HERE)
     write_list(path, f"{two},CC0", columns="url,licence")
-    write, done = Workspace.write_table, []
+    write, done = Workspace.write_columns, []
 
     def killed(self: Workspace, *given: Any) -> None:
         if len(done) == writes:
@@ -185,7 +185,7 @@ def test_a_kill_between_two_tables_loses_no_proof(
 
     expected = {"one.mp4": ("obtained", "CC0"), "gone.mp4": ("gone", "CC0")}
     with monkeypatch.context() as patch:
-        patch.setattr(Workspace, "write_table", killed)
+        patch.setattr(Workspace, "write_columns", killed)
         with contextlib.suppress(Killed):
             fetch(executor, "urls", constants={"list": str(path)}, limits=HERE)
     assert len(done) == min(writes, 6)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from inpaintbench.curation.columns import read_columns
 from inpaintbench.curation.facts import kept_sources
 from inpaintbench.curation.fetching.recheck import latest_checks
 from inpaintbench.curation.judging import Judged
@@ -32,7 +31,7 @@ class LicenceCount:
 
 def licence_counts(workspace: Workspace, judged: Judged) -> list[LicenceCount]:
     """One row a licence, the one of most sources first; of the sources that became clips, or of all while there are no clips."""
-    sources = kept_sources(read_columns(workspace, "sources", Source, columns=["source_id", "uri", "licence", "author"]))
+    sources = kept_sources(workspace.columns("sources", Source, columns=["source_id", "uri", "licence", "author"]))
     checks = latest_checks(workspace)
     of_clips = judged.facts.clips["source_id"]
     if len(of_clips):

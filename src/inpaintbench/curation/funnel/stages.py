@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from inpaintbench.curation.columns import read_columns
 from inpaintbench.curation.footage import SAME_BYTES, display_name
 from inpaintbench.curation.judging import Judged
 from inpaintbench.executors.base import Rejection
@@ -54,12 +53,12 @@ class FailureGroup:
 
 def stages(workspace: Workspace, judged: Judged) -> list[Stage]:
     """From candidates to clips in items; tables that are not there count nothing."""
-    sources = read_columns(workspace, "sources", Source, columns=["source_id"])["source_id"]
+    sources = workspace.columns("sources", Source, columns=["source_id"])["source_id"]
     rejected = _refused(workspace)
     missed = [*_not_obtained(workspace), *_of_step(rejected, "find.")]
-    frames = read_columns(workspace, "attributes", Attribute, columns=["subject_id"], where=("name", {"probe.frames"}))
+    frames = workspace.columns("attributes", Attribute, columns=["subject_id"], where=("name", {"probe.frames"}))
     clips = judged.facts.clips
-    in_items = pc.unique(read_columns(workspace, "items", Item, columns=["clip_id"])["clip_id"])
+    in_items = pc.unique(workspace.columns("items", Item, columns=["clip_id"])["clip_id"])
     used = pc.is_in(judged.clip_ids, value_set=in_items).to_numpy(zero_copy_only=False).astype(bool)
     kept = int(judged.kept.sum())
     # Copies of what was obtained already were obtained, too, though only one of each content is a source.
@@ -79,7 +78,7 @@ def stages(workspace: Workspace, judged: Judged) -> list[Stage]:
 
 def _not_obtained(workspace: Workspace) -> list[Refusal]:
     columns = ("fetcher", "name", "status", "reason")
-    rows = read_columns(workspace, "downloads", Download, columns=columns)
+    rows = workspace.columns("downloads", Download, columns=columns)
     rows = rows.filter(pc.not_equal(rows["status"], OBTAINED))
     return [
         (f"fetch.{fetcher}", name, f"{status}: {reason or 'no reason given'}")
@@ -112,7 +111,7 @@ def failures(workspace: Workspace) -> list[FailureGroup]:
 
 def _refused(workspace: Workspace) -> list[Refusal]:
     columns = ("step", "name", "reason")
-    found: list[Refusal] = _rows(read_columns(workspace, "rejected", Rejection, columns=columns), columns)
+    found: list[Refusal] = _rows(workspace.columns("rejected", Rejection, columns=columns), columns)
     return found
 
 

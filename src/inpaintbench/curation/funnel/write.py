@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from inpaintbench.curation.calibration import calibrate_judged
-from inpaintbench.curation.columns import read_columns
 from inpaintbench.curation.facts import Facts, last_places
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.funnel.effort import SlowItem, efforts
@@ -65,7 +64,7 @@ def write_what_if(workspace: Workspace, change: WhatIf, path: Path | str, *, sho
 
 def source_names(workspace: Workspace) -> dict[str, str]:
     """Source id -> what people call it."""
-    rows: pa.Table = read_columns(workspace, "sources", Source, columns=["source_id", "uri"])
+    rows: pa.Table = workspace.columns("sources", Source, columns=["source_id", "uri"])
     uris = map(display_name, rows["uri"].to_pylist())
     return dict(zip(rows["source_id"].to_pylist(), uris, strict=True))
 

@@ -8,18 +8,17 @@ from dataclasses import asdict, replace
 from itertools import count
 from typing import Any, NamedTuple
 
-from inpaintbench.errors import InputError
 from inpaintbench.eval.editboard.checking import Checked
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.score import SCORING_SECONDS
-from inpaintbench.eval.score_item import UNEXPECTED
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.sharing import Compute
 from inpaintbench.types import Score, content_id
+from inpaintbench.workspace import UNEXPECTED
 
 VERSION = "1"
 AT_ONCE = 4
@@ -67,7 +66,6 @@ def score(
         _step(slot, chosen, metrics, compute, side_pixels=side_pixels, seconds=time_limit_seconds) for slot in range(AT_ONCE)
     ]
     entries = [executor.workspace.ledger(step.name).read() for step in steps]
-    _keep_what_networks_said(steps, entries, checked, compute)
     work = _placed([_task(one, compute) for one in _in_order(checked) if one.fault is None], steps, entries)
     outcomes = executor.run_together(list(zip(steps, work, strict=True)), label=f"score.{protocol.replace('/', '.')}")
     found = {(row.method, row.item_id, row.metric): row for outcome in outcomes.values() for row in outcome.records}
@@ -80,26 +78,6 @@ def score(
     ]
     spoilt = {(row.method, row.item_id) for row in rows if UNEXPECTED in row.details}
     return Scored(rows, len(spoilt) + sum(outcome.failures for outcome in outcomes.values()))
-
-
-def _keep_what_networks_said(
-    steps: Sequence[Step], entries: Sequence[Entries], checked: Sequence[Checked], compute: Compute
-) -> None:
-    """Raise ``InputError`` where scores that were made with weights would give way to none for want of them here."""
-    states: Mapping[str, str] = steps[0].parameters["weights"]
-    lacking = [name for name, state in states.items() if state != "ready"]
-    if not lacking:
-        return
-    used = _used(entries)
-    whole = [replace(step, parameters={**step.parameters, "weights": dict.fromkeys(states, "ready")}) for step in steps]
-    for task in (_task(one, compute) for one in checked if one.fault is None):
-        for place in used.get(task.subject_id, ()):
-            slot = place % len(steps)
-            if task_key(whole[slot], _at(task, place)) in entries[slot]:
-                raise InputError(
-                    f"this folder holds scores made with {', '.join(lacking)}, which cannot be used here, so they would be lost: "
-                    f"bring what is missing (`inpaintbench models fetch {' '.join(lacking)}`), or score into another --out"
-                )
 
 
 def fingerprint_of(protocol: Protocol, compute: Compute, *, side_pixels: int | None) -> str:
@@ -115,11 +93,7 @@ def _step(
     slot: int, protocol: Protocol, metrics: Sequence[str], compute: Compute, *, side_pixels: int | None, seconds: float
 ) -> Step:
     names = sorted(metrics, key=list(protocol.metrics).index)
-    lacking = torch_networks.lacking()
-    # An edit without a value for want of weights or packages is measured again once they are there.
-    states = {} if compute.random_weights is not None else {
-        name: f"no {lacking}" if lacking else weights.state(weights.named(name)) for name in protocol.weights_of(names)
-    }  # fmt: skip
+    needed = protocol.weights_of(names) if compute.random_weights is None else []
     return Step(
         name=score_step(protocol.name, f"edits-{slot}"),
         version=VERSION,
@@ -131,10 +105,12 @@ def _step(
             "fingerprint": fingerprint_of(protocol, compute, side_pixels=side_pixels),
             "side_pixels": side_pixels,
             "metrics": names,
-            "weights": states,
+            "weights": {},
+            **weights.needed(needed),
         },
         time_limit_seconds=seconds,
         together=f"{_WORKER}:score_together",
+        lacks=torch_networks.lacks(needed, compute),
     )
 
 
@@ -154,8 +130,8 @@ def _task(one: Checked, compute: Compute) -> Task:
 def _placed(tasks: Sequence[Task], steps: Sequence[Step], entries: Sequence[Entries]) -> list[list[Task]]:
     """The tasks of each step: at most one of each step for each group of an original.
 
-    A task that was done goes where it was done, so that it is not done again when others come or go; the others go where nothing
-    was ever done.
+    A task that was tried goes where it was tried, so that it is not done again when others come or go; the others go where
+    nothing ever was.
     """
     of_original: dict[str, list[Task]] = defaultdict(list)
     for task in tasks:
@@ -184,13 +160,12 @@ def _used(entries: Sequence[Entries]) -> Mapping[str, set[int]]:
 
 
 def _settled(own: Sequence[Task], steps: Sequence[Step], entries: Sequence[Entries], places: Sequence[int]) -> dict[int, Task]:
-    """Place -> the task that was done there, without an unexpected error."""
+    """Place -> the task that was tried there."""
     found: dict[int, Task] = {}
     for task in own:
         for place in places:
             slot, placed = place % len(steps), _at(task, place)
-            entry = entries[slot].get(task_key(steps[slot], placed))
-            if entry and place not in found and not _spoilt(entry):
+            if task_key(steps[slot], placed, entries[slot]) in entries[slot] and place not in found:
                 found[place] = placed
                 break
     return found
@@ -198,10 +173,6 @@ def _settled(own: Sequence[Task], steps: Sequence[Step], entries: Sequence[Entri
 
 def _at(task: Task, place: int) -> Task:
     return replace(task, subject_id=f"{task.subject_id}.{place // AT_ONCE}")
-
-
-def _spoilt(entry: Mapping[str, Any]) -> bool:
-    return any((row.get("details") or {}).get(UNEXPECTED) for row in entry.get("rows", ()))
 
 
 def _told(

@@ -13,10 +13,9 @@ from inpaintbench.eval.leaderboard.unpack import Submission, take_out
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.score import Predicted, score
-from inpaintbench.eval.score_item import UNEXPECTED
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Score, item_rng
-from inpaintbench.workspace import Workspace
+from inpaintbench.workspace import UNEXPECTED, Workspace
 
 SAME, SAME_OF_NETWORKS = 1e-6, 1e-3
 """Relative differences that are rounding: networks round otherwise on every kind of machine."""

@@ -24,8 +24,9 @@ from inpaintbench.eval.reinpainting import engine
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import patch_mask, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.reinpainting.step import SECONDS, TABLE, weight_states
+from inpaintbench.eval.reinpainting.step import SECONDS, TABLE, weights_of
 from inpaintbench.executors.base import Executor, Step, Task
+from inpaintbench.models import torch_networks, weights
 from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score, content_id
 from inpaintbench.workspace import Blobs
@@ -81,9 +82,10 @@ def under_seeds(
             "protocol": protocol, "fingerprint": fingerprint + setting.mark + compute.mark, "setting": setting.plain(),
             "first": None if first is None else {**asdict(first), "constants": dict(first.constants)},
             "first_version": None if first is None else build(first).version,
-            **weight_states(setting, compute),
+            **weights.needed(weights_of(setting, compute)),
         },
         time_limit_seconds=time_limit_seconds,
+        lacks=torch_networks.lacks(weights_of(setting, compute), compute),
     )  # fmt: skip
     content = content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["fill"])
     payload = {"root": str(Path(root).resolve()), "row": dict(row), "compute": asdict(compute)}

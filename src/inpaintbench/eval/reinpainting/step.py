@@ -124,19 +124,17 @@ def _step(first: First, setting: Setting, protocol: str, fingerprint: str, compu
             "protocol": protocol,
             "fingerprint": fingerprint + compute.mark,
             "setting": setting.plain(),
-            **weight_states(setting, compute),
+            **weights.needed(weights_of(setting, compute)),
         },
         time_limit_seconds=seconds,
+        lacks=torch_networks.lacks(weights_of(setting, compute), compute),
     )
 
 
-def weight_states(setting: Setting, compute: Compute) -> dict[str, Any]:
-    """Whether the parameters of networks are there: an item without a value for want of them is measured again once they are."""
-    if "lpips" not in setting.metrics or compute.random_weights is not None:
-        return {}
-    name = LPIPS_WEIGHTS[setting.metrics["lpips"]["net"]]
-    lacking = torch_networks.lacking()
-    return {"weights": {name: f"no {lacking}" if lacking else weights.state(weights.named(name))}}
+def weights_of(setting: Setting, compute: Compute) -> list[str]:
+    """Names in ``weights.toml`` of the parameters that a setting needs."""
+    used = "lpips" in setting.metrics and compute.random_weights is None
+    return [LPIPS_WEIGHTS[setting.metrics["lpips"]["net"]]] if used else []
 
 
 def _tasks(dataset: Dataset, first: First, setting: Setting, *, root: Path | str, compute: Compute) -> list[Task]:
