@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from inpaintbench.pages.panels import Stack
+
 
 @dataclass(frozen=True)
 class Column:
@@ -23,6 +25,8 @@ class Column:
     title: str = ""
     falling: bool = True
     """The first click puts the largest first."""
+    ticks: tuple[tuple[float, str], ...] = ()
+    """Places 0..1 on the scale of the column's whiskers, and what stands there; such a column takes the room that is left."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,9 @@ class Cell:
     note: object = ""
     """Small print beside the text."""
     below: object = ""
-    """Small print on lines of its own."""
+    """Small print below, on lines of its own."""
+    kind: str = ""
+    """A class of the stylesheet: ``warn``."""
     title: str = ""
     """Told where the pointer rests."""
     strong: bool = False
@@ -50,6 +56,8 @@ class Cell:
     """A value and the ends of its interval, as shares 0..1 of a scale that the table's cells have in common."""
     bar: float | None = None
     """Length of a bar below the text, a share 0..1 of the longest."""
+    stack: Stack | None = None
+    """A bar of parts above the text."""
     shade: float | None = None
     """-1..1: how dark the cell is, negative ones in the other hue."""
     colour: str = ""

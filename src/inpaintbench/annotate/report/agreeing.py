@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import numpy as np
 
-from inpaintbench.annotate.report.facts import Estimate
-from inpaintbench.annotate.report.markup import breakable, count, decimal, panel, percent, table
-from inpaintbench.annotate.report.plots import axis, heat, stacked, whisker
+from inpaintbench.annotate.report.parts import heat, per_hundred
 from inpaintbench.annotate.statistics.agreement import (
     Alpha,
     Bootstrap,
@@ -21,6 +18,9 @@ from inpaintbench.annotate.statistics.agreement import (
 )
 from inpaintbench.annotate.statistics.ratings import Answers, Scheme
 from inpaintbench.annotate.study import StudyTask
+from inpaintbench.pages import Cell, Column, Row, Table
+from inpaintbench.pages.panels import Fact, Facts, Gauge, Panel, Portion, Scale, Stack, Statement
+from inpaintbench.pages.words import count, number, percent
 
 RELIABLE, TENTATIVE = 0.8, 0.667
 """Customary bounds (Krippendorff, Content Analysis, 2004, p. 241), conventions rather than laws."""
@@ -74,91 +74,75 @@ def _bounded(low: float, high: float) -> str:
 
 def agreement_panel(
     answers: Answers, scheme: Scheme, *, clusters: Mapping[str, str], title: str = "Agreement", of_choices: bool = False
-) -> str:
+) -> Panel:
     """Alpha with its interval over sources, raw agreement, and how to read them."""
     alpha = krippendorff_alpha(answers, scheme, bootstrap=Bootstrap(), clusters=clusters)
     raw = raw_agreement(answers, scheme)
-    told = [
-        ("Krippendorff’s α", _alpha_words(alpha)),
-        ("Raw agreement", f"<b>{percent(raw.value)}</b> <small>of the pairs of raters of a task gave the same answer</small>"),
-        ("Based on", f"{count(alpha.answers, 'answer')} to {count(alpha.units, 'task')} with two raters or more"),
+    interval = "" if alpha.low is None else f"{number(alpha.low, 2)} to {number(alpha.high, 2)}"
+    facts = [
+        Fact("Krippendorff’s α", number(alpha.value, 2), interval),
+        Fact("Raw agreement", percent(raw.value), "of the pairs of raters of a task gave the same answer"),
+        Fact("Based on", count(alpha.answers, "answer"), f"to {count(alpha.units, 'task')} with two raters or more"),
     ]
     if scheme.missing:
         whole = alpha.left_out + sum(value not in scheme.missing for given in answers.values() for value in given.values())
-        words = " or ".join(f"“{escape(value)}”" for value in sorted(scheme.missing))
+        values = " or ".join(f"“{value}”" for value in sorted(scheme.missing))
         share = percent(alpha.left_out / whole if whole else None)
-        told.append(("Left out", f"{count(alpha.left_out, 'answer')} {words} <small>({share})</small>"))
-    facts = "".join(f"<dt>{name}</dt><dd>{fact}</dd>" for name, fact in told)
-    drawn = "" if alpha.value is None else _drawn(alpha)
-    words = escape(reading(alpha, of_choices=of_choices))
+        facts.append(Fact("Left out", f"{count(alpha.left_out, 'answer')} {values}", f"({share})"))
+    drawn = () if alpha.value is None else (_gauge(alpha, alpha.value),)
     note = f"α on the {scheme.scale} scale ({_SCALES[scheme.scale]}); 95 % bootstrap interval over sources."
     note += _PAIRS if scheme.alike else ""
-    return panel(title, f'{drawn}<dl class="told">{facts}</dl><p class="reading">{words}</p>', note=note)
+    return Panel(title, (*drawn, Facts(tuple(facts)), Statement(reading(alpha, of_choices=of_choices)), note))
 
 
-def _alpha_words(alpha: Alpha) -> str:
-    if alpha.value is None:
-        return "–"
-    interval = "" if alpha.low is None else f" <small>{decimal(alpha.low)} to {decimal(alpha.high)}</small>"
-    return f'<b class="big">{decimal(alpha.value)}</b>{interval}'
+def _gauge(alpha: Alpha, value: float) -> Gauge:
+    scale = Scale(_LOWEST if min(value, alpha.low or 0) < 0 else 0.0, 1.0)
+    ticks = {scale.low: number(scale.low, 1), 0.0: "0 chance", TENTATIVE: "0.67", RELIABLE: "0.80", 1.0: "1"}
+    return Gauge(scale.ends(value, alpha.low, alpha.high), scale.ticks(ticks))
 
 
-def _drawn(alpha: Alpha) -> str:
-    low = min(0.0, _LOWEST if min(alpha.value or 0, alpha.low or 0) < 0 else 0.0)
-    marks = {low: decimal(low, decimals=1)} if low else {}
-    marks |= {0.0: "0 chance", TENTATIVE: "0.67", RELIABLE: "0.80", 1.0: "1"}
-    one = Estimate(alpha.value or 0.0, alpha.low, alpha.high)
-    lines = [mark for mark in marks if mark not in (low, 1.0)]
-    return f'<div class="gauge">{whisker(one, low=low, high=1.0, marks=lines)}{axis(low, 1.0, marks=marks)}</div>'
-
-
-def confusion_panel(answers: Answers, scheme: Scheme, *, names: Mapping[str, str], inside: bool) -> str:
-    """Which answers are given to one task beside each other; a panel of its own or to go ``inside`` another."""
-    found = confusion(answers, scheme)
-    if not found.counts.sum():
-        return ""
-    labels = [escape(names.get(value, value)) for value in found.values]
+def confusion_parts(answers: Answers, scheme: Scheme, *, names: Mapping[str, str], caption: str = "") -> tuple[object, ...]:
+    """Which answers are given to one task beside each other; nothing where no task has two."""
+    matrix = confusion(answers, scheme)
+    if not matrix.counts.sum():
+        return ()
+    labels = [names.get(value, value) for value in matrix.values]
     with np.errstate(invalid="ignore"):
-        shares = found.counts / found.counts.sum(axis=1, keepdims=True)
-    drawn = heat(
-        labels,
-        labels,
-        shares,
-        corner="one rater said",
-        label="Confusion between raters",
-        written=lambda number: f"{100 * number:.0f}",
-    )
-    note = "When one rater gives the answer of the row, how many in a hundred others of that task give that of the column."
-    if inside:
-        return f'<h4>Between raters</h4>{drawn}<p class="note">{note}</p>'
-    return panel("Between raters", drawn, note=note)
+        shares = matrix.counts / matrix.counts.sum(axis=1, keepdims=True)
+    table = heat(
+        labels, labels, shares, corner="one rater said", label="Confusion between raters", caption=caption,
+        written=per_hundred, framed=True,
+    )  # fmt: skip
+    return table, "When one rater gives the answer of the row, how many in a hundred others of that task give that of the column."
 
 
 def disputed_panel(
     answers: Answers, scheme: Scheme, *, tasks: Mapping[str, StudyTask], names: Mapping[str, str], colours: Mapping[str, str],
     reads: Mapping[str, Mapping[str, str]] | None = None,
-) -> str:  # fmt: skip
+) -> Panel:  # fmt: skip
     """The tasks that raters agree on least; ``reads`` holds the answers as they are to be shown, when alpha is of others."""
     shares = agreement_by_unit(answers, scheme)
     ranked = sorted(shares, key=lambda unit: (-_spread(answers[unit], scheme), shares[unit], -len(answers[unit]), unit))
     worst = [unit for unit in ranked if shares[unit] < 1][:_DISPUTED]
     if not worst:
-        words = "No task has two raters yet." if not shares else "Raters agree on every task."
-        return panel("Most disputed", f'<p class="note">{words}</p>', wide=True)
+        note = "No task has two raters yet." if not shares else "Raters agree on every task."
+        return Panel("Most disputed", (note,), wide=True)
     rows = []
     for unit in worst:
-        told = Counter((reads or answers)[unit].values())
-        order = dict.fromkeys((*tasks[unit].candidates, *(scheme.values or ()), *sorted(told)))
-        parts = [(names.get(value, value), told[value], colours.get(value, _UNSURE)) for value in order if value in told]
-        words = ", ".join(f"{escape(name)}&nbsp;<b>{n}</b>" for name, n, _ in parts)
-        label = f"answers to {tasks[unit].caption or tasks[unit].subject_id}"
-        rows.append([_called(tasks[unit]), stacked(parts, label=label) + f"<div>{words}</div>", percent(shares[unit])])
-    heads = ["Task", "Answers", "Agreeing pairs"]
+        task, votes = tasks[unit], Counter((reads or answers)[unit].values())
+        order = dict.fromkeys((*task.candidates, *(scheme.values or ()), *sorted(votes)))
+        portions = [
+            Portion(names.get(value, value), votes[value], colours.get(value, _UNSURE)) for value in order if votes[value]
+        ]
+        stack = Stack(f"answers to {task.caption or task.subject_id}", tuple(portions))
+        words = ", ".join(f"{name}\N{NO-BREAK SPACE}{n}" for name, n, _ in portions)
+        rows.append(Row((_task(task), Cell(words, stack=stack), Cell(percent(shares[unit])))))
     whole = sum(share < 1 for share in shares.values())
     note = (
         f"{whole:,} of {count(len(shares), 'task')} with two raters or more have different answers; {_shown(len(worst), whole)}."
     )
-    return panel("Most disputed", table(heads, rows, label="Most disputed tasks", numeric=(2,)), note=note, wide=True)
+    columns = (Column("Task"), Column("Answers"), Column("Agreeing pairs", numeric=True))
+    return Panel("Most disputed", (Table(columns, tuple(rows), label="Most disputed tasks"), note), wide=True)
 
 
 def _shown(shown: int, whole: int) -> str:
@@ -173,11 +157,10 @@ def _spread(given: Mapping[str, str], scheme: Scheme) -> float:
     return float(np.std([float(value) if scheme.scale == "interval" else scheme.values.index(value) for value in told] or [0.0]))
 
 
-def _called(task: StudyTask) -> str:
-    caption = f"{breakable(task.caption)}<br>" if task.caption and task.caption != task.subject_id else ""
-    methods = f"<br><small>{' · '.join(map(breakable, task.candidates))}</small>" if len(task.candidates) == 2 else ""
-    prompt = f"<br><small>“{escape(task.prompt)}”</small>" if task.prompt else ""
-    return f"{caption}<code>{breakable(task.subject_id)}</code>{prompt}{methods}"
+def _task(task: StudyTask) -> Cell:
+    lines = [task.subject_id if task.caption and task.caption != task.subject_id else ""]
+    lines += [f"“{task.prompt}”" if task.prompt else "", " · ".join(task.candidates) if len(task.candidates) == 2 else ""]
+    return Cell(task.caption or task.subject_id, below="\n".join(line for line in lines if line))
 
 
 def ordered_colours(values: Sequence[str]) -> dict[str, str]:

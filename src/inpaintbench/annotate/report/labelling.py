@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from inpaintbench.annotate.events import ANCHORED
 from inpaintbench.annotate.questions.base import Part, Question, number
-from inpaintbench.annotate.report.agreeing import agreement_panel, confusion_panel, disputed_panel, ordered_colours
+from inpaintbench.annotate.report.agreeing import agreement_panel, confusion_parts, disputed_panel, ordered_colours
 from inpaintbench.annotate.report.facts import Estimate, Proportion
-from inpaintbench.annotate.report.markup import PALETTE, colour, count, decimal, folded, method_name, panel, percent
-from inpaintbench.annotate.report.plots import axis, bars, heat, whisker
+from inpaintbench.annotate.report.parts import count_bars, heat, per_hundred
 from inpaintbench.annotate.report.records import Material, ReportVote
 from inpaintbench.annotate.statistics.agreement import confusion_with
 from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, scheme_of
 from inpaintbench.annotate.statistics.shares import mean_opinion, opinions_of
+from inpaintbench.pages import Cell, Column, Row, Table
+from inpaintbench.pages.colours import PALETTE
+from inpaintbench.pages.panels import Caution, Panel, Scale, Statement
+from inpaintbench.pages.words import count, percent
+from inpaintbench.pages.words import number as written
 
 _MOST_COLOURED = 4
-_ANCHORED = (
-    "<p class='warning'>The machine’s answer was seen beforehand: raters may have been led by it, so this is no proof "
-    "that it is right.</p>"
+_ANCHORED = Caution(
+    "The machine’s answer was seen beforehand: raters may have been led by it, so this is no proof that it is right."
 )
 _MODES = {False: "shown after the answer or never", True: "seen beforehand"}
 
 
-def labelling_panels(material: Material, label: str) -> str:
+def labelling_panels(material: Material, label: str) -> list[Panel]:
     """Distribution, agreement, confusion, the machine's answers and disputed tasks."""
     question, votes = material.study.question_of[label], material.by_question[label]
     parts = _form_parts(material, label)
@@ -36,17 +38,18 @@ def labelling_panels(material: Material, label: str) -> str:
     clusters = {task.task_id: task.cluster for task in material.tasks[label]}
     names = {option.value: option.label for option in parts[0].options}
     machine = _suggestion_panels(material, label, names=names)
-    between = confusion_panel(answers, scheme, names=names, inside=len(machine) % 2 == 0)
-    found = [
-        _grades(votes, material.methods, question=question) if question.subject == "one" else "",
-        _distribution(parts[0], answers, title="Answers", below="" if len(machine) % 2 else between),
+    # Panels stand in twos: beside an odd number of the machine's the confusion has one of its own.
+    apart = len(machine) % 2 == 1
+    between = confusion_parts(answers, scheme, names=names, caption="" if apart else "Between raters")
+    return [
+        *(_grades(material, votes, question) if question.subject == "one" else ()),
+        _distribution(parts[0], answers, title="Answers", below=() if apart else between),
         agreement_panel(answers, scheme, clusters=clusters),
-        between if len(machine) % 2 else "",
+        *([Panel("Between raters", between)] if apart and between else ()),
         *machine,
-        *(_further(votes, label, part, scheme_of(question, part=part.name), clusters=clusters) for part in parts[1:]),
+        *(panel for part in parts[1:] for panel in _further(votes, label, part, scheme_of(question, part=part.name), clusters)),
         disputed_panel(answers, scheme, tasks=material.study.task_of, names=names, colours=_colours(scheme)),
     ]
-    return "".join(found)
 
 
 def _form_parts(material: Material, label: str) -> tuple[Part, ...]:
@@ -60,21 +63,23 @@ def _colours(scheme: Scheme) -> dict[str, str]:
     return dict(zip(values, PALETTE, strict=False))
 
 
-def _distribution(part: Part, answers: Answers, *, title: str, below: str = "") -> str:
-    told = Counter(value for given in answers.values() for value in given.values())
-    rows = [(option.label, told[option.value]) for option in part.options]
-    words = f"{escape(part.prompt)} {count(told.total(), 'vote')} on {count(len(answers), 'task')}."
-    drawn = bars(rows, label=part.prompt)
-    return panel(title, f'{drawn}<p class="note">{words}</p>{below}' if below else drawn, note="" if below else words)
+def _distribution(part: Part, answers: Answers, *, title: str, below: Sequence[object] = ()) -> Panel:
+    votes = Counter(value for given in answers.values() for value in given.values())
+    bars = count_bars([(option.label, votes[option.value]) for option in part.options], label=part.prompt)
+    note = f"{part.prompt} {count(votes.total(), 'vote')} on {count(len(answers), 'task')}."
+    return Panel(title, (bars, note, *below))
 
 
-def _further(votes: Sequence[ReportVote], label: str, part: Part, scheme: Scheme, *, clusters: Mapping[str, str]) -> str:
+def _further(
+    votes: Sequence[ReportVote], label: str, part: Part, scheme: Scheme, clusters: Mapping[str, str]
+) -> tuple[Panel, ...]:
     answers = answers_of(votes, label, part=part.name)
     if not answers:
-        return ""
-    title = f"Also asked: {escape(part.name.replace('_', ' '))}"
-    return _distribution(part, answers, title=title) + agreement_panel(
-        answers, scheme, clusters=clusters, title=f"Agreement on {escape(part.name.replace('_', ' '))}"
+        return ()
+    name = part.name.replace("_", " ")
+    return (
+        _distribution(part, answers, title=f"Also asked: {name}"),
+        agreement_panel(answers, scheme, clusters=clusters, title=f"Agreement on {name}"),
     )
 
 
@@ -101,43 +106,41 @@ def _option(told: Any, values: Sequence[str]) -> str | None:
     return None if wanted is None or not numbers else min(numbers, key=lambda value: abs(numbers[value] - wanted))
 
 
-def _suggestion_panels(material: Material, label: str, *, names: Mapping[str, str]) -> list[str]:
+def _suggestion_panels(material: Material, label: str, *, names: Mapping[str, str]) -> list[Panel]:
     reference = suggestions(material, label)
     votes = [vote for vote in material.by_question[label] if vote.task_id in reference]
-    found = []
+    panels = []
     for anchored in (False, True):
         some = [vote for vote in votes if (vote.suggestion_shown in ANCHORED) == anchored]
         if some:
-            found.append(_suggestion_panel(some, label, reference, material=material, names=names, anchored=anchored))
-    return found
+            panels.append(_suggestion_panel(some, label, reference, material=material, names=names, anchored=anchored))
+    return panels
 
 
 def _suggestion_panel(
     votes: Sequence[ReportVote], label: str, reference: Mapping[str, str], *, material: Material, names: Mapping[str, str],
     anchored: bool,
-) -> str:  # fmt: skip
+) -> Panel:  # fmt: skip
     values = tuple(names)
-    found = confusion_with(answers_of(votes, label), Scheme(values=values), reference=reference)
-    totals = found.counts.sum(axis=1)
+    matrix = confusion_with(answers_of(votes, label), Scheme(values=values), reference=reference)
+    totals = matrix.counts.sum(axis=1)
     used = np.flatnonzero(totals)
-    drawn = heat(
-        [f"{escape(names[values[row]])} <small>n {totals[row]:,.0f}</small>" for row in used],
-        [escape(names[value]) for value in values],
-        found.counts[used] / totals[used, None],
+    table = heat(
+        [f"{names[values[row]]}\nn {totals[row]:,.0f}" for row in used],
+        list(names.values()),
+        matrix.counts[used] / totals[used, None],
         corner="machine said",
         label="Machine against people",
-        written=lambda share: f"{100 * share:.0f}",
-        diagonal=False,
+        written=per_hundred,
     )
-    same = Proportion(int(np.trace(found.counts)), int(totals.sum()))
+    same = Proportion(int(np.trace(matrix.counts)), int(totals.sum()))
     low, high = map(percent, same.interval)
-    words = (
-        f"<b class='big'>{percent(same.value)}</b> <small>{low} to {high}</small> of {count(same.whole, 'vote')} are what the "
-    )
-    words = f"<p class='reading'>{words}machine says.{_distance(votes, reference, material.study.question_of[label])}</p>"
+    distance = _distance(votes, reference, material.study.question_of[label])
+    sentence = f"of {count(same.whole, 'vote')} are what the machine says.{distance}"
+    statement = Statement(sentence, value=percent(same.value), interval=f"{low} to {high}")
     note = f"Per hundred votes of each row. The machine’s answer was {_MODES[anchored]}; the interval takes votes as independent."
-    title = "Machine against people" + (" <small>seen beforehand</small>" if anchored else "")
-    return panel(title, words + (_ANCHORED if anchored else "") + drawn, note=note)
+    caution = (_ANCHORED,) if anchored else ()
+    return Panel("Machine against people", (statement, *caution, table, note), tag="seen beforehand" if anchored else "")
 
 
 def _distance(votes: Sequence[ReportVote], reference: Mapping[str, str], question: Question) -> str:
@@ -149,7 +152,7 @@ def _distance(votes: Sequence[ReportVote], reference: Mapping[str, str], questio
         return ""
     mean, apart = float(off.mean()), float(np.abs(off).mean())
     side = "above" if mean >= 0 else "below"
-    told = f"{decimal(abs(mean), decimals=1)} {side} it; the mean distance is {decimal(apart, decimals=1)}"
+    told = f"{written(abs(mean), 1)} {side} it; the mean distance is {written(apart, 1)}"
     return f" On average people answer {told}."
 
 
@@ -159,36 +162,21 @@ def method_grades(votes: Sequence[ReportVote], question: Question) -> dict[str, 
     return {method: (Estimate(one.value, one.low, one.high), Proportion(one.n, len(votes))) for method, one in found.items()}
 
 
-def _grades(votes: Sequence[ReportVote], methods: Sequence[str], *, question: Question) -> str:
-    found = method_grades(votes, question)
-    if not found:
-        return ""
+def _grades(material: Material, votes: Sequence[ReportVote], question: Question) -> tuple[Panel, ...]:
+    grades = method_grades(votes, question)
+    if not grades:
+        return ()
     values = [option.value for option in question.parts()[0].options]
-    marks = {place: value for value in values if (place := question.number(value)) is not None}
-    low, high = min(marks), max(marks)
-    rows = "".join(
-        f'<div class="row"><span>{method_name(method, methods)}</span>'
-        f"{whisker(one, low=low, high=high, marks=list(marks), colour=colour(method, methods))}"
-        f"<span class='n'><b>{decimal(one.value)}</b> "
-        f"<small>{decimal(one.low)} to {decimal(one.high)} · n {n.part:,}</small></span></div>"
-        for method, (one, n) in sorted(found.items(), key=lambda entry: (-entry[1][0].value, entry[0]))
-    )
-    scale = f'<div class="row"><span></span>{axis(low, high, marks=marks)}<span></span></div>'
-    note = "Mean grade of all votes; 95 % interval by Student’s t over sources."
-    return panel("Mean opinion", f'<div class="forest">{rows}{scale}</div>', note=note, wide=True)
-
-
-def read_by_raters(material: Material, label: str) -> str:
-    """Title and instruction as raters had them."""
-    task = next((one for one in material.study.tasks if one.question == label), None)
-    if task is None:
-        return ""
-    form = material.study.form(task)
-    parts = "".join(f"<li>{escape(part.prompt)} {_offered(part)}</li>" for part in form.parts)
-    return folded(
-        "What raters read", f'<p class="instruction">{escape(form.instruction.strip())}</p><ul class="asked">{parts}</ul>'
-    )
-
-
-def _offered(part: Part) -> str:
-    return "<small>" + " · ".join(escape(option.label) for option in part.options) + "</small>"
+    ticks = {grade: value for value in values if (grade := question.number(value)) is not None}
+    scale = Scale(min(ticks), max(ticks))
+    rows = [
+        Row((
+            Cell(method, method=method),
+            Cell(whisker=scale.ends(mean.value, mean.low, mean.high), colour=material.colour(method)),
+            Cell(written(mean.value, 2), note=f"{written(mean.low, 2)} to {written(mean.high, 2)} · n {share.part:,}"),
+        ))
+        for method, (mean, share) in sorted(grades.items(), key=lambda entry: (-entry[1][0].value, entry[0]))
+    ]  # fmt: skip
+    columns = (Column("Method"), Column("Grade, with its interval", ticks=scale.ticks(ticks)), Column("Mean", numeric=True))
+    table = Table(columns, tuple(rows), label="Mean opinion")
+    return (Panel("Mean opinion", (table, "Mean grade of all votes; 95 % interval by Student’s t over sources."), wide=True),)

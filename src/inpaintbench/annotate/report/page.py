@@ -1,20 +1,19 @@
-"""The page: sections filled into one template, with its style inside."""
+"""The page: what its template is filled with."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from importlib import resources
-from string import Template
-from urllib.parse import quote
+from typing import NamedTuple
 
-from inpaintbench.annotate.questions.base import SHOWN
-from inpaintbench.annotate.report.comparisons import comparison_panels, dimensions_panel
+from inpaintbench.annotate.questions.base import SHOWN, Form
+from inpaintbench.annotate.report.comparisons import comparison_panels, dimensions_parts
 from inpaintbench.annotate.report.facts import coverage, median_seconds
-from inpaintbench.annotate.report.labelling import labelling_panels, read_by_raters
-from inpaintbench.annotate.report.markup import breakable, count, duration, moment, percent
-from inpaintbench.annotate.report.people import pace_panels, raters_table
+from inpaintbench.annotate.report.labelling import labelling_panels
+from inpaintbench.annotate.report.people import pace_panels, raters_parts
 from inpaintbench.annotate.report.records import Material
+from inpaintbench.pages import Link, page
+from inpaintbench.pages.panels import Card, Panel
+from inpaintbench.pages.words import count, duration, moment, percent
 
 _COMPARED = ("pair", "set")
 _NOTE = (
@@ -23,38 +22,47 @@ _NOTE = (
 )
 
 
+class Section(NamedTuple):
+    """A part of the page that its bar leads to."""
+
+    anchor: str
+    link: str
+    """Short title, in the bar."""
+    title: str
+    lead: str = ""
+    parts: Sequence[object] = ()
+    panels: Sequence[Panel] = ()
+    form: Form | None = None
+    """What raters saw, of a question."""
+
+
 def render(material: Material, *, downloads: Sequence[str]) -> str:
     """The whole page as HTML text; ``downloads`` are names of files beside it."""
     sections = _sections(material)
-    body = "\n".join(f'<section id="{anchor}" class="part">{inside}</section>' for anchor, _, inside in sections)
-    title = material.study.file.title
-    parts = {
-        "title": escape(title),
-        "heading": breakable(title),
-        "subtitle": " · ".join(_subtitle(material)),
-        "cards": _cards(material),
-        "links": "".join(f'<a href="#{anchor}">{escape(words)}</a>' for anchor, words, _ in sections),
-        "downloads": _downloads(downloads),
-        "body": body,
-        "note": f"{_NOTE} Study <code>{escape(material.study.study_id)}</code>.",
-        "style": _asset("style.css"),
-    }
-    return Template(_asset("page.html")).substitute(parts)
+    return page(
+        "annotate/report/page.html",
+        title=material.study.file.title,
+        links=[Link(f"#{section.anchor}", section.link) for section in sections],
+        styles=material.styles,
+        subtitle=_subtitle(material),
+        cards=_cards(material),
+        downloads=downloads,
+        sections=sections,
+        note=f"{_NOTE} Study `{material.study.study_id}`.",
+    )
 
 
-def _sections(material: Material) -> list[tuple[str, str, str]]:
-    """Anchor, short title and HTML of each."""
-    found = []
-    for number, spec in enumerate(material.study.file.questions, 1):
-        found.append((f"question-{number}", title_of(material, spec.label), _question(material, spec.label)))
+def _sections(material: Material) -> list[Section]:
+    labels = [spec.label for spec in material.study.file.questions]
+    titles = {label: title_of(material, label) for label in labels}
+    sections = [_question(material, label, titles[label], number) for number, label in enumerate(labels, 1)]
     if len(material.dimensions.get("questions", ())) > 1:
-        titles = {spec.label: title_of(material, spec.label) for spec in material.study.file.questions}
-        inside = dimensions_panel(material.dimensions, titles=titles)
-        found.append(("dimensions", "Dimensions", f"<h2>How the dimensions go together</h2>{inside}"))
+        parts = dimensions_parts(material.dimensions, titles=titles)
+        sections.append(Section("dimensions", "Dimensions", "How the dimensions go together", parts=parts))
     if material.votes:
-        found.append(("raters", "Raters", f"<h2>Raters</h2>{raters_table(material)}"))
-        found.append(("pace", "Pace", f'<h2>Pace and playback</h2><div class="panels">{pace_panels(material)}</div>'))
-    return found
+        sections.append(Section("raters", "Raters", "Raters", parts=raters_parts(material)))
+        sections.append(Section("pace", "Pace", "Pace and playback", panels=pace_panels(material)))
+    return sections
 
 
 def title_of(material: Material, label: str) -> str:
@@ -65,61 +73,56 @@ def title_of(material: Material, label: str) -> str:
     return question.form(candidates=SHOWN[question.subject]).title
 
 
-def _question(material: Material, label: str) -> str:
+def _question(material: Material, label: str, title: str, place: int) -> Section:
     spec, own = material.study.spec_of[label], coverage(material, label)
     question = material.study.question_of[label]
     facts = [
-        f"<code>{breakable(label)}</code>" + (f" <small>({escape(spec.leaf)})</small>" if spec.leaf != label else ""),
+        f"`{label}`" + (f" ({spec.leaf})" if spec.leaf != label else ""),
         count(own.votes, "vote"),
         f"{own.tasks_done:,} of {count(own.tasks, 'task')} with {count(spec.raters_per_task, 'rater')}",
     ]
     seconds = median_seconds(material.by_question[label])
     if seconds is not None:
         facts.append(f"median {seconds:.1f} s")
-    head = f'<h2>{breakable(title_of(material, label))}</h2><p class="facts">{" · ".join(facts)}</p>'
-    head += read_by_raters(material, label)
-    if not own.votes:
-        return head + '<p class="empty">Nobody has answered this question yet.</p>'
-    panels = comparison_panels(material, label) if question.subject in _COMPARED else labelling_panels(material, label)
-    return f'{head}<div class="panels">{panels}</div>'
+    draw = comparison_panels if question.subject in _COMPARED else labelling_panels
+    task = next((task for task in material.study.tasks if task.question == label), None)
+    return Section(
+        f"question-{place}",
+        title,
+        title,
+        lead=" · ".join(facts),
+        panels=draw(material, label) if own.votes else (),
+        form=None if task is None else material.study.form(task),
+    )
 
 
-def _subtitle(material: Material) -> list[str]:
+def _subtitle(material: Material) -> str:
     if not material.votes:
-        return [count(len(material.study.tasks), "task"), "no answers yet"]
+        return f"{count(len(material.study.tasks), 'task')} · no answers yet"
     times = [vote.at for vote in material.votes]
-    first, last = moment(min(times)), moment(max(times))
     subjects = {task.subject_id for tasks in material.tasks.values() for task in tasks}
-    about = [count(len(subjects), "clip" if not material.methods else "item")]
+    about = [count(len(subjects), "item" if material.methods else "clip")]
     about += [count(len(material.methods), "method")] if material.methods else []
-    return [
-        *about,
-        count(len(material.study.file.questions), "question"),
-        f'<span class="once">{first}</span> to <span class="once">{last} UTC</span>',
-    ]
+    about += [count(len(material.study.file.questions), "question"), f"{moment(min(times))} to {moment(max(times))} UTC"]
+    return " · ".join(about)
 
 
-def _cards(material: Material) -> str:
+def _cards(material: Material) -> list[Card]:
     tally = [coverage(material, spec.label) for spec in material.study.file.questions]
-    votes, wanted = sum(one.votes for one in tally), sum(one.wanted for one in tally)
-    done, tasks = sum(one.tasks_done for one in tally), sum(one.tasks for one in tally)
+    votes, wanted = sum(own.votes for own in tally), sum(own.wanted for own in tally)
+    done, tasks = sum(own.tasks_done for own in tally), sum(own.tasks for own in tally)
     checks = len(material.votes) - votes
     seconds = median_seconds(material.votes)
     filled = min(1.0, votes / wanted) if wanted else 0.0
-    cards = [
-        ("Votes", f"{votes:,}", f"and {count(checks, 'check')} (gold, repeats)" if checks else "no gold tasks or repeats"),
-        ("Raters", f"{len(material.called):,}", f"{duration(seconds)} an answer, median" if seconds is not None else ""),
-        (
-            "Coverage",
-            percent(filled),
-            f'<i class="level"><b style="width:{100 * filled:.1f}%"></b></i>{done:,} of {count(tasks, "task")} done',
-        ),
-        ("State", *_state(material, done=done, tasks=tasks)),
+    return [
+        Card("Votes", f"{votes:,}", f"and {count(checks, 'check')} (gold, repeats)" if checks else "no gold tasks or repeats"),
+        Card("Raters", f"{len(material.called):,}", "" if seconds is None else f"{duration(seconds)} an answer, median"),
+        Card("Coverage", percent(filled), f"{done:,} of {count(tasks, 'task')} done", share=filled),
+        _state(material, finished=bool(material.overview.get("done", tasks and done == tasks))),
     ]
-    return "".join(f'<div class="card"><dt>{name}</dt><dd>{value}</dd><p>{words}</p></div>' for name, value, words in cards)
 
 
-def _state(material: Material, *, done: int, tasks: int) -> tuple[str, str]:
+def _state(material: Material, *, finished: bool) -> Card:
     """The stop rule: what the study itself says of it, else whether every task has its raters."""
     stop = material.study.file.stop
     rule = (
@@ -127,17 +130,5 @@ def _state(material: Material, *, done: int, tasks: int) -> tuple[str, str]:
         if stop.kind == "stable_ranking"
         else "ends when every task has its raters"
     )
-    finished = bool(material.overview.get("done", tasks and done == tasks))
     why = str(material.overview.get("why") or rule)
-    return f'<span class="state {"good" if finished else "open"}">{"Done" if finished else "Under way"}</span>', escape(why)
-
-
-def _downloads(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    links = " ".join(f'<a class="download" href="{escape(quote(name))}" download>{escape(name)}</a>' for name in names)
-    return f'<p class="downloads">Download {links}</p>'
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return Card("State", "Done" if finished else "Under way", why, state="good" if finished else "open")

@@ -2,70 +2,103 @@
 
 from __future__ import annotations
 
-from html import escape
+from typing import Any
 
+import altair
 import numpy as np
 
 from inpaintbench.annotate.report.facts import Proportion, playback, rater_rows, repeated, seconds_of, sitting_seconds, skips
-from inpaintbench.annotate.report.markup import count, decimal, duration, moment, panel, percent, proportion, table
-from inpaintbench.annotate.report.plots import bars, columns
+from inpaintbench.annotate.report.parts import count_bars
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import Share
+from inpaintbench.pages import Cell, Column, Row, Table, figure
+from inpaintbench.pages.panels import Fact, Facts, Panel
+from inpaintbench.pages.words import count, duration, moment, number, percent
 
 _STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)
 """Seconds that a column of the pace may stand for."""
 _MOST_COLUMNS = 60
 _BINS = 32
 _TAIL_QUANTILE = 0.98
+_WIDTH, _HEIGHT = 500, 120
+"""Pixels between the axes of a plot that fills half of a wide page."""
+_RATERS = ("answers", "median s", "gold right", "same when repeated", "agrees with others", "chose left", "stuttered")
 
 
-def raters_table(material: Material) -> str:
+def raters_parts(material: Material) -> tuple[object, ...]:
     """One row a rater; shares with the number they are of."""
     rows = []
     for row in rater_rows(material):
-        paused = ' <span class="state open">paused</span>' if row.paused else ""
-        rows.append([
-            escape(material.called[row.rater_id]) + paused, f"{row.answers:,}", decimal(row.median_seconds, decimals=1),
-            proportion(row.gold), proportion(row.repeats), _share(row.others), _left(row.left), proportion(row.stuttered),
-        ])  # fmt: skip
-    heads = ["Rater", "answers", "median s", "gold right", "same when repeated", "agrees with others", "chose left", "stuttered"]
+        low, high = row.left.interval
+        others = Cell(percent(row.others.value), row.others.value, note=_of_tasks(row.others))
+        rows.append(Row((
+            Cell(material.called[row.rater_id], tags=("paused",) if row.paused else ()),
+            Cell(f"{row.answers:,}", row.answers),
+            Cell(number(row.median_seconds, 1), row.median_seconds),
+            _share(row.gold),
+            _share(row.repeats),
+            others,
+            _share(row.left, kind="" if low <= 0.5 <= high else "warn"),
+            _share(row.stuttered),
+        )))  # fmt: skip
+    columns = (Column("Rater"), *(Column(head, numeric=True, sorts=True) for head in _RATERS))
     note = (
         "Agreement is the share of the other raters of a task who gave the same answer: compare raters with each other, not with "
-        "100&nbsp;%. Chose left is in colour where its 95 % interval leaves 50 % out; of many raters one or two do by chance."
+        "100\N{NO-BREAK SPACE}%. Chose left is in colour where its 95 % interval leaves 50 % out; of many raters one or two do "
+        "by chance."
     )
-    return table(heads, rows, label="Raters", numeric=range(1, 8)) + f'<p class="note">{note}</p>'
+    return Table(columns, tuple(rows), label="Raters"), note
 
 
-def _share(one: Share) -> str:
-    return f"{percent(one.value)} <small>of {count(one.units, 'task')}</small>" if one.value is not None else "–"
+def _share(share: Proportion, *, kind: str = "") -> Cell:
+    """``92 % of 24``; a dash of nothing."""
+    return Cell(percent(share.value), share.value, note=f"of {share.whole:,}" if share.whole else "", kind=kind)
 
 
-def _left(one: Proportion) -> str:
-    low, high = one.interval
-    return proportion(one) if low <= 0.5 <= high else f'<span class="odd">{proportion(one)}</span>'
+def _of_tasks(share: Share) -> str:
+    return "" if share.value is None else f"of {count(share.units, 'task')}"
 
 
-def pace_panels(material: Material) -> str:
+def pace_panels(material: Material) -> list[Panel]:
     """Votes over time, time an answer takes, and how clips played."""
-    return _over_time(material) + _seconds(material) + _played(material) + _skipped(material)
+    seconds = seconds_of(material.votes)
+    return [_over_time(material), *([_seconds(np.array(seconds))] if seconds else ()), _played(material), _skipped(material)]
 
 
-def _over_time(material: Material) -> str:
+def _over_time(material: Material) -> Panel:
     times = np.array([vote.at for vote in material.votes])
     first, last = float(times.min()), float(times.max())
     step = next((one for one in _STEPS if (last - first) / one < _MOST_COLUMNS), _STEPS[-1])
-    start = first // step * step
-    places = ((times - start) // step).astype(int)
-    heights = np.bincount(places).tolist()
-    edges = [f"{moment(start + place * step)} UTC" for place in range(len(heights))]
-    marks = _dates(start, step, len(heights))
+    begin = first // step * step
+    rows = [
+        {"from": 1000 * (begin + place * step), "to": 1000 * (begin + (place + 1) * step), "answers": n,
+         "words": f"{moment(begin + place * step)} UTC: {count(n, 'answer')}"}
+        for place, n in enumerate(np.bincount(((times - begin) // step).astype(int)).tolist())
+    ]  # fmt: skip
     sitting = sitting_seconds(material)
-    words = (
+    note = (
         f"A column is {_step_words(step)}; times are UTC. Raters sat {duration(sitting)} in all without breaks of over 5 minutes"
     )
     rate = f": {3600 * len(times) / sitting:,.0f} answers an hour and rater." if sitting else "."
-    drawn = columns(heights, label="Answers over time", edges=edges, unit="answer", marks=marks)
-    return panel("Answers over time", drawn, note=words + rate)
+    # Milliseconds since the epoch, drawn in UTC wherever the page is made.
+    axis = altair.Axis(format="%m-%d %H:%M", tickCount=4, labelOverlap=True)
+    when = altair.X("from:T", bin="binned", title=None, scale=altair.Scale(type="utc"), axis=axis)
+    return Panel("Answers over time", (figure(_columns(rows, when), label="Answers over time"), note + rate))
+
+
+def _columns(rows: list[dict[str, Any]], x: altair.X) -> altair.Chart:
+    """Columns that touch; ``rows`` have ``from``, ``to``, ``answers`` and ``words``, which are told where one points."""
+    chart: altair.Chart = (
+        altair.Chart(altair.InlineData([row for row in rows if row["answers"]]), width=_WIDTH, height=_HEIGHT)
+        .mark_bar(binSpacing=1)
+        .encode(
+            x=x,
+            x2="to",
+            y=altair.Y("answers:Q", title=None, axis=altair.Axis(tickCount=3, tickMinStep=1)),
+            description="words:N",
+        )
+    )
+    return chart
 
 
 def _step_words(step: int) -> str:
@@ -73,48 +106,44 @@ def _step_words(step: int) -> str:
     return hours.get(step, f"{step // 3600} hours")
 
 
-def _dates(start: float, step: int, number: int) -> dict[float, str]:
-    last = start + (number - 1) * step
-    form = slice(5, 10) if step >= 3 * 3600 else slice(5, 16)
-    if number < 4:
-        return {0.0: moment(start)[form]}
-    return {0.0: moment(start)[form], 0.5: moment((start + last) / 2)[form], 1.0: moment(last)[form]}
-
-
-def _seconds(material: Material) -> str:
-    seconds = np.array(seconds_of(material.votes))
-    if not len(seconds):
-        return ""
+def _seconds(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> Panel:
     end = max(float(np.quantile(seconds, _TAIL_QUANTILE)), 1.0)
-    places = np.minimum((seconds / end * _BINS).astype(int), _BINS - 1)
-    heights = np.bincount(places, minlength=_BINS).tolist()
-    edges = [f"{end * place / _BINS:.1f} to {end * (place + 1) / _BINS:.1f} s" for place in range(_BINS)]
-    edges[-1] = f"from {end * (_BINS - 1) / _BINS:.1f} s on"
-    marks = {0.0: "0 s", 0.5: f"{end / 2:.0f} s", 1.0: f"≥ {end:.0f} s"}
+    width = end / _BINS
+    heights = np.bincount(np.minimum((seconds / width).astype(int), _BINS - 1), minlength=_BINS).tolist()
+    edges = [f"{width * place:.1f} to {width * (place + 1):.1f} s" for place in range(_BINS - 1)]
+    rows = [
+        {"from": width * place, "to": width * (place + 1), "answers": n, "words": f"{edge}: {count(n, 'answer')}"}
+        for place, (n, edge) in enumerate(zip(heights, [*edges, f"from {end - width:.1f} s on"], strict=True))
+    ]
     quartiles = np.quantile(seconds, [0.25, 0.5, 0.75])
-    words = f"From first frame to answer: median {quartiles[1]:.1f} s, half between {quartiles[0]:.1f} and {quartiles[2]:.1f} s."
-    drawn = columns(heights, label="Time an answer takes", edges=edges, unit="answer", marks=marks)
-    return panel("Time an answer takes", drawn, note=words)
+    note = f"From first frame to answer: median {quartiles[1]:.1f} s, half between {quartiles[0]:.1f} and {quartiles[2]:.1f} s."
+    tail = f" The last column holds all from {end - width:.1f} s on."
+    scale = altair.Scale(domain=[0, end], nice=False)
+    chart = _columns(rows, altair.X("from:Q", bin="binned", title="seconds", axis=altair.Axis(tickCount=8), scale=scale))
+    return Panel("Time an answer takes", (figure(chart, label="Time an answer takes"), note + tail))
 
 
-def _played(material: Material) -> str:
-    found, again = playback(material), repeated(material.votes)
+def _played(material: Material) -> Panel:
+    frames, again = playback(material), repeated(material.votes)
     gold = {task.task_id: task.gold for task in material.study.tasks if task.gold}
     asked = [vote for vote in material.votes if vote.task_id in gold and vote.purpose != "repeat"]
     right = Proportion(sum(vote.choice in gold[vote.task_id] for vote in asked), len(asked))
-    told = [
-        ("Frames dropped", percent(found.dropped.value), f"of {found.dropped.whole:,} to be shown"),
-        ("Answers after stutter", percent(found.stuttered.value), f"{found.stuttered.part:,} of {found.stuttered.whole:,}"),
-        ("Gold tasks right", percent(right.value), f"{right.part:,} of {right.whole:,}"),
-        ("Same when repeated", percent(again.value), f"{again.part:,} of {again.whole:,}"),
-    ]
-    facts = "".join(f"<dt>{name}</dt><dd><b>{value}</b> <small>{n}</small></dd>" for name, value, n in told)
-    return panel("Playback and checks", f'<dl class="told">{facts}</dl>', note="Frames of videos, as browsers reported them.")
+    facts = Facts((
+        Fact("Frames dropped", percent(frames.dropped.value), f"of {frames.dropped.whole:,} to be shown"),
+        _of("Answers after stutter", frames.stuttered),
+        _of("Gold tasks right", right),
+        _of("Same when repeated", again),
+    ))  # fmt: skip
+    return Panel("Playback and checks", (facts, "Frames of videos, as browsers reported them."))
 
 
-def _skipped(material: Material) -> str:
-    found = skips(material)
+def _of(term: str, share: Proportion) -> Fact:
+    return Fact(term, percent(share.value), f"{share.part:,} of {share.whole:,}")
+
+
+def _skipped(material: Material) -> Panel:
+    reasons = skips(material)
     undone = sum(event.kind == "undo" for event in material.events)
-    drawn = bars(found.most_common(), label="Skips by reason") if found else "<p>Nothing was skipped.</p>"
-    note = f"{count(found.total(), 'skip')}, and {count(undone, 'undo')} of answers or skips."
-    return panel("Skipped", drawn, note=note)
+    note = f"{count(reasons.total(), 'skip')}, and {count(undone, 'undo')} of answers or skips."
+    drawn = count_bars(reasons.most_common(), label="Skips by reason") if reasons else "Nothing was skipped."
+    return Panel("Skipped", (drawn, note))

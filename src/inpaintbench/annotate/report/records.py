@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.statistics.ratings import CountedVote
 from inpaintbench.annotate.study import Study, StudyTask
+from inpaintbench.pages import MethodStyle, method_styles
 
 
 class ReportVote(CountedVote, Protocol):
@@ -62,6 +63,15 @@ class Material:
     def methods(self) -> list[str]:
         """All candidates of the study, sorted."""
         return sorted({name for task in self.study.tasks for name in task.candidates})
+
+    @cached_property
+    def styles(self) -> dict[str, MethodStyle]:
+        """Candidate -> how it is drawn."""
+        return method_styles(self.methods)
+
+    def colour(self, method: str) -> str:
+        """Of a candidate's whisker or bar."""
+        return self.styles[method].colour if method in self.styles else "var(--soft)"
 
     @cached_property
     def by_question(self) -> dict[str, list[ReportVote]]:
