@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from skimage import data
 
+from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics.ff_alpha import FfAlpha
 from inpaintbench.eval.metrics.ff_beta import FfBeta
 from inpaintbench.eval.metrics.semantic_score import SemanticScore
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

@@ -23,12 +23,12 @@ import numpy as np
 import torch
 from skimage import data
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.passes.i3d_clip import Constants as ClipConstants
 from inpaintbench.eval.passes.i3d_clip import i3d_clip
 from inpaintbench.eval.passes.i3d_windows import Constants, i3d_windows
 from inpaintbench.models import i3d
 from inpaintbench.models.torch_networks import network
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

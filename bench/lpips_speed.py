@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from skimage import data
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.models import lpips_networks
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

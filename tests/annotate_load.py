@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.annotate.journal import Journal
-from inpaintbench.annotate.journal.people import People
+from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.study import load
 
 RETRY_SECONDS = 0.1

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Hole, Prompts
 from inpaintbench.view import ItemView, composite
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.models.clip import NETWORKS, Shape
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Prompts
 from inpaintbench.view import ItemView
 

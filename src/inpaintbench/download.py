@@ -15,8 +15,8 @@ from time import monotonic
 
 import httpx2
 
-from inpaintbench.asking import Limits, Passing, Visit, answer, ask, date, refuse_errors, with_tries, without_query
 from inpaintbench.errors import Rejected
+from inpaintbench.http_client import Limits, Passing, Visit, answer, ask, date, refuse_errors, with_tries, without_query
 
 __all__ = ["Limits", "Received", "ask", "download", "forget", "safe_name", "utc_now", "without_query"]
 

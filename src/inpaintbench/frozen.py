@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from inpaintbench import video
+from inpaintbench.compute import Shared
 from inpaintbench.errors import InputError, MaskShapeError, MissingPartError, VerifyError
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Dataset, Frames, Hole, Joint, Plain, Prompts, Slice, content_id
 from inpaintbench.view import ItemView, composite, composite_in_place
 

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import MissingPartError, UndeclaredNeedError
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, Plain, Prompts, TextEvent
 
 PARTS = (

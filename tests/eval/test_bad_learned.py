@@ -15,10 +15,10 @@ from skimage import data
 pytest.importorskip("torch")
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.eval.sets import compare_sets
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Frames, Hole, Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from inpaintbench import regions
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.metrics.bases.inception_sets import InceptionSets
@@ -17,7 +18,6 @@ from inpaintbench.eval.metrics.p_ids import PIds
 from inpaintbench.eval.metrics.u_ids import UIds
 from inpaintbench.eval.set_distances import frechet, kernel_distance
 from inpaintbench.models import weights
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.view import ItemView
 
 COMMON: dict[str, Any] = {"band_radius_pixels": 4, "resize": "bilinear", "side_pixels": 299}

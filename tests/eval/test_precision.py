@@ -14,11 +14,11 @@ pytest.importorskip("torch")
 from scoring_probes import predictions, write_items
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.eval import precision
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.precision import Difference, differences, from_float32
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset
 from inpaintbench.view import ItemView, composite
 from inpaintbench.workspace import Workspace

@@ -16,12 +16,12 @@ from laid_out import BYTES_APART, FEW_OFFSETS, everywhere
 from tiny_networks import add_tiny_clip
 
 from inpaintbench import video
+from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace

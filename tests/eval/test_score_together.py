@@ -17,6 +17,7 @@ import pytest
 from scoring_probes import HEIGHT, NAME, WIDTH, Alone, calls, install, predictions, write_items
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval import score_item
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
@@ -25,7 +26,6 @@ from inpaintbench.eval.score_item import FEATURES_FOLDER
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.torch_networks import torch
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace

@@ -13,12 +13,12 @@ import pytest
 from scoring_probes import NAME, Sets, calls, install, predictions, write_items
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics.base import Comparison, Features
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.eval.sets import compare_sets
 from inpaintbench.eval.slices import ALL_ITEMS
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Slice, SliceScore
 from inpaintbench.workspace import Workspace
 

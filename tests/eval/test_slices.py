@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.partial_runs import items_of_slices
 from inpaintbench.eval.slices import named
-from inpaintbench.eval.some_items import items_of_slices
 from inpaintbench.types import Dataset, Slice
 
 ITEMS = tuple({"item_id": name, "split": split} for name, split in (("a", "train"), ("b", "test"), ("c", "test")))

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models.aesthetic import WEIGHTS, aesthetic_head
 from inpaintbench.models.weights import path_of
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 

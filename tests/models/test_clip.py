@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from tiny_networks import RANDOM, TINY, add_tiny_clip, shaken
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.models.clip import NETWORKS, build_images, build_texts, image_network, text_network, tokens
 from inpaintbench.models.torch_networks import running
 from inpaintbench.models.weights import Weights, known
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("open_clip")

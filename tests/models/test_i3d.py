@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("torch")
 import torch
 
+from inpaintbench.compute import Compute
 from inpaintbench.models import boxes, i3d
 from inpaintbench.models.boxes import Span
 from inpaintbench.models.torch_networks import network
-from inpaintbench.sharing import Compute
 
 COMPUTE = Compute(device="cpu", random_weights=3)
 

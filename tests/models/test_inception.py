@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import inception as module
 from inpaintbench.models.inception import FEATURES, SIDE, inception
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 functional = torch.nn.functional

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.models import lpips_networks
 from inpaintbench.models.lpips_networks import HEADS, LPIPS_WEIGHTS, lpips
-from inpaintbench.sharing import Compute
 from inpaintbench.workspace import file_sha256
 
 torch = pytest.importorskip("torch")

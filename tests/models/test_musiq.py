@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from tiny_networks import shaken
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.models import musiq as module
 from inpaintbench.models.musiq import HEADS, musiq
 from inpaintbench.models.torch_networks import running
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 

@@ -9,11 +9,11 @@ import cv2
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.models import raft as module
 from inpaintbench.models.raft import WEIGHTS, flow, raft
 from inpaintbench.models.torch_networks import read_state, running
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchvision")

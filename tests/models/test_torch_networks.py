@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.torch_networks import network, pictures, read_state, running
 from inpaintbench.models.weights import Weights, known
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 

@@ -20,12 +20,12 @@ from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.partial_runs import not_run_words
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.slices import ALL_ITEMS
-from inpaintbench.eval.some_items import not_run_words
 from inpaintbench.eval.two_methods import HEADS, Difference, compare, csv_bytes, markdown, text_rows
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
 from inpaintbench.workspace import write_atomically

@@ -16,6 +16,7 @@ from inpaintbench.cli.console import WORKERS, InShard, MaxFailures, RetryRejecte
 from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, ProtocolName, Run
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.cli.scoring import unmeasured_metrics
+from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.editboard import files
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
@@ -33,7 +34,6 @@ from inpaintbench.eval.score import SCORING_SECONDS
 from inpaintbench.eval.slices import source_of
 from inpaintbench.executors.base import Executor
 from inpaintbench.models import torch_networks, weights
-from inpaintbench.sharing import Compute, Device, Precision
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace
 

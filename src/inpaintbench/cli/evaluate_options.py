@@ -8,8 +8,8 @@ from typing import Annotated, get_args
 import typer
 
 from inpaintbench.cli import completing
+from inpaintbench.compute import Device, Precision
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.sharing import Device, Precision
 
 InDataset = Annotated[
     Path,

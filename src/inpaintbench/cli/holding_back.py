@@ -9,7 +9,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.held_back import held_back_words
-from inpaintbench.eval.some_items import items_of_slices
+from inpaintbench.eval.partial_runs import items_of_slices
 from inpaintbench.export.exposure import exposed_words
 from inpaintbench.types import Dataset
 

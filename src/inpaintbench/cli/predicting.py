@@ -23,9 +23,9 @@ from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.saved_folder import strangers
+from inpaintbench.eval.partial_runs import OnlyItems, items_of_slices, not_run, not_run_words
 from inpaintbench.eval.predict import MethodSpec, labelled, why_not, without_holes
 from inpaintbench.eval.predict import predict as predict_method
-from inpaintbench.eval.some_items import OnlyItems, items_of_slices, not_run, not_run_words
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace

@@ -16,6 +16,7 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
 from inpaintbench.cli.predicting import predict_all
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.cli.scoring import score_all
+from inpaintbench.compute import Compute
 from inpaintbench.errors import VerifyError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.methods import METHODS
@@ -25,7 +26,6 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report import write_report
 from inpaintbench.export.verify import verify
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 

@@ -18,10 +18,12 @@ from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, 
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
+from inpaintbench.compute import RANDOM_WEIGHTS, Compute, Device, Precision
 from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
 from inpaintbench.eval import poses
 from inpaintbench.eval.freshness import NOT_RUN, score_step
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.partial_runs import not_run_words
 from inpaintbench.eval.precision import Difference, from_float32
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.leaves import submetric_of
@@ -32,10 +34,8 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.score import SCORING_SECONDS, Predicted
 from inpaintbench.eval.score import score as score_methods
 from inpaintbench.eval.sets import compare_sets
-from inpaintbench.eval.some_items import not_run_words
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.ledgered import LedgeredExecutor
-from inpaintbench.sharing import RANDOM_WEIGHTS, Compute, Device, Precision
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 

@@ -11,10 +11,10 @@ from inpaintbench import frozen
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import InDataset
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.compute import Device
 from inpaintbench.eval.training.networks import NETWORKS, named
 from inpaintbench.eval.training.train import Limits
 from inpaintbench.eval.training.train import train as train_network
-from inpaintbench.sharing import Device
 
 Name = Annotated[
     str, typer.Argument(metavar="NETWORK", autocompletion=completing.names(NETWORKS), help=f"One of: {', '.join(NETWORKS)}.")

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.errors import MediaError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Plain, Prediction, Score
 from inpaintbench.workspace import Blobs, Workspace
 

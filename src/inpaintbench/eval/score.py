@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import frozen
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import NOT_RUN, digest, remember, score_step
 from inpaintbench.eval.held_back import check_truths
@@ -16,7 +17,6 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.models import torch_networks, weights
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Prediction, Score, content_id
 
 VERSION = "2"

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from inpaintbench import frozen, video
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InpaintBenchError, MediaError
 from inpaintbench.eval.grey import grey_view
 from inpaintbench.eval.metrics.base import Features, Measurement, Metric
@@ -24,7 +25,6 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.sizes import fitted, measured_view
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Plain, Score, content_id
 from inpaintbench.view import PARTS, ItemView
 from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 
 WEIGHTS = "aesthetic-linear-vit-l-14"
 """The entry of ``weights.toml``."""

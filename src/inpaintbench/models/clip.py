@@ -15,9 +15,9 @@ from importlib import import_module
 from typing import Any
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, NotMeasurable, UnknownNameError
 from inpaintbench.models import torch_networks, weights
-from inpaintbench.sharing import Compute
 
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 """Of the channels in 0..1, that pictures are brought to."""

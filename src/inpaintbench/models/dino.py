@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 
 if TYPE_CHECKING:
     from inpaintbench.models.dino_layers import Dino

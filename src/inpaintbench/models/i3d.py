@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from inpaintbench.compute import Compute
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Reach, Size
 from inpaintbench.models.i3d_stages import Convolution, Inception, Pooling, Stage, Tensor
 from inpaintbench.models.torch_networks import network, torch
-from inpaintbench.sharing import Compute
 
 WEIGHTS = "i3d-rgb-imagenet"
 LENGTH = 1024

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 
 if TYPE_CHECKING:
     from inpaintbench.models.inception_layers import Inception

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, NotMeasurable, UnknownNameError
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 from inpaintbench.workspace import file_sha256
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.compute import Compute
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 
 if TYPE_CHECKING:
     from inpaintbench.models.musiq_layers import Musiq

@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, UnknownNameError
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 
 if TYPE_CHECKING:
     from torch import Tensor

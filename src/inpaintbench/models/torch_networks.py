@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, MissingExtraError, NotMeasurable
 from inpaintbench.models import weights
-from inpaintbench.sharing import Compute
 
 _PROCESSOR_BATCH_BYTES = 256 << 20
 _CARD_SHARE = 0.05

@@ -11,7 +11,7 @@ from annotated_server import EVIL, QUESTIONS, Served, served
 from studies_made import write_study
 
 from inpaintbench.annotate.journal import Journal
-from inpaintbench.annotate.journal.people import People
+from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.study import Study
 
 PASSWORD = "correct horse battery"

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rater_world import Clock, MemoryJournal, MemoryWriter, answer_to, given_to, make_study, pairwise, skip_of
 
+from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.desk import Desk, Refused
-from inpaintbench.annotate.desk.live import Append, Live
 from inpaintbench.annotate.desk.state import State, votes
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.study import Study

@@ -18,8 +18,8 @@ from postgres import Postgres
 from sqlalchemy import text
 
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.journal.backup import backup, restore
-from inpaintbench.annotate.journal.people import People
 from inpaintbench.annotate.journal.schema import CONTENTS
 from inpaintbench.errors import InputError, WorkspaceError
 

@@ -28,8 +28,8 @@ from sqlalchemy import text
 from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.journal import AlreadyThere, Journal
 from inpaintbench.annotate.journal.database import JournalUnavailable, RuleBroken, lock_number
+from inpaintbench.annotate.journal.fair_lock import FairLock
 from inpaintbench.annotate.journal.sqlite_files import file_system, is_network
-from inpaintbench.annotate.journal.turns import Turns
 from inpaintbench.errors import InputError
 
 STUDY = "study-1"
@@ -437,7 +437,7 @@ def test_a_server_that_dies_and_comes_back() -> None:
 
 
 def test_waiting_threads_get_their_turn_in_the_order_of_asking() -> None:
-    turns, order, asked = Turns("x"), [], threading.Semaphore(0)
+    turns, order, asked = FairLock("x"), [], threading.Semaphore(0)
 
     def ask(number: int) -> None:
         asked.release()

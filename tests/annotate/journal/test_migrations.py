@@ -14,9 +14,9 @@ from postgres import Postgres
 from sqlalchemy import UniqueConstraint, create_engine, inspect, text
 
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.journal.database import Database
 from inpaintbench.annotate.journal.migrations import STEPS
-from inpaintbench.annotate.journal.people import People
 from inpaintbench.annotate.journal.schema import METADATA
 from inpaintbench.errors import InputError
 

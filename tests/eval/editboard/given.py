@@ -10,12 +10,12 @@ import numpy as np
 from tests.eval.metrics.editboard import flickering, moving
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
 from inpaintbench.eval.editboard.looking import look
 from inpaintbench.eval.editboard.manifest import read_manifest
 from inpaintbench.eval.editboard.scoring import Scored, score
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 from inpaintbench.workspace import Workspace
 

@@ -24,11 +24,11 @@ from tests.eval.editboard.given import (
 from tests.eval.metrics.editboard import flickering
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.eval.editboard import worker
 from inpaintbench.eval.editboard.scoring import score
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames, Score
 from inpaintbench.view import ItemView
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.flows import FLOWS
-from inpaintbench.sharing import Compute
 
 
 class Given:

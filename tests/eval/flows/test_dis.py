@@ -4,10 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.dis import Dis
-from inpaintbench.sharing import Compute
 
 
 def texture(height: int, width: int, *, seed: int = 0) -> np.ndarray:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from tests.eval.flows.test_dis import texture
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.flows.farneback import Farneback
-from inpaintbench.sharing import Compute
 
 
 def test_finds_the_shift_of_a_texture_right_and_down() -> None:

@@ -7,11 +7,11 @@ import pytest
 from tests.eval.flows.test_dis import texture
 from tests.eval.metrics.published import published_item
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.raft import RaftLarge, RaftSmall, RaftSmallOfficial
 from inpaintbench.models import weights
-from inpaintbench.sharing import Compute
 
 pytest.importorskip("torchvision")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.eval.flows.given import Given
 
-from inpaintbench.sharing import Shared
+from inpaintbench.compute import Shared
 from inpaintbench.types import Frames
 from inpaintbench.video import read_image_folder
 from inpaintbench.view import ItemView

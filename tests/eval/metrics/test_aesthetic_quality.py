@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tiny_networks import RANDOM, add_tiny_clip, edited, noise
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.aesthetic_quality import AestheticQuality
 from inpaintbench.eval.passes.clip_frames import clip_vectors
 from inpaintbench.models.aesthetic import aesthetic_head
-from inpaintbench.sharing import Shared
 
 pytest.importorskip("torch")
 pytest.importorskip("open_clip")

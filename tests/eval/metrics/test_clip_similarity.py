@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tiny_networks import add_tiny_clip, edited, noise
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.clip_similarity import ClipSimilarity
 from inpaintbench.eval.passes.clip_frames import clip_vectors, prompt_vector
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Prompts
 
 pytest.importorskip("torch")

@@ -9,10 +9,10 @@ import pytest
 from tests.eval.flows.given import Given, listed  # noqa: F401 - a fixture
 from tests.eval.metrics.editboard import flickering, give, moving, noise, sample
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.metrics.ff_beta import FfBeta
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tiny_networks import edited, noise
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.imaging_quality import ImagingQuality
 from inpaintbench.eval.metrics.musiq import MusiqScore
 from inpaintbench.eval.passes.musiq_frames import musiq_scores
-from inpaintbench.sharing import Shared
 
 pytest.importorskip("torch")
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.metrics.base import Features, Measurement
 from inpaintbench.eval.metrics.fid import Fid
 from inpaintbench.eval.metrics.lama_f1 import LamaF1, _joined
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.eval.protocols.lama import LAMA
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.view import ItemView
 
 SHARED: dict[str, Any] = {"regions": ("frame", "hole"), "band_radius_pixels": 2}

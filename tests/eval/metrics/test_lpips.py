@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from inpaintbench import regions
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.eval.passes.lpips_frames import lpips_frames
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

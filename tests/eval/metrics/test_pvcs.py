@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.pvcs import Pvcs
 from inpaintbench.models import i3d, weights
 from inpaintbench.models.torch_networks import network
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.view import ItemView
 
 COMPUTE = Compute(device="cpu", random_weights=3)

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("torch")
 import torch
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.metrics.vfid import Vfid
@@ -19,7 +20,6 @@ from inpaintbench.eval.metrics.vfid_clips import VfidClips
 from inpaintbench.eval.passes import i3d_clip, i3d_windows
 from inpaintbench.models import i3d, weights
 from inpaintbench.models.torch_networks import network
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.metrics.wnjd import Wnjd
 from inpaintbench.eval.poses.by_joint import JointMean, joint_means
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Joint, Score
 from inpaintbench.view import ItemView
 

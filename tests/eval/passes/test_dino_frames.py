@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tiny_networks import RANDOM
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.dino_frames import dino_vectors
 from inpaintbench.models.dino import dino
 from inpaintbench.models.torch_networks import running
-from inpaintbench.sharing import Shared
 from inpaintbench.view import ItemView
 
 torch = pytest.importorskip("torch")

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from tests.eval.flows.test_dis import texture
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.flows.dis import Dis
 from inpaintbench.eval.passes import flow_pairs as module
 from inpaintbench.eval.passes.flow_pairs import flow_pairs
-from inpaintbench.sharing import Compute
 from inpaintbench.view import ItemView
 
 

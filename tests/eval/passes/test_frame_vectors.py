@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.passes.frame_vectors import consistency, frame_vectors, of_length_one
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 

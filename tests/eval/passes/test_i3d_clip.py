@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("torch")
 import torch
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.passes.i3d_clip import Constants, i3d_clip
 from inpaintbench.models import i3d
 from inpaintbench.models.torch_networks import network
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
 COMPUTE = Compute(device="cpu", random_weights=3)

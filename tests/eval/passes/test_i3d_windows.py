@@ -12,10 +12,10 @@ import pytest
 pytest.importorskip("torch")
 import torch
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.passes.i3d_windows import LAYERS, Constants, Windows, i3d_windows
 from inpaintbench.models import i3d
 from inpaintbench.models.torch_networks import network
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

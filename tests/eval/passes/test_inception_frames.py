@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.passes.inception_frames import check_resize, inception_vectors
 from inpaintbench.models.inception import inception
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.view import ItemView
 
 torch = pytest.importorskip("torch")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from inpaintbench import regions
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.lpips_frames import Values, lpips_frames
 from inpaintbench.models.lpips_networks import lpips
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

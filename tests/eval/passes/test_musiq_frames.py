@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tiny_networks import RANDOM
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.passes.musiq_frames import brought_to_size, check_preprocess, musiq_scores, target_size
 from inpaintbench.models.musiq import musiq
 from inpaintbench.models.torch_networks import running
-from inpaintbench.sharing import Shared
 
 torch = pytest.importorskip("torch")
 

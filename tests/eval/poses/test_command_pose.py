@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.poses.command import CommandPose
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 
 BRIGHTEST = """

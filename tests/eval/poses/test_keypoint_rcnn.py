@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.poses.base import JOINT_NAMES
 from inpaintbench.eval.poses.keypoint_rcnn import KEYPOINTS, LEAST_SCORE, KeypointRcnn, _build, people
 from inpaintbench.models import weights
-from inpaintbench.sharing import Compute
 
 torch = pytest.importorskip("torch")
 detection = pytest.importorskip("torchvision.models.detection")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.eval.poses import POSES, estimator, identity
 from inpaintbench.eval.poses.stored import Stored
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 
 PICTURE = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scoring_probes import NAME, predictions, write_items
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
@@ -17,7 +18,6 @@ from inpaintbench.eval.score import Predicted, score
 from inpaintbench.eval.sets import compare_sets
 from inpaintbench.eval.slices import ALL_ITEMS
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.sharing import Compute
 from inpaintbench.workspace import Workspace
 
 

@@ -9,6 +9,7 @@ import pytest
 from skimage import data
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError
 from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.methods.base import Method
@@ -17,7 +18,6 @@ from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.reinpainting import engine
 from inpaintbench.eval.reinpainting.second_masks import Patches, patch_mask, second_hole
 from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
 

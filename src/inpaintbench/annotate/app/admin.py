@@ -16,7 +16,7 @@ from inpaintbench.annotate.app import tables
 from inpaintbench.annotate.app.newest import Newest
 from inpaintbench.annotate.app.sessions import token_of
 from inpaintbench.annotate.desk.state import votes
-from inpaintbench.annotate.journal.people import People
+from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.outcomes.judgements import export_judgements
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
@@ -24,7 +24,7 @@ from inpaintbench.errors import InputError
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.people import Person
+    from inpaintbench.annotate.journal.accounts import Person
 
 REFRESH_SECONDS = 10
 NEWEST = 20

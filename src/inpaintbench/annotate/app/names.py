@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.journal.people import People
+    from inpaintbench.annotate.journal.accounts import People
 
 
 class Names:

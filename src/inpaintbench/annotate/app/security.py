@@ -28,7 +28,7 @@ from inpaintbench.annotate.app.sessions import token_of
 from inpaintbench.annotate.journal.database import JournalUnavailable
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.journal.people import People, Person
+    from inpaintbench.annotate.journal.accounts import People, Person
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -101,7 +101,7 @@ def serve(
 
 def _journal_url(database: str | None, folder: Path) -> URL:
     with _of_the_extra():
-        from inpaintbench.annotate.journal.places import place
+        from inpaintbench.annotate.journal.location import place
     return place(database, folder)
 
 
@@ -186,8 +186,8 @@ def _app(
         from inpaintbench.annotate.app.names import Names
         from inpaintbench.annotate.desk.desk import Desk
         from inpaintbench.annotate.journal import Journal
-        from inpaintbench.annotate.journal.people import People
-        from inpaintbench.annotate.journal.places import note
+        from inpaintbench.annotate.journal.accounts import People
+        from inpaintbench.annotate.journal.location import note
     with Journal(url) as journal:
         journal.register(study.study_id, title=study.file.title)
         note(folder, url)

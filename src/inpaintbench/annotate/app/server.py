@@ -19,7 +19,7 @@ from inpaintbench.annotate.app.sessions import session_routes
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.people import People
+    from inpaintbench.annotate.journal.accounts import People
     from inpaintbench.annotate.study import Study
 
 

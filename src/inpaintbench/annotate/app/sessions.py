@@ -17,10 +17,10 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from inpaintbench.annotate.app.pages import login_page, refusal
-from inpaintbench.annotate.journal.people import SESSION_SECONDS
+from inpaintbench.annotate.journal.accounts import SESSION_SECONDS
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.journal.people import People, Session
+    from inpaintbench.annotate.journal.accounts import People, Session
     from inpaintbench.annotate.study import Study
 
 COOKIE = "inpaintbench_session"

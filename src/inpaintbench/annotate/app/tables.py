@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.events import Event
-    from inpaintbench.annotate.journal.people import Rater
+    from inpaintbench.annotate.journal.accounts import Rater
     from inpaintbench.annotate.study import Study
 
 RATER_COLUMNS = (

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from inpaintbench.annotate.desk import cards
 from inpaintbench.annotate.desk.assign import QUEUE, still_to_come
-from inpaintbench.annotate.desk.hands import Hands
-from inpaintbench.annotate.desk.live import Append, Live
+from inpaintbench.annotate.desk.current_state import Append, Live
+from inpaintbench.annotate.desk.leases import Leases
 from inpaintbench.annotate.desk.overview import overview, why_done
 from inpaintbench.annotate.desk.records import Lease, Submission
-from inpaintbench.annotate.desk.sent import Refused, SentAnswer, SentSkip, SentUndo, parsed
+from inpaintbench.annotate.desk.requests import Refused, SentAnswer, SentSkip, SentUndo, parsed
 from inpaintbench.annotate.questions.base import checked
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
@@ -50,7 +50,7 @@ class Desk:
     ) -> None:
         self._study = study
         self._live = Live(study, journal, clock=clock)
-        self._hands = Hands(self._live)
+        self._hands = Leases(self._live)
         self._name_of = name_of
 
     def work(self, rater_id: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, CursorResult, Executable, Row, Table, ex
 from sqlalchemy.dialects import postgresql, sqlite
 
 from inpaintbench.annotate.journal.engines import name_of, open_postgres, open_sqlite, parse_url
-from inpaintbench.annotate.journal.turns import turns_for
+from inpaintbench.annotate.journal.fair_lock import turns_for
 from inpaintbench.errors import InpaintBenchError
 
 _ROWS_AT_ONCE = 2000

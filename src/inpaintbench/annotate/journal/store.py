@@ -18,7 +18,7 @@ from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.journal.database import Database, RuleBroken, Transaction
 from inpaintbench.annotate.journal.migrations import migrate
 from inpaintbench.annotate.journal.schema import events, studies
-from inpaintbench.annotate.journal.texts import is_storable, texts_of
+from inpaintbench.annotate.journal.storable_text import is_storable, texts_of
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.types import canonical_json
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.people import People, Rater
+    from inpaintbench.annotate.journal.accounts import People, Rater
 
 DEMO_WORKSPACE = "embedded"
 """What the demo's study calls the place of its films, which are in none."""
@@ -87,8 +87,8 @@ def opened(folder: Path, database: str | None, *, answers: bool = False) -> Iter
     """
     study = load(folder)
     with journal(folder, database) as (found, url):
-        from inpaintbench.annotate.journal.people import People
-        from inpaintbench.annotate.journal.places import note
+        from inpaintbench.annotate.journal.accounts import People
+        from inpaintbench.annotate.journal.location import note
 
         found.register(study.study_id, title=study.file.title)
         if answers:
@@ -114,7 +114,7 @@ def place_of(folder: Path, database: str | None) -> URL:
         MissingExtraError: the extra is not installed.
     """
     try:
-        from inpaintbench.annotate.journal.places import place
+        from inpaintbench.annotate.journal.location import place
     except ImportError as error:
         raise MissingExtraError("asking people", "annotate") from error
     return place(database, folder)
@@ -128,7 +128,7 @@ def answers_stored(folder: Path, database: str | None) -> Callable[[str], int]:
     """
     place_of(folder, database)
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.places import places_of_answers
+    from inpaintbench.annotate.journal.location import places_of_answers
 
     places = places_of_answers(database, folder)
 

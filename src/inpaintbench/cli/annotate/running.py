@@ -204,7 +204,7 @@ def restore(
     url = place_of(study, database)
     from inpaintbench.annotate.journal.backup import restore as bring_back
     from inpaintbench.annotate.journal.engines import name_of
-    from inpaintbench.annotate.journal.places import note
+    from inpaintbench.annotate.journal.location import note
 
     bring_back(file, url, study_id=load(study).study_id)
     note(study, url)

@@ -39,6 +39,7 @@ from inpaintbench.cli.reinpaint.options import (
     tell_work,
 )  # fmt: skip
 from inpaintbench.cli.run_folder import bind, opened, scorable
+from inpaintbench.compute import Compute
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import gallery, writing
@@ -48,7 +49,6 @@ from inpaintbench.eval.reinpainting.rows import store, with_variants
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import USUAL_SECOND, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all, natural
-from inpaintbench.sharing import Compute
 
 
 def score(

@@ -32,6 +32,7 @@ from inpaintbench.cli.reinpaint.options import (
     second_spec,
 )  # fmt: skip
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -47,7 +48,6 @@ from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_al
 from inpaintbench.eval.report.admission import one_fingerprint
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import metric_leaf
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 

@@ -23,10 +23,10 @@ from urllib.parse import quote
 import tenacity
 
 import inpaintbench
-from inpaintbench.asking import date
 from inpaintbench.curation.fetching.flickr_licences import FlickrLicences
 from inpaintbench.curation.fetching.rate import TokenBucket, bucket_path
 from inpaintbench.errors import InputError, MissingExtraError, NetworkError
+from inpaintbench.http_client import date
 
 ENDPOINT = "https://api.flickr.com/services/rest/"
 NOT_FOUND, PERMISSION_DENIED, NOT_LOGGED_IN = 1, 2, 99

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx2
 
-from inpaintbench.addresses import CheckedTransport
-from inpaintbench.asking import Limits, Visit, followed
 from inpaintbench.errors import Rejected
+from inpaintbench.http_client import Limits, Visit, followed
+from inpaintbench.http_transport import CheckedTransport
 
 _OWN = ("authorization", "cookie")  # headers that no other host than the one asked for may see
 _KNOWN_EXTENSIONS = ("cookiejar", "timeout", "legacy_ssl", "keep_header_casing")

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from itertools import count
 from typing import Any, NamedTuple
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.editboard.checking import Checked
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.metrics import METRICS
@@ -16,7 +17,6 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Score, content_id
 from inpaintbench.workspace import UNEXPECTED
 

@@ -9,11 +9,11 @@ from typing import Any
 import cv2
 
 import inpaintbench
+from inpaintbench.compute import RANDOM_WEIGHTS, Compute
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.models import torch_networks, weights
-from inpaintbench.sharing import RANDOM_WEIGHTS, Compute
 
 
 def settings_of(protocol: Protocol, metrics: Sequence[str]) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import MediaError
 from inpaintbench.eval import score_item
 from inpaintbench.eval.editboard import media
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Plain, Prompts, Score
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs

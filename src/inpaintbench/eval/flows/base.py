@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import Leaf
-from inpaintbench.sharing import Compute
+from inpaintbench.compute import Compute
 from inpaintbench.types import Frames
 
 Motion = npt.NDArray[np.float32]

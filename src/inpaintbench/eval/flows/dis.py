@@ -9,9 +9,9 @@ from typing import Any
 import cv2
 import numpy as np
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows.base import Flow, Motion
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
 FEWEST_PIXELS = 16

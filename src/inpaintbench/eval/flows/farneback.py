@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.flows.base import Flow, Motion
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
 Frame = npt.NDArray[np.uint8]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.leaderboard.card import checked_text
@@ -12,7 +13,6 @@ from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.slices import ALL_ITEMS
-from inpaintbench.sharing import RANDOM_WEIGHTS
 from inpaintbench.types import Dataset, Plain, Score, SliceScore
 
 _SHOWN = 3

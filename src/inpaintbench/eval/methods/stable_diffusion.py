@@ -12,11 +12,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.padding import Divisor
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute, Device
 from inpaintbench.types import Frames, content_id
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import file_sha256

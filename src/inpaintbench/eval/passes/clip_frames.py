@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Literal
 
+from inpaintbench.compute import Compute
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.clip_pictures import kept_rows, squares_by_pillow, squares_of_tensor
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, of_length_one
 from inpaintbench.models import torch_networks
 from inpaintbench.models.clip import DEVIATION, MEAN, MOST_TOKENS, image_network, shape_of, text_network, tokens
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.clip_pictures import scaled_size, short_side_scaled
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, of_length_one
 from inpaintbench.models.dino import DEVIATION, LENGTH, MEAN, dino
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.base import Flow
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

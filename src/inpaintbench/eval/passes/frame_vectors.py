@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
 Vectors = npt.NDArray[np.float64]

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.passes.i3d_lockstep import Features, Pixels, changed, different, in_chunks, vectors
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Size, Span
 from inpaintbench.models.i3d import LENGTH, BatchNorm, Block, I3d, i3d
 from inpaintbench.models.i3d_stages import Tensor
 from inpaintbench.models.torch_networks import batch_bytes, running
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 
 VERSION = "1"

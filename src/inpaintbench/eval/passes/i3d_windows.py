@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.passes.i3d_lockstep import Features, Pixels, advanced, changed, different, distances, vectors
 from inpaintbench.eval.passes.i3d_stem import WindowStem
 from inpaintbench.models import boxes
@@ -15,7 +16,6 @@ from inpaintbench.models.boxes import Span
 from inpaintbench.models.i3d import BatchNorm, I3d, i3d
 from inpaintbench.models.i3d_stages import Tensor
 from inpaintbench.models.torch_networks import batch_bytes, running, torch
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

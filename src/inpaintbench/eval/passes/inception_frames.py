@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.compute import Compute
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

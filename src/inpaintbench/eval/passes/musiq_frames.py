@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.compute import Shared
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors
 from inpaintbench.models import torch_networks
 from inpaintbench.models.musiq import musiq
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Frames
 
 PREPROCESSES = ("longer", "shorter", "shorter_centercrop", "none")

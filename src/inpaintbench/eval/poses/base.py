@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import Leaf, unknown_name
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 
 Picture = npt.NDArray[np.uint8]

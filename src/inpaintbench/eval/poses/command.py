@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 from inpaintbench import video
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 
 PICTURE, JOINTS = "picture.png", "joints.json"

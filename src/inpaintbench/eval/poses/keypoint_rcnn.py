@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench.compute import Compute
 from inpaintbench.eval.poses.base import Of, Picture, PoseEstimator
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 
 WEIGHTS = "keypoint-rcnn"

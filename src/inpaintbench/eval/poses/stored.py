@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Joint
 from inpaintbench.workspace import file_sha256
 

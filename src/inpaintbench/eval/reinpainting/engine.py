@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from inpaintbench import frozen
+from inpaintbench.compute import Shared
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
 from inpaintbench.eval.predict import run
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Frames, Hole, Plain
 from inpaintbench.view import ItemView, composite
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inpaintbench import frozen, video
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import MediaError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.predict import build
@@ -15,7 +16,6 @@ from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_mask, s
 from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.eval.reinpainting.step import unmeasured_rows
 from inpaintbench.eval.sizes import fitted
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Frames, Hole, Plain, Score
 from inpaintbench.view import composite
 from inpaintbench.workspace import Blobs

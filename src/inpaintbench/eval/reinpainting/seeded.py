@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from inpaintbench import frozen
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.base import Measurement
@@ -27,7 +28,6 @@ from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.eval.reinpainting.step import SECONDS, TABLE, weights_of
 from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.models import torch_networks, weights
-from inpaintbench.sharing import Compute, Shared
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score, content_id
 from inpaintbench.workspace import Blobs
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.predict import build
@@ -17,7 +18,6 @@ from inpaintbench.eval.reinpainting.setting import Setting, checked
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
-from inpaintbench.sharing import Compute
 from inpaintbench.types import Dataset, Plain, Prediction, Score, content_id, item_rng
 
 VERSION = "1"

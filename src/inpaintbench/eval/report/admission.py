@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.sharing import RANDOM_WEIGHTS
 from inpaintbench.types import Score
 
 REGION_ORDER = ("hole", "band", "frame")

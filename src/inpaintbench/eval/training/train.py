@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.training import checkpoint
 from inpaintbench.eval.training.curve import losses_csv, losses_svg
 from inpaintbench.eval.training.items import Drawn, chosen_items
 from inpaintbench.eval.training.networks import Network, settled
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute, Device
 from inpaintbench.types import Dataset, content_id
 from inpaintbench.workspace import write_atomically
 

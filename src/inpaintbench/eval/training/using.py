@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.training import checkpoint as files
 from inpaintbench.models import torch_networks
-from inpaintbench.sharing import Compute, Device
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -37,7 +37,7 @@ export const TEXT = {
   waitingTitle: "Nothing to do at the moment",
   waitingText: "Others are working on what is left. The page asks again by itself.",
   lookNow: "Look now",
-  welcomeHint: "Hands on the keyboard: every button shows its key. Press ? at any time.",
+  welcomeHint: "Leases on the keyboard: every button shows its key. Press ? at any time.",
   leaveUnsent: "Some answers have not reached the server yet. They are kept in this browser, and only you can send them. Sign out all the same?",
   stay: "Stay",
   leave: "Sign out",

@@ -16,8 +16,8 @@ import httpx2
 import tenacity
 
 import inpaintbench
-from inpaintbench.addresses import CheckedTransport
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
+from inpaintbench.http_transport import CheckedTransport
 
 _SILENCE_SECONDS = 60.0  # a server that says nothing for so long is asked again
 _LONGEST_WAIT_SECONDS = 60.0  # between two tries, unless the server says otherwise

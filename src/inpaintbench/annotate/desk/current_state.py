@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.finish import Due, Finish
+from inpaintbench.annotate.desk.information_gain import InformationGain
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.desk.worth import Worth
+from inpaintbench.annotate.desk.stopping import Due, Finish
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.study import Study
 
@@ -171,7 +171,7 @@ class Live:
     def _forget(self) -> None:
         self.state = State(self.study)
         self.coverage = Coverage(self.state)
-        self.worth = Worth(self.state)
+        self.worth = InformationGain(self.state)
 
     def _catch_up(self, events: Sequence[Event]) -> None:
         self.now = self._clock()

@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from inpaintbench.sharing import Compute, Device, Shared
+from inpaintbench.compute import Compute, Device, Shared
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
 

@@ -8,7 +8,7 @@ from functools import cache
 from types import TracebackType
 
 
-class Turns:
+class FairLock:
     """A lock that is handed on in the order of asking; Python's own may let one thread take it again and again."""
 
     def __init__(self, name: str) -> None:
@@ -52,6 +52,6 @@ class Turns:
 
 
 @cache
-def turns_for(place: str, lock: str) -> Turns:
+def turns_for(place: str, lock: str) -> FairLock:
     """The one queue of this process for a lock of a database, however often the database is opened."""
-    return Turns(f"{place} {lock}".strip())
+    return FairLock(f"{place} {lock}".strip())

@@ -11,7 +11,7 @@ STEP_FRACTION = 0.05
 STEP_VOTES = 10
 
 
-class Worth:
+class InformationGain:
     """Keeps the expected information of each question about pairs."""
 
     def __init__(self, state: State) -> None:

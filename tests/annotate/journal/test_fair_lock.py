@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from inpaintbench.annotate.journal.turns import Turns
+from inpaintbench.annotate.journal.fair_lock import FairLock
 
 
 class Interrupted:
@@ -33,11 +33,11 @@ def in_a_thread(work: Callable[[], None]) -> None:
 
 
 def test_who_is_interrupted_while_waiting_leaves_the_queue_and_the_owner_keeps_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns, seen = Turns("journal"), []
+    turns, seen = FairLock("journal"), []
 
     def wait_in_vain() -> None:
         with monkeypatch.context() as patched:
-            patched.setattr("inpaintbench.annotate.journal.turns.threading.Lock", Interrupted)
+            patched.setattr("inpaintbench.annotate.journal.fair_lock.threading.Lock", Interrupted)
             try:
                 turns.__enter__()
             except KeyboardInterrupt:
@@ -57,6 +57,6 @@ def test_who_is_interrupted_while_waiting_leaves_the_queue_and_the_owner_keeps_t
 
 
 def test_a_thread_that_has_its_turn_cannot_take_another() -> None:
-    turns = Turns("journal")
+    turns = FairLock("journal")
     with turns, pytest.raises(RuntimeError, match="is writing to 'journal' already"):
         turns.__enter__()

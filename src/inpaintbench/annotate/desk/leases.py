@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task
-from inpaintbench.annotate.desk.live import Append, Live
+from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.records import Lease
 from inpaintbench.types import content_id
 
 
-class Hands:
+class Leases:
     """Gives leases. A live one is renewed once half of its time is over.
 
     A rater has ``QUEUE`` live leases at most, and those of the tasks that they took back.

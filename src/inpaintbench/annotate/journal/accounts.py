@@ -16,9 +16,9 @@ from sqlalchemy import Row, Select, Update, delete, select, update
 
 from inpaintbench.annotate.journal.database import RuleBroken, Transaction
 from inpaintbench.annotate.journal.lock_out import forget_failures, is_locked, may_try
+from inpaintbench.annotate.journal.names import clean_name, name_key
 from inpaintbench.annotate.journal.passwords import digest, fresh_secret, hash_password, password_is
 from inpaintbench.annotate.journal.schema import invitations, raters, sessions
-from inpaintbench.annotate.journal.spelling import clean_name, name_key
 from inpaintbench.annotate.journal.store import Journal, study_lock
 from inpaintbench.errors import InputError
 
