@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +55,30 @@ CONFIG: dict[str, Any] = {
 
 def specification(chart: altair.TopLevelMixin) -> dict[str, Any]:
     """The chart as Vega-Lite, with the look of all plots."""
-    found: dict[str, Any] = chart.to_dict()
+    found: dict[str, Any] = chart.to_dict(validate=False)  # its parts were looked at when they were made
     found["config"] = CONFIG
     return found
 
 
-def figure(chart: altair.TopLevelMixin, *, label: str, note: str = "", wide: bool = False, name: str = "") -> Markup:
+@lru_cache(maxsize=64)
+def _drawn(text: str) -> str:
+    """A specification as SVG: once for the page and the files beside it."""
+    return _apart(vl_convert.vegalite_to_svg(text))
+
+
+def _svg(chart: altair.TopLevelMixin) -> str:
+    return _drawn(json.dumps(specification(chart)))
+
+
+def figure(
+    chart: altair.TopLevelMixin,
+    *,
+    label: str,
+    note: str = "",
+    wide: bool = False,
+    name: str = "",
+    files: Sequence[str] = (),
+) -> Markup:
     """The chart inside a page, in the page's colours, light or dark.
 
     Args:
@@ -67,9 +87,10 @@ def figure(chart: altair.TopLevelMixin, *, label: str, note: str = "", wide: boo
         note: small print below.
         wide: keeps its width and scrolls, instead of shrinking to that of the page.
         name: by which scripts find it.
+        files: names of those beside the page that hold the same picture.
     """
-    svg = vl_convert.vegalite_to_svg(specification(chart))
-    return render("pages/templates/figure.html", svg=Markup(_apart(svg)), label=label, note=note, wide=wide, name=name)
+    svg = Markup(_svg(chart))
+    return render("pages/templates/figure.html", svg=svg, label=label, note=note, wide=wide, name=name, files=files)
 
 
 def _apart(svg: str) -> str:
@@ -79,25 +100,29 @@ def _apart(svg: str) -> str:
     return _CLIP_IDS.sub(lambda match: f"plot-{mark}-{numbers.setdefault(match[0], len(numbers))}", svg)
 
 
-def on_paper(chart: altair.TopLevelMixin) -> dict[str, Any]:
-    """The chart in dark ink on white."""
-    text = _VARIABLE.sub(lambda match: LIGHT[match[1]], json.dumps(specification(chart)))
-    found: dict[str, Any] = json.loads(text)
-    found["config"]["background"] = LIGHT["ground"]
-    return found
+def _on_paper(text: str) -> str:
+    """In dark ink."""
+    return _VARIABLE.sub(lambda match: LIGHT[match[1]], text)
+
+
+def paper_svg(chart: altair.TopLevelMixin) -> str:
+    """The chart as SVG in dark ink on white."""
+    opening, mark, rest = _on_paper(_svg(chart)).partition(">")
+    return f'{opening}{mark}<rect width="100%" height="100%" fill="{LIGHT["ground"]}"/>{rest}'
 
 
 def save_chart(chart: altair.TopLevelMixin, path: Path) -> Path:
     """Write the chart in the format that the name ends in: ``.svg``, ``.pdf``, ``.png`` (two pixels a point) or ``.json``."""
-    paper = on_paper(chart)
     kind = path.suffix
     if kind == ".svg":
-        data = vl_convert.vegalite_to_svg(paper).encode()
+        data = paper_svg(chart).encode()
     elif kind == ".pdf":
-        data = vl_convert.vegalite_to_pdf(paper)
+        data = vl_convert.svg_to_pdf(paper_svg(chart))
     elif kind == ".png":
-        data = vl_convert.vegalite_to_png(paper, scale=2)
+        data = vl_convert.svg_to_png(paper_svg(chart), scale=2)
     elif kind == ".json":
+        paper = json.loads(_on_paper(json.dumps(specification(chart))))
+        paper["config"]["background"] = LIGHT["ground"]
         data = json.dumps(paper, indent=1, sort_keys=True).encode()
     else:
         raise ValueError(f"no plot can be written as {kind!r}")

@@ -160,7 +160,7 @@ def test_an_analysis_says_how_large_the_sets_are_and_what_small_ones_do(tmp_path
     assert "| FID of the frame ↓ ‡ |" in texts["table_1.md"]
     assert "**10.000** ‡" in texts["table_1.md"]
     assert "FID of the frame ‡: N = 2, d = 1024." in texts["table_1.md"]
-    assert '<p class="sizes">FID of the frame ‡: N = 2, d = 1024.</p>' in texts["analysis.html"]
+    assert '<p class="note">FID of the frame ‡: N = 2, d = 1024.</p>' in texts["analysis.html"]
     assert "| FID of the frame ‡ |" in texts["improvement.md"]
     for name in ("analysis.html", "table_1.md", "table_2.md", "improvement.md"):
         assert (

@@ -1,24 +1,29 @@
-"""Panels of horizontal bars or dots as one standalone SVG: a row for each name, a panel for each scale."""
+"""Panels of horizontal bars or dots: a row for each name, a panel for each scale."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+import json
+import math
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from inpaintbench.eval.analysis import svg
-from inpaintbench.eval.analysis.svg import line, text
+import altair
 
 _ROW, _DOTTED_ROW = 24, 34
 """Pixels: height of a row, and of one with single values below its bar."""
-_PLOT, _GAP, _MARGIN = 200, 30, 20
-"""Pixels: width of a plot, space between panels, around everything."""
-_TOP, _BOTTOM = 30, 52
-"""Pixels above and below the rows of a panel: its heading; ticks and the title of the axis."""
-_LINE = 14
-"""Pixels of the name of a reference."""
-_LEAST_WIDTH = 560
-_NAME, _VALUE = 12.5, 11.0
-"""Sizes of fonts."""
+_PLOT, _GAP = 200, 30
+"""Pixels: width of a plot, space between panels."""
+_BAR = 15
+_LETTER = 6.4
+"""Pixels: width of a mean letter of 12 pixels."""
+_MOST_LETTERS = 34
+_NAMES = _LETTER * _MOST_LETTERS
+"""Pixels: most for the names of the rows."""
+_ALIKE = 1e-9
+"""Ends of an axis that are apart by a smaller share are one value, computed in two ways: there is no step between them."""
+_TICKS = 3.2
+"""Roughly how many an axis has."""
 
 
 class Mark(NamedTuple):
@@ -32,13 +37,14 @@ class Mark(NamedTuple):
     error: float | None = None
     """Half the length of its whisker."""
     dots: tuple[tuple[float, str], ...] = ()
-    """Single values below its bar, each with its colour."""
+    """Single values below its bar, each with its name in the legend."""
     told: str = ""
     """What a reader sees who points at it."""
     doubtful: bool = False
     """Drawn with a dashed outline."""
     few: bool = False
     """Rests on too few sources for a claim: drawn as a hollow point, where a filled bar would read as one."""
+    opacity: float = 1.0
 
 
 class Reference(NamedTuple):
@@ -66,136 +72,143 @@ class Panel(NamedTuple):
     references: tuple[Reference, ...] = ()
 
 
-class _Frame(NamedTuple):
-    """Sizes of a chart in pixels."""
-
-    names: float
-    values: float
-    row: int
-    across: int
-    width: float
-
-    @property
-    def step(self) -> float:
-        """From panel to panel."""
-        return _PLOT + self.values + _GAP
-
-
 def chart(
     *,
     title: str,
-    subtitle: str,
+    sentences: Sequence[str],
     rows: Sequence[str],
     panels: Sequence[Panel],
     legend: Sequence[tuple[str, str]] = (),
-    notes: Sequence[str] = (),
     across: int = 3,
-) -> str:
-    """The picture as SVG text, on white; colours carry nothing alone.
+) -> altair.ConcatChart:
+    """The picture; colours carry nothing alone.
 
     Args:
         title: what is shown.
-        subtitle: how to read it.
+        sentences: how to read it, and notes.
         rows: names of the rows, the same in all panels.
         panels: laid out ``across`` in a line; at least one.
-        legend: names and colours of dots.
-        notes: sentences below.
+        legend: names and colours of dots; told above the panels, where they are not the names of the rows.
         across: most panels side by side.
     """
-    frame = _frame(rows, panels, across=across)
-    inside = frame.width - 2 * _MARGIN
-    parts = [text(_MARGIN, _MARGIN + 14, title, size=17, bold=True)]
-    y = _MARGIN + 36.0
-    found, height = svg.sentence(subtitle, x=_MARGIN, y=y, width=inside)
-    parts, y = parts + found, y + height
-    found, height = svg.legend(legend, x=_MARGIN, y=y + 2, width=inside)
-    parts, y = parts + found, y + height + 2
-    found, height = _panels(frame, rows, panels, y)
-    parts, y = parts + found, y + height + 10
-    for note in notes:
-        found, height = svg.sentence(note, x=_MARGIN, y=y, width=inside)
-        parts, y = parts + found, y + height + 3
-    return svg.document(parts, width=frame.width, height=y + _MARGIN - 12, label=title)
-
-
-def _frame(rows: Sequence[str], panels: Sequence[Panel], *, across: int) -> _Frame:
-    marks = [mark for panel in panels for mark in panel.marks]
-    names = max((svg.width_of(svg.shorten(name), size=_NAME) for name in rows), default=0) + 12
-    values = max((svg.width_of(mark.words, size=_VALUE) for mark in marks), default=0) + 22
-    count = min(across, len(panels))
-    row = _DOTTED_ROW if any(mark.dots for mark in marks) else _ROW
-    width = 2 * _MARGIN + names + count * (_PLOT + values + _GAP) - _GAP
-    return _Frame(round(names), round(values), row, count, max(round(width), _LEAST_WIDTH))
-
-
-def _panels(frame: _Frame, rows: Sequence[str], panels: Sequence[Panel], top: float) -> tuple[list[str], float]:
-    """All panels with the names of the rows left of each line of them, and the height of them all."""
-    tall = _TOP + frame.row * len(rows) + _BOTTOM + _LINE * max(len(panel.references) for panel in panels)
-    parts = []
-    for index, panel in enumerate(panels):
-        down, right = divmod(index, frame.across)
-        x, y = _MARGIN + frame.names + right * frame.step, top + down * tall
-        if right == 0:
-            parts += _row_names(frame, rows, y + _TOP)
-        parts.append(f'<g transform="translate({x:g} {y:g})">{"".join(_panel(frame, panel))}</g>')
-    return parts, tall * -(-len(panels) // frame.across)
-
-
-def _row_names(frame: _Frame, rows: Sequence[str], top: float) -> list[str]:
-    x = _MARGIN + frame.names - 10
-    return [
-        svg.told(name, text(x, top + frame.row * (index + 0.5) + 4, svg.shorten(name), size=_NAME, anchor="end"))
-        for index, name in enumerate(rows)
+    words = _LETTER * max((len(mark.words) for panel in panels for mark in panel.marks), default=0) + 18
+    dots = colours(legend, told=not {name for name, _ in legend} <= set(rows))
+    scales = [scale(list(_extent(panel)), from_zero=panel.bars) for panel in panels]
+    data = [row | {"panel": at} for at, panel in enumerate(panels) for row in _rows(panel, scales[at])]
+    kinds = [{str(row["kind"]) for row in data if row["panel"] == at} for at in range(len(panels))]
+    drawn = [
+        _panel(at, panel, rows, scales[at], kinds=kinds[at], words=words, names=at % across == 0, dots=dots)
+        for at, panel in enumerate(panels)
     ]
+    width = min(across, len(panels)) * (_PLOT + words + _GAP) + _LETTER * min(max(map(len, rows), default=0), _MOST_LETTERS)
+    heading = titled(title, sentences, width=width)
+    return altair.concat(*drawn, data=altair.InlineData(values=data), columns=across, spacing=_GAP, title=heading)
 
 
-def _panel(frame: _Frame, panel: Panel) -> Iterator[str]:
-    ticks = svg.scale(list(_extent(panel)), from_zero=panel.bars)
-    low, high = ticks[0], ticks[-1]
-
-    def across(value: float) -> float:
-        return (value - low) / (high - low) * _PLOT
-
-    base = _TOP + frame.row * len(panel.marks)
-    yield text(0, 14, panel.heading, size=13, bold=True)
-    yield from _axis(panel, ticks, [across(tick) for tick in ticks], base)
-    for index, mark in enumerate(panel.marks):
-        y = _TOP + frame.row * (index + 0.5)
-        drawn = "" if mark.value is None else "".join(_mark(mark, mark.value, across, y, bars=panel.bars))
-        words = text(_PLOT + frame.values, y + 4, mark.words, size=_VALUE, colour=svg.SOFT, anchor="end")
-        yield svg.told(mark.told, drawn, words)
-    for place, one in enumerate(panel.references):
-        yield from _dashed(one, frame, (low, high), across)
-        same = f": {one.words[0]}{_beyond(one.values[0], low, high)}" if len(set(one.words)) == 1 else ""
-        yield text(
-            _PLOT / 2, base + 48 + _LINE * place, f"dashed: {one.name}{same}", size=_VALUE, colour=svg.SOFT, anchor="middle"
-        )
+def titled(title: str, sentences: Sequence[str], *, width: float) -> altair.TitleParams:
+    """A title with sentences below it, broken into lines of about ``width`` pixels."""
+    lines = [line for sentence in sentences if sentence for line in textwrap.wrap(sentence, max(70, int(width / _LETTER)))]
+    return altair.TitleParams(title, subtitle=lines, subtitleFontSize=12.5, subtitleLineHeight=17, subtitlePadding=6, offset=14)
 
 
-def _dashed(one: Reference, frame: _Frame, ends: tuple[float, float], across: Callable[[float], float]) -> Iterator[str]:
-    for index, (value, words) in enumerate(zip(one.values, one.words, strict=True)):
-        if value is not None:
-            x, y = across(min(max(value, ends[0]), ends[1])), _TOP + frame.row * index
-            look = f'stroke="{one.colour}" stroke-width="1.8" stroke-dasharray="4 3"'
-            drawn = f'<line x1="{x:.6g}" y1="{y:.6g}" x2="{x:.6g}" y2="{y + frame.row:.6g}" {look}/>'
-            yield svg.told(f"{one.name}, reference: {words}{_beyond(value, *ends)}", drawn)
+def colours(legend: Sequence[tuple[str, str]], *, told: bool = True) -> altair.Color:
+    """The colours of ``name``, told above the plot or known from elsewhere."""
+    names, values = [name for name, _ in legend], [colour for _, colour in legend]
+    shown = altair.Legend(title=None, orient="top", symbolOpacity=1, labelLimit=240) if told else None
+    return altair.Color("name:N", scale=altair.Scale(domain=names, range=values), legend=shown)
 
 
-def _beyond(value: float | None, low: float, high: float) -> str:
-    return "" if value is None or low <= value <= high else " →" if value > high else " ←"
+def _rows(panel: Panel, ticks: Sequence[float]) -> Iterator[dict[str, object]]:
+    """All that is drawn of a panel: ``kind`` tells which layer draws it."""
+    if panel.bars:
+        yield {"kind": "zero", "value": 0}
+    for place, mark in enumerate(panel.marks):
+        yield {"kind": "words", "row": place, "words": mark.words}
+        if mark.value is None:
+            continue
+        kind = "few" if mark.few else "doubtful" if mark.doubtful else "plain"
+        look = {"colour": mark.colour, "opacity": mark.opacity, "told": mark.told}
+        yield {"kind": kind, "row": place, "value": mark.value, "end": 0, **look}
+        if mark.error:
+            low, high = mark.value - mark.error, mark.value + mark.error
+            yield {"kind": "whisker", "row": place, "value": low, "end": high}
+            yield from ({"kind": "cap", "row": place, "value": end} for end in (low, high))
+        yield from ({"kind": "dot", "row": place, "value": value, "name": name} for value, name in mark.dots)
+    for one in panel.references:
+        for place, (value, words) in enumerate(zip(one.values, one.words, strict=True)):
+            told = f"{one.name}, reference: {words}{_beyond(value, ticks)}"
+            if value is not None:
+                yield {"kind": "reference", "row": place, "value": value, "colour": one.colour, "told": told}
 
 
-def _axis(panel: Panel, ticks: Sequence[float], places: Sequence[float], base: float) -> Iterator[str]:
-    """Lines of the grid, ticks where there is room for their words, and the title."""
-    written = svg.tick_words(ticks, percent=panel.percent)
-    room = max(svg.width_of(words, size=_VALUE) for words in written) * 1.1 + 10
-    every = -(-room // (places[1] - places[0]))
-    zero = min(range(len(ticks)), key=lambda index: abs(ticks[index])) if panel.bars else 0
-    for index, (x, words) in enumerate(zip(places, written, strict=True)):
-        yield line(x, _TOP - 4, x, base, colour=svg.BASE if panel.bars and index == zero else svg.GRID)
-        if (index - zero) % every == 0:
-            yield text(x, base + 15, words, size=_VALUE, colour=svg.SOFT, anchor="middle")
-    yield text(_PLOT / 2, base + 34, panel.axis, size=_VALUE, colour=svg.SOFT, anchor="middle")
+def _panel(
+    at: int,
+    panel: Panel,
+    rows: Sequence[str],
+    ticks: Sequence[float],
+    *,
+    kinds: Collection[str],
+    words: float,
+    names: bool,
+    dots: altair.Color,
+) -> altair.LayerChart | altair.FacetChart:
+    form = "%" if panel.percent else ",.6~g"  # with its digits told, Vega puts none of its own in the place of them
+    below = altair.Axis(values=ticks, format=form, labelFlush=False, grid=True, ticks=False, domain=False)
+    told = [f"dashed: {one.name}{_everywhere(one, ticks)}" for one in panel.references]
+    ends = altair.Scale(domain=[ticks[0], ticks[-1]], nice=False, clamp=True)
+    x = altair.X("value:Q", title=[panel.axis, *told], scale=ends, axis=below)
+    # The names of rows are written by their places, so that equal ones stay apart.
+    spelled = "".join(f"datum.value == {place} ? {json.dumps(name)} : " for place, name in enumerate(rows)) + "''"
+    beside = altair.Axis(labelExpr=spelled, ticks=False, domain=False, labelLimit=_NAMES, labelColor="var(--ink)")
+    y = altair.Y("row:O", title=None, scale=altair.Scale(domain=list(range(len(rows)))), axis=beside if names else None)
+    step = _DOTTED_ROW if any(mark.dots for mark in panel.marks) else _ROW
+    drawn = _layers(x, y, bars=panel.bars, up=-6 if step == _DOTTED_ROW else 0, words=words, dots=dots)
+    layers = [
+        layer.transform_filter(f"datum.panel == {at} && datum.kind == '{kind}'") for kind, layer in drawn.items() if kind in kinds
+    ]
+    heading = altair.TitleParams(panel.heading, fontSize=13, frame="group")
+    return altair.layer(*layers).properties(width=_PLOT, height=max(1, len(rows)) * step, title=heading)
+
+
+def _layers(x: altair.X, y: altair.Y, *, bars: bool, up: int, words: float, dots: altair.Color) -> dict[str, altair.Chart]:
+    """The marks of each kind, those that are drawn first first; ``up`` pixels lie bars above the middle of their row."""
+    new = altair.Chart()
+    colour, stroke = altair.Color("colour:N", scale=None), altair.Stroke("colour:N", scale=None)
+    told, opacity = altair.Description("told:N"), altair.Opacity("opacity:Q", scale=None)
+    faint: dict[str, Any] = {"fillOpacity": 0.3, "strokeDash": [3, 2], "strokeWidth": 1}
+    if bars:
+        plain, doubtful = new.mark_bar(height=_BAR, yOffset=up), new.mark_bar(height=_BAR, yOffset=up, **faint)
+        plain, doubtful = plain.encode(x2="end:Q"), doubtful.encode(x2="end:Q")
+    else:
+        plain, doubtful = new.mark_circle(size=80, yOffset=up), new.mark_circle(size=80, yOffset=up, **faint)
+    few = new.mark_point(size=80, filled=False, strokeWidth=2, opacity=1, yOffset=up)
+    whisker = new.mark_rule(strokeWidth=1.4, yOffset=up, aria=False)
+    cap = new.mark_tick(color="var(--ink)", thickness=1.4, height=8, yOffset=up, aria=False)
+    dot = new.mark_circle(size=48, stroke="var(--ground)", strokeWidth=0.8, opacity=1, yOffset=8, aria=False)
+    dashed = new.mark_rule(strokeWidth=1.8, strokeDash=[4, 3])
+    text = new.mark_text(align="right", color="var(--soft)", aria=False)
+    return {
+        "zero": new.mark_rule(color="var(--strong-line)", aria=False).encode(x),
+        "plain": plain.encode(x, y, colour, opacity=opacity, description=told),
+        "doubtful": doubtful.encode(x, y, colour, opacity=opacity, stroke=stroke, description=told),
+        "few": few.encode(x, y, colour, description=told),
+        "whisker": whisker.encode(x, y, x2="end:Q"),
+        "cap": cap.encode(x, y),
+        "dot": dot.encode(x, y, dots),
+        "reference": dashed.encode(
+            x, altair.Y("row:O", bandPosition=0), altair.Y2("row:O", bandPosition=1), colour, description=told
+        ),
+        "words": text.encode(y, x=altair.value(_PLOT + words), text="words:N"),
+    }
+
+
+def _everywhere(one: Reference, ticks: Sequence[float]) -> str:
+    """The value of a reference that has the same in all rows."""
+    return f": {one.words[0]}{_beyond(one.values[0], ticks)}" if len(set(one.words)) == 1 else ""
+
+
+def _beyond(value: float | None, ticks: Sequence[float]) -> str:
+    return "" if value is None or ticks[0] <= value <= ticks[-1] else " →" if value > ticks[-1] else " ←"
 
 
 def _extent(panel: Panel) -> Iterator[float]:
@@ -207,22 +220,15 @@ def _extent(panel: Panel) -> Iterator[float]:
         yield from (value for value, _ in mark.dots)
 
 
-def _mark(mark: Mark, value: float, across: Callable[[float], float], y: float, *, bars: bool) -> Iterator[str]:
-    fill = f'fill="{mark.colour}"'
-    if mark.doubtful:
-        fill += f' fill-opacity="0.3" stroke="{mark.colour}" stroke-dasharray="3 2"'
-    middle = y - 6 if mark.dots else y
-    if mark.few:
-        yield f'<circle cx="{across(value):.6g}" cy="{middle:.6g}" r="5" fill="none" stroke="{mark.colour}" stroke-width="2"/>'
-    elif bars:
-        left, right = sorted((across(value), across(0.0)))
-        half = 7 if mark.dots else 8
-        yield f'<rect x="{left:.6g}" y="{middle - half:.6g}" width="{max(right - left, 0.5):.6g}" height="{2 * half}" {fill}/>'
-    if mark.error:
-        low, high = across(value - mark.error), across(value + mark.error)
-        yield line(low, middle, high, middle, colour=svg.INK, width=1.4)
-        yield from (line(end, middle - 4, end, middle + 4, colour=svg.INK, width=1.4) for end in (low, high))
-    if not bars and not mark.few:
-        yield f'<circle cx="{across(value):.6g}" cy="{middle:.6g}" r="5" {fill}/>'
-    for single, colour in mark.dots:
-        yield f'<circle cx="{across(single):.6g}" cy="{y + 8:.6g}" r="3.6" fill="{colour}" stroke="#ffffff" stroke-width="0.8"/>'
+def scale(values: Sequence[float], *, from_zero: bool) -> list[float]:
+    """Round ticks of an axis that holds ``values``: the first and the last are its ends."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if from_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if high - low <= _ALIKE * max(abs(low), abs(high)):
+        low, high = low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
+    rough = (high - low) / _TICKS
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * next(part for part in (1, 2, 5, 10) if part * power >= 0.7 * rough)
+    places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
+    return [place * step for place in places]

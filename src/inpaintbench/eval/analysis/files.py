@@ -10,8 +10,8 @@ from typing import Any
 
 from inpaintbench.eval.analysis.means import Means, Measure
 from inpaintbench.eval.analysis.tables import difficulty, improvements, over_methods, over_slices, ranking, table_1, table_2
-from inpaintbench.eval.report.markup import number, percent
 from inpaintbench.eval.report.tables import split_level
+from inpaintbench.pages.words import number, signed_percent
 from inpaintbench.types import canonical_json
 
 _MEASURE = ("metric", "region", "measure", "unit", "higher_is_better")
@@ -129,7 +129,7 @@ def improvement_markdown(means: Means) -> bytes:
 
 def mean_words(means: Means, name: str, measure: Measure) -> str:
     """The mean over methods of a slice as printed."""
-    return number(over_methods(means, name, measure).mean, decimals=measure.decimals)
+    return number(over_methods(means, name, measure).mean, measure.decimals)
 
 
 def ranked_words(means: Means, name: str, measure: Measure) -> list[str]:
@@ -144,12 +144,12 @@ def ranked_words(means: Means, name: str, measure: Measure) -> list[str]:
 
 def share_words(share: float | None) -> str:
     """A relative improvement as printed."""
-    return "–" if share is None else percent(share)
+    return signed_percent(share)
 
 
 def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
     cell = means.cell(name, method, measure)
-    words = number(cell.mean, decimals=measure.decimals)
+    words = number(cell.mean, measure.decimals)
     best = dict(ranking(means, name, measure).places).get(method) == 1 and len(means.contenders) > 1
     return (f"**{words}**" if best else words) + " ‡" * (cell.warning is not None)
 

@@ -2,103 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from html import escape
-from importlib import resources
-from string import Template
+from collections.abc import Collection, Iterator, Mapping
+
+import altair
 
 from inpaintbench.eval.analysis.files import mean_words, ranked_words
 from inpaintbench.eval.analysis.means import Means, Measure
 from inpaintbench.eval.analysis.tables import improvements, ranking, table_1
-from inpaintbench.eval.report.markup import number
+from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page
+from inpaintbench.pages.tables import simple
+from inpaintbench.pages.words import number
 
-_NAMES_PIXELS, _COLUMN_PIXELS = 140, 84
+_NAMES_PIXELS, _COLUMN_PIXELS = 160, 128
 """Least widths of the columns of Table 1."""
+_LINKS = (
+    Link("#table-1", "Table 1"), Link("#table-2", "Table 2"), Link("#figures", "Figures"), Link("#gaps", "What is missing")
+)  # fmt: skip
 
 
-def render(means: Means, figures: Mapping[str, str]) -> str:
-    """The page as text; ``figures`` are SVGs by file name, in the order of the page."""
-    parts = {
-        "title": escape(means.title),
-        "origin": escape(means.origin),
-        "notes": "".join(f"<li>{escape(note)}</li>" for note in means.notes),
-        "table_width": f"{_NAMES_PIXELS + _COLUMN_PIXELS * len(means.measures)}px",
-        "table_1": "".join(_slice_table(means, name) for name in means.slices),
-        "table_2": "".join(_ranking_table(means, measure) for measure in means.ranked_measures),
-        "figures": "".join(_figure(name, drawn) for name, drawn in figures.items()),
-        "gaps": _gaps(means),
-    }
-    page = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    return Template(page).substitute(parts)
+def render(means: Means, figures: Mapping[str, altair.ConcatChart]) -> str:
+    """The page as text; ``figures`` are charts by the names of their files without an ending, in the order of the page."""
+    return page(
+        "eval/analysis/page.html",
+        title=f"Analysis: {means.title}",
+        links=_LINKS,
+        means=means,
+        least=_NAMES_PIXELS + _COLUMN_PIXELS * len(means.measures),
+        table_1=[(_slice_table(means, name), " ".join(means.sizes(name))) for name in means.slices],
+        table_2=[_ranking_table(means, measure) for measure in means.ranked_measures],
+        figures=[
+            figure(chart, label=chart.title.text, files=[f"{name}.{kind}" for kind in ("svg", "pdf")])
+            for name, chart in figures.items()
+        ],
+        gaps=_gaps(means),
+    )
 
 
-def _figure(name: str, drawn: str) -> str:
-    return f'<figure>{drawn}<figcaption><a href="{escape(name)}">{escape(name)}</a></figcaption></figure>'
-
-
-def _slice_table(means: Means, name: str) -> str:
-    heads = [escape(measure.title) + _marks(means, name, measure) for measure in means.measures]
+def _slice_table(means: Means, name: str) -> Table:
+    heads = [measure.title + _marks(means, name, measure) for measure in means.measures]
+    columns = (Column("Method"), *(Column(head, numeric=True) for head in heads))
     of = {
-        method: _row(escape(means.named(method)), [_cell(means, name, method, measure) for measure in means.measures])
+        method: Row((Cell(means.named(method)), *(_cell(means, name, method, measure) for measure in means.measures)))
         for method in means.methods
     }
-    rows = [of[method] for method in means.contenders]
-    mean = [f"<td>{escape(mean_words(means, name, measure))}</td>" for measure in means.measures]
-    rows.append(_row("Mean of methods", mean, kind="mean"))
-    rows += [of[method] for method in means.references]
-    table = _table(escape(means.slice_label(name)), ["", *heads], rows)
-    sizes = " ".join(means.sizes(name))
-    return f'<div>{table}<p class="sizes">{escape(sizes)}</p></div>' if sizes else table
+    mean = Row((Cell("Mean of methods"), *(Cell(mean_words(means, name, measure)) for measure in means.measures)), kind="total")
+    rows = [*(of[method] for method in means.contenders), mean, *(of[method] for method in means.references)]
+    return Table(columns, tuple(rows), label=means.slice_label(name))
 
 
 def _marks(means: Means, name: str, measure: Measure) -> str:
     return means.marks([name], measure).replace(" ", "\u00a0")
 
 
-def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
+def _cell(means: Means, name: str, method: str, measure: Measure) -> Cell:
     cell = means.cell(name, method, measure)
     best = dict(ranking(means, name, measure).places).get(method) == 1 and len(means.contenders) > 1
-    words = escape(number(cell.mean, decimals=measure.decimals))
-    error = "" if cell.standard_error is None else f"± {number(cell.standard_error, decimals=measure.decimals)}"
-    told = " · ".join(part for part in (error, cell.reason, cell.warning) if part)
-    title = f' title="{escape(told)}"' if told else ""
+    error = "" if cell.standard_error is None else f"± {number(cell.standard_error, measure.decimals)}"
     marks = "*" * (cell.reason is not None) + "\u00a0‡" * (cell.warning is not None)
-    return f"<td{title}>{f'<b>{words}</b>' if best else words}{marks}</td>"
+    told = " · ".join(part for part in (error, cell.reason, cell.warning) if part)
+    return Cell(number(cell.mean, measure.decimals) + marks, title=told, strong=best)
 
 
-def _ranking_table(means: Means, measure: Measure) -> str:
-    heads = [escape(means.slice_label(name)) + _marks(means, name, measure) for name in means.slices]
+def _ranking_table(means: Means, measure: Measure) -> Table:
+    heads = [means.slice_label(name) + _marks(means, name, measure) for name in means.slices]
     orders = [ranked_words(means, name, measure) for name in means.slices]
-    rows = [
-        _row(str(place), [f"<td>{escape(method)}</td>" for method in methods])
-        for place, methods in enumerate(zip(*orders, strict=True), start=1)
-    ]
-    return _table(escape(measure.title), ["", *heads], rows, kind="ranking")
+    rows = [Row((Cell(place), *map(Cell, methods))) for place, methods in enumerate(zip(*orders, strict=True), start=1)]
+    return Table((Column("Place"), *map(Column, heads)), tuple(rows), label=measure.title)
 
 
-def _table(caption: str, heads: Sequence[str], rows: Sequence[str], *, kind: str = "numbers") -> str:
-    head = "".join(f'<th scope="col">{words}</th>' for words in heads)
-    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<div class="scroll"><table class="{kind}"><caption>{caption}</caption>{body}</table></div>'
-
-
-def _row(head: str, cells: Sequence[str], *, kind: str = "") -> str:
-    return f'<tr class="{kind}"><th scope="row">{head}</th>{"".join(cells)}</tr>'
-
-
-def _gaps(means: Means) -> str:
+def _gaps(means: Means) -> Table:
     """Every number that is not there or leaves something out, by method and reason."""
     gaps: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for where, measure, method, reason in _reasons(means):
         metrics, places = gaps.setdefault((method, reason), ({}, {}))
         metrics[measure] = places[where] = None
-    if not gaps:
-        return "<p>Every number is there.</p>"
-    rows = [
-        _row(escape(method), [f"<td>{escape(part)}</td>" for part in (", ".join(metrics), _where(means, places), reason)])
-        for (method, reason), (metrics, places) in gaps.items()
+    rows: list[list[object]] = [
+        [method, ", ".join(metrics), _where(means, places), reason] for (method, reason), (metrics, places) in gaps.items()
     ]
-    return _table("What is missing or left out", ["Method", "Metric", "Where", "Reason"], rows, kind="ranking")
+    return simple(["Method", "Metric", "Where", "Reason"], rows, label="What is missing or left out")
 
 
 def _reasons(means: Means) -> Iterator[tuple[str, str, str, str]]:

@@ -1,26 +1,30 @@
-"""Figures 3, 4, 5, 7 and 9 of DEVIL, CVPR 2022, drawn from any means as standalone SVG."""
+"""Figures 3, 4, 5, 7 and 9 of DEVIL, CVPR 2022, drawn from any means."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+import altair
+
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.analysis.chart import Mark, Panel, Reference, chart
 from inpaintbench.eval.analysis.means import Means, Measure, Pair
 from inpaintbench.eval.analysis.tables import Improvement, Spread, difficulty, improvement, over_slices
-from inpaintbench.eval.report.labels import method_colours
-from inpaintbench.eval.report.markup import count, number, percent
 from inpaintbench.eval.report.tables import split_level
+from inpaintbench.pages import method_styles
+from inpaintbench.pages.words import count, number, signed_percent
 
-_LEVELS = {"low": "#d5dae1", "high": "#a3adb9", None: "#bcc4cd"}
+_LEVEL = "#8a949f"
+_OPACITIES = {"low": 0.4, "high": 0.8, None: 0.6}
+"""Of bars of slices, light or dark the page."""
 _DOUBTFUL = "† Holds numbers of columns that contradict the mean printed for them."
 _HOLLOW = "Dashed: made from numbers of columns that contradict the mean printed for them."
 
 
-def methods_figure(means: Means) -> str:
+def methods_figure(means: Means) -> altair.ConcatChart:
     """Mean over slices of each method with its standard error, a panel for each metric (Figure 3)."""
-    colours = method_colours(means.methods)
+    styles = method_styles(means.methods, means.references)
     panels = []
     for measure in means.measures:
         spreads = over_slices(means, measure)
@@ -28,7 +32,7 @@ def methods_figure(means: Means) -> str:
             Mark(
                 _drawable(spread.mean),
                 _words(measure, spread),
-                colours[method],
+                styles[method].colour,
                 spread.standard_error,
                 told=_told(method, measure, spread),
                 few=means.few(means.slices, measure) is not None,
@@ -37,7 +41,9 @@ def methods_figure(means: Means) -> str:
             if method in means.contenders
         )
         lines = [
-            Reference(method, (_drawable(spread.mean),) * len(marks), (_words(measure, spread),) * len(marks), colours[method])
+            Reference(
+                method, (_drawable(spread.mean),) * len(marks), (_words(measure, spread),) * len(marks), styles[method].colour
+            )
             for method, spread in spreads.items()
             if method in means.references
         ]
@@ -46,45 +52,63 @@ def methods_figure(means: Means) -> str:
     doubtful = any(means.doubtful(name, measure) for name in means.slices for measure in means.measures)
     return chart(
         title="Methods over all slices (Figure 3)",
-        subtitle=f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
-        + _hollow(panels),
+        sentences=[
+            f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
+            + _hollow(panels),
+            *_cautions(means.measures),
+            *([_DOUBTFUL] if doubtful else []),
+            *_left_out(panels),
+        ],
         rows=means.contenders,
         panels=panels,
-        notes=[*_cautions(means.measures), *([_DOUBTFUL] if doubtful else []), *_left_out(panels)],
     )
 
 
-def difficulty_figure(means: Means) -> str:
+def difficulty_figure(means: Means) -> altair.ConcatChart:
     """Mean over methods of each slice with its standard error and a dot for each method, a panel for each metric (Figure 4)."""
-    colours = method_colours(means.methods)
+    styles = method_styles(means.methods, means.references)
     panels = []
     for measure in means.measures:
         marks = []
         for name, spread in difficulty(means, measure).items():
-            values = [(means.cell(name, method, measure).mean, colours[method]) for method in means.contenders]
-            dots = tuple((value, colour) for value, colour in values if value is not None and math.isfinite(value))
+            values = [(means.cell(name, method, measure).mean, method) for method in means.contenders]
+            dots = tuple((value, method) for value, method in values if value is not None and math.isfinite(value))
             words = _words(measure, spread) + (" †" if spread.doubtful else "")
-            colour, told = _LEVELS[split_level(name)[1]], _told(means.slice_label(name), measure, spread)
+            told = _told(means.slice_label(name), measure, spread)
             few = means.few([name], measure)
             told += f"; {few}" if few else ""
             marks.append(
-                Mark(_drawable(spread.mean), words, colour, spread.standard_error, dots, told, spread.doubtful, few is not None)
+                Mark(
+                    _drawable(spread.mean),
+                    words,
+                    _LEVEL,
+                    spread.standard_error,
+                    dots,
+                    told,
+                    spread.doubtful,
+                    few is not None,
+                    opacity=_OPACITIES[split_level(name)[1]],
+                )
             )
         lines = []
         for method in means.references:
             cells = [means.cell(name, method, measure) for name in means.slices]
-            printed = tuple(number(cell.mean, decimals=measure.decimals) for cell in cells)
-            lines.append(Reference(method, tuple(_drawable(cell.mean) for cell in cells), printed, colours[method]))
+            printed = tuple(number(cell.mean, measure.decimals) for cell in cells)
+            lines.append(Reference(method, tuple(_drawable(cell.mean) for cell in cells), printed, styles[method].colour))
         panels.append(Panel(measure.label, _axis(measure), tuple(marks), references=tuple(lines)))
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
     return chart(
         title="Difficulty of the slices (Figure 4)",
-        subtitle=f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods."
-        + _hollow(panels),
+        sentences=[
+            f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods."
+            + _hollow(panels),
+            *_cautions(means.measures),
+            *([f"{_DOUBTFUL} Dashed."] if doubtful else []),
+            *_left_out(panels),
+        ],
         rows=[means.slice_label(name) for name in means.slices],
         panels=panels,
-        legend=[(method, colours[method]) for method in _measured(means)],
-        notes=[*_cautions(means.measures), *([f"{_DOUBTFUL} Dashed."] if doubtful else []), *_left_out(panels)],
+        legend=[(method, styles[method].colour) for method in _measured(means)],
         across=2 if len(panels) < 5 else 3,
     )
 
@@ -97,7 +121,7 @@ def _measured(means: Means) -> list[str]:
     return [method for method in means.contenders if method in found]
 
 
-def attribute_figure(means: Means, pair: Pair) -> str:
+def attribute_figure(means: Means, pair: Pair) -> altair.ConcatChart:
     """Relative improvement from low to high of one attribute, a panel for each metric (Figures 5 and 7)."""
     panels = [_improvement_panel(means, pair, measure, measure.label) for measure in means.ranked_measures]
     label = means.attribute_label(pair.attribute)
@@ -105,37 +129,40 @@ def attribute_figure(means: Means, pair: Pair) -> str:
     return _improvement_chart(means, f"{label}, from low to high{like}", panels, _cautions(means.ranked_measures))
 
 
-def metric_figure(means: Means, measure: Measure) -> str:
+def metric_figure(means: Means, measure: Measure) -> altair.ConcatChart:
     """Relative improvement from low to high under one metric, a panel for each attribute (Figure 9)."""
     panels = [_improvement_panel(means, pair, measure, means.attribute_label(pair.attribute)) for pair in means.pairs]
     like = " (Figure 9)" if measure.key == "pvcs" else ""
     return _improvement_chart(means, f"{measure.label}, from low to high{like}", panels, _cautions([measure]))
 
 
-def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], cautions: Sequence[str]) -> str:
+def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], cautions: Sequence[str]) -> altair.ConcatChart:
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
     return chart(
         title=title,
-        subtitle="Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction."
-        + _hollow(panels),
+        sentences=[
+            "Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction."
+            + _hollow(panels),
+            *cautions,
+            *([_HOLLOW] if doubtful else []),
+        ],
         rows=means.contenders,
         panels=panels,
-        notes=[*cautions, *([_HOLLOW] if doubtful else [])],
     )
 
 
 def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str) -> Panel:
-    colours = method_colours(means.methods)
+    styles = method_styles(means.methods, means.references)
     found = improvement(means, pair, measure)
     few = means.few([pair.low, pair.high], measure)
     marks = tuple(
-        Mark(one.share, _share(one), colours[one.method], told=_told_share(one) + (f"; {few}" if few else ""),
+        Mark(one.share, _share(one), styles[one.method].colour, told=_told_share(one) + (f"; {few}" if few else ""),
              doubtful=one.doubtful and one.share is not None, few=few is not None)
         for one in found
         if one.method in means.contenders
     )  # fmt: skip
     lines = tuple(
-        Reference(one.method, (one.share,) * len(marks), (_share(one),) * len(marks), colours[one.method])
+        Reference(one.method, (one.share,) * len(marks), (_share(one),) * len(marks), styles[one.method].colour)
         for one in found
         if one.method in means.references
     )
@@ -143,7 +170,7 @@ def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str)
 
 
 def _share(one: Improvement) -> str:
-    return "–" if one.share is None else percent(one.share)
+    return signed_percent(one.share)
 
 
 def _told_share(one: Improvement) -> str:
@@ -151,13 +178,13 @@ def _told_share(one: Improvement) -> str:
 
 
 def _told(name: str, measure: Measure, spread: Spread) -> str:
-    value = number(spread.mean, decimals=measure.decimals)
-    error = "" if spread.standard_error is None else f" ± {number(spread.standard_error, decimals=measure.decimals + 1)}"
+    value = number(spread.mean, measure.decimals)
+    error = "" if spread.standard_error is None else f" ± {number(spread.standard_error, measure.decimals + 1)}"
     return f"{name}, {measure.label}: {value}{error}, n {spread.n}" + (f"; {spread.reason}" if spread.reason else "")
 
 
 def _words(measure: Measure, spread: Spread) -> str:
-    return number(spread.mean, decimals=measure.decimals) + (" *" if spread.reason and spread.mean is not None else "")
+    return number(spread.mean, measure.decimals) + (" *" if spread.reason and spread.mean is not None else "")
 
 
 def _hollow(panels: Sequence[Panel]) -> str:

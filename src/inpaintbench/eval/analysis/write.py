@@ -6,14 +6,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import altair
+
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files, plots
 from inpaintbench.eval.analysis.means import Means
 from inpaintbench.eval.analysis.page import render
-from inpaintbench.workspace import write_atomically
+from inpaintbench.pages import save_chart
+from inpaintbench.workspace import replacing
 
 PAGE = "analysis.html"
-_OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg)|analysis\.json", re.DOTALL)
+_OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg|pdf)|analysis\.json", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -25,13 +28,15 @@ class AnalysisFiles:
     tables: tuple[Path, ...]
     """CSV and Markdown."""
     figures: tuple[Path, ...]
-    """SVG."""
+    """SVG; each is there as PDF too."""
 
 
 def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
-    """Write tables as CSV and Markdown, figures as SVG, and a page that holds them all; equal input gives equal bytes.
+    """Write tables as CSV and Markdown, figures as SVG and PDF, and a page that holds them all.
 
-    An earlier analysis in the folder is replaced; its page goes first and the new one comes last: where it is, it is whole.
+    Equal input gives equal bytes, PDF aside.
+
+    An earlier analysis in the folder is replaced as a whole.
 
     Raises:
         InputError: there is nothing to analyse, or the folder holds something else than an analysis.
@@ -40,14 +45,16 @@ def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
         raise InputError("there is nothing to analyse: no slice has a score")
     if folder.exists() and not (folder.is_dir() and _is_ours(folder)):
         raise InputError(f"{str(folder)!r} holds something else than an analysis; choose another folder")
-    tables, figures = table_files(means), figure_files(means)
-    page = render(means, figures).encode()
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in [folder / PAGE, *folder.iterdir()]:
-        path.unlink(missing_ok=True)
-    for name, data in {**tables, **{name: drawn.encode() for name, drawn in figures.items()}, PAGE: page}.items():
-        write_atomically(folder / name, data)
-    return AnalysisFiles(folder / PAGE, tuple(folder / name for name in tables), tuple(folder / name for name in figures))
+    tables, charts = table_files(means), figure_charts(means)
+    text = render(means, charts)
+    with replacing(folder, what="analysis ") as made:
+        (made / PAGE).write_text(text, encoding="utf-8")
+        for name, data in tables.items():
+            (made / name).write_bytes(data)
+        for name, chart in charts.items():
+            for kind in ("svg", "pdf"):
+                save_chart(chart, made / f"{name}.{kind}")
+    return AnalysisFiles(folder / PAGE, tuple(folder / name for name in tables), tuple(folder / f"{name}.svg" for name in charts))
 
 
 def table_files(means: Means) -> dict[str, bytes]:
@@ -65,12 +72,12 @@ def table_files(means: Means) -> dict[str, bytes]:
     }
 
 
-def figure_files(means: Means) -> dict[str, str]:
-    """Name -> SVG, in the order of the paper; figures of improvement only where an attribute has both slices."""
-    drawn = {"figure_3.svg": plots.methods_figure(means), "figure_4.svg": plots.difficulty_figure(means)}
-    drawn |= {f"improvement-attribute-{_safe(pair.attribute)}.svg": plots.attribute_figure(means, pair) for pair in means.pairs}
+def figure_charts(means: Means) -> dict[str, altair.ConcatChart]:
+    """Name -> chart, in the order of the paper; figures of improvement only where an attribute has both slices."""
+    drawn = {"figure_3": plots.methods_figure(means), "figure_4": plots.difficulty_figure(means)}
+    drawn |= {f"improvement-attribute-{_safe(pair.attribute)}": plots.attribute_figure(means, pair) for pair in means.pairs}
     measures = means.ranked_measures if means.pairs else ()
-    return drawn | {f"improvement-metric-{one.key}.svg": plots.metric_figure(means, one) for one in measures}
+    return drawn | {f"improvement-metric-{one.key}": plots.metric_figure(means, one) for one in measures}
 
 
 def _is_ours(folder: Path) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import altair
+
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import Mark, Panel, chart
 from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
@@ -20,8 +22,9 @@ from inpaintbench.eval.reinpainting.seeded import NORMAL, PATCHES, takes_seed
 from inpaintbench.eval.reinpainting.seeded import seeded as under_seed
 from inpaintbench.eval.reinpainting.setting import Setting, with_patches
 from inpaintbench.eval.reinpainting.step import First, natural
-from inpaintbench.eval.report.labels import PALETTE
-from inpaintbench.eval.report.markup import count, number
+from inpaintbench.pages import save_chart
+from inpaintbench.pages.colours import PALETTE
+from inpaintbench.pages.words import count, number
 from inpaintbench.types import Dataset, Score, item_rng
 from inpaintbench.workspace import write_atomically
 
@@ -206,20 +209,19 @@ def measured_submetrics(rows: Sequence[Score]) -> tuple[list[str], str | None]:
     return known, next((row.reason for row in rows if submetric_of(row.metric) == "lpips" and row.reason), None)
 
 
-def figure(experiment: Experiment) -> str:
-    """The experiment as SVG: a dot for each value (of many, some), the mean with its deviation above."""
+def figure(experiment: Experiment) -> altair.ConcatChart:
+    """The experiment: a dot for each value (of many, some), the mean with its deviation above."""
     marks = []
-    for place, row in enumerate(experiment.rows):
-        colour = PALETTE[place % len(PALETTE)]
+    colours = {row.label: PALETTE[place % len(PALETTE)] for place, row in enumerate(experiment.rows)}
+    for row in experiment.rows:
         shown = row.values[:: max(1, -(-len(row.values) // _MOST_DOTS))]
         words = f"{_words(row.mean)} ± {_words(row.deviation)}"
         told = f"{row.label}: {words}, n {len(row.values)}" + (f", {row.told}" if row.told else "")
-        marks.append(Mark(row.mean, words, colour, row.deviation, tuple((one, colour) for one in shown), told))
+        marks.append(Mark(row.mean, words, colours[row.label], row.deviation, tuple((one, row.label) for one in shown), told))
     panel = Panel(experiment.submetric.upper(), experiment.submetric.upper(), tuple(marks), bars=False)
     notes = [f"{row.label}: {row.told}." for row in experiment.rows if row.told]
-    subtitle = f"{experiment.told} Whiskers: standard deviation."
-    rows = [row.label for row in experiment.rows]
-    return chart(title=experiment.title, subtitle=subtitle, rows=rows, panels=[panel], notes=notes)
+    sentences = [f"{experiment.told} Whiskers: standard deviation.", *notes]
+    return chart(title=experiment.title, sentences=sentences, rows=list(colours), panels=[panel], legend=list(colours.items()))
 
 
 def table(experiment: Experiment) -> tuple[list[str], list[list[str]]]:
@@ -236,9 +238,7 @@ def write(folder: Path, experiment: Experiment) -> Path:
     writer.writerow(["experiment", "submetric", "row", "value"])
     writer.writerows([experiment.name, experiment.submetric, row.label, value] for row in experiment.rows for value in row.values)
     write_atomically(folder / f"stability_{experiment.name}.csv", sink.getvalue().encode())
-    path = folder / f"stability_{experiment.name}.svg"
-    write_atomically(path, figure(experiment).encode())
-    return path
+    return save_chart(figure(experiment), folder / f"stability_{experiment.name}.svg")
 
 
 def _values(rows: Sequence[Score], objective: str, submetric: str) -> list[float]:
@@ -275,4 +275,4 @@ def _seeded(setting: Setting, number: int) -> Setting:
 
 
 def _words(value: float | None) -> str:
-    return number(value, decimals=4)
+    return number(value, 4)
