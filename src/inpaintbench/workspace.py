@@ -199,8 +199,8 @@ class Workspace:
         return self.path / "tables" / table / f"{step}.parquet"
 
     def steps(self, table: str) -> list[str]:
-        """The steps that wrote to ``table``, by name."""
-        return sorted(path.stem for path in (self.path / "tables" / table).glob("*.parquet"))
+        """The steps that wrote to ``table``, in the order of their files: `a.b.parquet` comes before `a.parquet`."""
+        return [path.stem for path in sorted((self.path / "tables" / table).glob("*.parquet"))]
 
     def ledger(self, step: str) -> Ledger:
         """The ledger of ``step``."""
