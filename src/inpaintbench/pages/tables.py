@@ -14,6 +14,8 @@ class Column:
     label: str
     numeric: bool = False
     """Stands to the right."""
+    wide: bool = False
+    """Holds sentences, and keeps room for them where the window is narrow."""
     sorts: bool = False
     """A click on its head sorts the rows by it."""
     group: str = ""

@@ -11,7 +11,7 @@ from inpaintbench.eval.alignment.matching import differences, matched, matches, 
 from inpaintbench.eval.alignment.measured import Measured
 from inpaintbench.eval.alignment.votes import Votes
 from inpaintbench.eval.comparing import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
-from inpaintbench.eval.report.markup import count
+from inpaintbench.pages.words import count
 
 EVERYTHING = "all items"
 LEVEL = 0.05

@@ -1,24 +1,28 @@
-"""Figures of one dimension as standalone SVG: matching rates with their ceiling, and win ratios of people and metrics."""
+"""Figures of one dimension: matching rates with their ceiling, and win ratios of people and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import altair
+
 from inpaintbench.eval.alignment.align import Dimension, Line
-from inpaintbench.eval.alignment.bootstrap import Estimate
 from inpaintbench.eval.alignment.win_ratios import Point
 from inpaintbench.eval.alignment.words import correlation_words, rate_words
-from inpaintbench.eval.analysis import svg
-from inpaintbench.eval.analysis.svg import line, text
-from inpaintbench.eval.report.labels import method_colours, metric_label, quantity_label
-from inpaintbench.eval.report.markup import count
+from inpaintbench.eval.analysis.chart import colours, titled
+from inpaintbench.eval.report.labels import metric_label, quantity_label
 from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.pages import method_styles
+from inpaintbench.pages.words import count
 
-_MARGIN, _ROW, _PLOT = 20, 40, 340
-_SIDE, _GAP, _ACROSS, _INSET = 210, 44, 4, 14
-"""Pixels: side of a scatter plot, space between them, how many side by side, and space between its sides and 0 or 1."""
-_RATE, _DECIDED = "#0072B2", "#E69F00"
-_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_ROW, _PLOT, _SIDE, _ACROSS = 40, 340, 210, 4
+"""Pixels: height of a row, width of its plot, side of a scatter plot; and how many of these stand side by side."""
+_INSET = 0.08
+"""Ratios between the sides of a scatter plot and 0 or 1."""
+_ASIDE = 0.045
+"""Most ratios that the points of neighbouring methods are apart."""
+_KINDS = (("all answers", "#0072B2", -6), ("preferences alone", "#E69F00", 7))
+"""What is counted, its colour, and its pixels below the middle of its row."""
 
 
 def label_of(metric: str) -> str:
@@ -27,118 +31,99 @@ def label_of(metric: str) -> str:
     return quantity_label(Quantity(name, region)) if region else metric_label(name)
 
 
-def rates_figure(dimension: Dimension) -> str:
+def rates_figure(dimension: Dimension) -> altair.LayerChart | altair.FacetChart:
     """Matching rate of each metric with its interval, over all answers and over preferences alone, beside the ceilings."""
     lines = _ranked(dimension.lines)
-    names = max(svg.width_of(svg.shorten(label_of(one.metric)), size=12.5) for one in lines) + 16
-    words = max(svg.width_of(rate_words(one.matched.rate), size=11) for one in lines) + 20
-    left, width = _MARGIN + names, _MARGIN * 2 + names + _PLOT + words
-    parts = [text(_MARGIN, _MARGIN + 14, f"Matching rates: {dimension.name}", size=17, bold=True)]
-    entries = [("all answers", _RATE), ("preferences alone", _DECIDED)]
-    top = _MARGIN + 36.0
-    if dimension.ceiling and dimension.ceiling.rater_against_others.value is not None:
-        told = "Dashed lines: how often a rater says what most of the others say."
-        drawn, height = svg.sentence(told, x=_MARGIN, y=top, width=width - 2 * _MARGIN)
-        parts, top = parts + drawn, top + height
-    drawn, height = svg.legend(entries, x=_MARGIN, y=top + 2, width=width - 2 * _MARGIN)
-    parts, top = parts + drawn, top + height + 2
-    base = top + _ROW * len(lines)
-    for tick in _TICKS:
-        parts.append(line(left + tick * _PLOT, top - 6, left + tick * _PLOT, base, colour=svg.GRID))
-        parts.append(text(left + tick * _PLOT, base + 16, f"{tick:.0%}", size=11, colour=svg.SOFT, anchor="middle"))
-    parts += _ceilings(dimension, left, top, base)
-    for index, one in enumerate(lines):
-        parts.append(svg.told(_told(one), *_rate_row(one, left, top + _ROW * (index + 0.5))))
-    return svg.document(parts, width=width, height=base + 34, label=f"Matching rates under {dimension.name}")
+    labels = [label_of(one.metric) for one in lines]
+    data = [row for one in lines for row in _rates(one)]
+    data += [{"metric": label_of(one.metric), "words": rate_words(one.matched.rate)} for one in lines]
+    ceilings = list(_ceilings(dimension))
+    axis = altair.Axis(format="%", tickCount=5, labelFlush=False, grid=True, ticks=False, domain=False)
+    x = altair.X("rate:Q", title=None, scale=altair.Scale(domain=[0, 1]), axis=axis)
+    names = altair.Axis(ticks=False, domain=False, labelColor="var(--ink)")
+    y = altair.Y("metric:N", title=None, scale=altair.Scale(domain=labels), axis=names)
+    colour, told = colours([(name, of) for name, of, _ in _KINDS]), altair.Description("told:N")
+    layers: list[altair.Chart] = []
+    for name, _, down in _KINDS:
+        of = altair.Chart().transform_filter(f"datum.name == '{name}' && !datum.ceiling")
+        whisker = of.mark_rule(strokeWidth=2.2, yOffset=down, aria=False)
+        layers.append(whisker.encode(altair.X("low:Q"), y, colour, x2="high:Q"))
+        for filled, when in ((True, "!datum.few"), (False, "datum.few")):
+            dot = of.transform_filter(when).mark_point(size=80, filled=filled, strokeWidth=2, opacity=1, yOffset=down)
+            layers.append(dot.encode(x, y, colour, description=told))
+    dashed = altair.Chart().transform_filter("datum.ceiling").mark_rule(strokeDash=[4, 3], strokeWidth=1.6)
+    words = altair.Chart().transform_filter("datum.words").mark_text(align="left", color="var(--soft)", aria=False)
+    layers += [dashed.encode(x, colour, description=told), words.encode(y, x=altair.value(_PLOT + 14), text="words:N")]
+    told_of_lines = ["Dashed lines: how often a rater says what most of the others say."] if ceilings else []
+    title = titled(f"Matching rates: {dimension.name}", told_of_lines, width=_PLOT + 300)
+    whole = altair.layer(*layers, data=altair.InlineData(values=[*data, *ceilings]), title=title)
+    return whole.properties(width=_PLOT, height=_ROW * len(lines))
 
 
 def _ranked(lines: Sequence[Line]) -> list[Line]:
     return sorted(lines, key=lambda one: (one.matched.rate.value is None, -(one.matched.rate.value or 0.0), one.metric))
 
 
-def _ceilings(dimension: Dimension, left: float, top: float, base: float) -> Iterator[str]:
-    if dimension.ceiling is None:
-        return
-    both = ((dimension.ceiling.rater_against_others, _RATE), (dimension.ceiling.decided_against_others, _DECIDED))
-    for one, colour in both:
-        if one.value is not None:
-            x = left + one.value * _PLOT
-            dashes = f'stroke="{colour}" stroke-width="1.6" stroke-dasharray="4 3"'
-            told = f"a rater against the others: {rate_words(one)}"
-            yield svg.told(told, f'<line x1="{x:.6g}" y1="{top - 6:.6g}" x2="{x:.6g}" y2="{base:.6g}" {dashes}/>')
-
-
-def _rate_row(one: Line, left: float, y: float) -> Iterator[str]:
-    yield text(left - 10, y + 4, svg.shorten(label_of(one.metric)), size=12.5, anchor="end")
-    for estimate, colour, at in ((one.matched.rate, _RATE, y - 6), (one.matched.decided, _DECIDED, y + 7)):
-        yield from _whisker(estimate, colour, left, at)
-    yield text(left + _PLOT + 14, y + 4, rate_words(one.matched.rate), size=11, colour=svg.SOFT)
-
-
-def _whisker(estimate: Estimate, colour: str, left: float, y: float) -> Iterator[str]:
-    if estimate.low is not None and estimate.high is not None:
-        yield line(left + estimate.low * _PLOT, y, left + estimate.high * _PLOT, y, colour=colour, width=2.2)
-    if estimate.value is not None:
-        look = f'fill="none" stroke="{colour}" stroke-width="2"' if estimate.few else f'fill="{colour}"'
-        yield f'<circle cx="{left + estimate.value * _PLOT:.6g}" cy="{y:.6g}" r="4.6" {look}/>'
-
-
-def _told(one: Line) -> str:
-    return (
+def _rates(one: Line) -> Iterator[dict[str, object]]:
+    told = (
         f"{label_of(one.metric)}: all answers {rate_words(one.matched.rate)}, preferences alone "
         f"{rate_words(one.matched.decided)}, n {one.matched.rate.n}"
     )
+    for (name, _, _), estimate in zip(_KINDS, (one.matched.rate, one.matched.decided), strict=True):
+        if estimate.value is not None:
+            rates = {"rate": estimate.value, "low": estimate.low, "high": estimate.high, "few": estimate.few}
+            yield {"metric": label_of(one.metric), "name": name, "told": told, **rates}
 
 
-def scatter_figure(dimension: Dimension) -> str:
+def _ceilings(dimension: Dimension) -> Iterator[dict[str, object]]:
+    if dimension.ceiling is None:
+        return
+    both = (dimension.ceiling.rater_against_others, dimension.ceiling.decided_against_others)
+    for (name, _, _), one in zip(_KINDS, both, strict=True):
+        if one.value is not None:
+            yield {"ceiling": True, "name": name, "rate": one.value, "told": f"a rater against the others: {rate_words(one)}"}
+
+
+def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
     """Win ratio of every method on every item, by the metric across and by people upwards; a plot for each metric."""
     lines = [one for one in _ranked(dimension.lines) if one.points]
     methods = sorted({point.method for one in lines for point in one.points})
-    colours = method_colours(methods)
-    across = max(1, min(_ACROSS, len(lines)))
-    width = 2 * _MARGIN + 30 + across * (_SIDE + _GAP) - _GAP
-    parts = [text(_MARGIN, _MARGIN + 14, f"Win ratios: {dimension.name}", size=17, bold=True)]
-    told = "A dot for each method and item, those of each method moved a little aside. Across: the metric. Upwards: people."
-    drawn, height = svg.sentence(told, x=_MARGIN, y=_MARGIN + 36, width=width - 2 * _MARGIN)
-    parts, top = parts + drawn, _MARGIN + 36 + height
-    drawn, height = svg.legend(list(colours.items()), x=_MARGIN, y=top + 2, width=width - 2 * _MARGIN)
-    parts, top = parts + drawn, top + height + 8
-    tall = _SIDE + 78
-    for index, one in enumerate(lines):
-        down, right = divmod(index, across)
-        x, y = _MARGIN + 30 + right * (_SIDE + _GAP), top + down * tall
-        parts.append(f'<g transform="translate({x:g} {y:g})">{"".join(_plot(one, methods, colours))}</g>')
-    height = top + tall * -(-len(lines) // across)
-    return svg.document(parts, width=width, height=height, label=f"Win ratios under {dimension.name}")
+    data = [
+        {"metric": one.metric, "name": point.method, "told": _told(point), "people": point.people,
+         "across": point.metric + _aside(methods, point.method)}
+        for one in lines for point in one.points
+    ]  # fmt: skip
+    scale = altair.Scale(domain=[-_INSET, 1 + _INSET], nice=False)
+    axis = altair.Axis(values=[0, 0.5, 1], grid=True, ticks=False, domain=False)
+    colour = colours([(name, look.colour) for name, look in method_styles(methods).items()])
+    plots = []
+    for one in lines:
+        line = altair.Chart(altair.InlineData(values=[{"across": 0, "people": 0}, {"across": 1, "people": 1}]))
+        points = altair.Chart().transform_filter(altair.FieldEqualPredicate(field="metric", equal=one.metric))
+        heading = altair.TitleParams(
+            label_of(one.metric), subtitle=f"Spearman {correlation_words(one.correlations['spearman'])}", fontSize=13, offset=8
+        )
+        x, y = altair.X("across:Q", title=None, scale=scale, axis=axis), altair.Y("people:Q", title=None, scale=scale, axis=axis)
+        drawn = (
+            line.mark_line(color="var(--strong-line)", strokeWidth=1, aria=False).encode(x, y),
+            points.mark_circle(size=50, opacity=0.75).encode(x, y, colour, description="told:N"),
+        )
+        plots.append(altair.layer(*drawn, title=heading).properties(width=_SIDE, height=_SIDE))
+    across = min(_ACROSS, len(plots))
+    title = titled(
+        f"Win ratios: {dimension.name}",
+        ["A dot for each method and item, those of each method moved a little aside. Across: the metric. Upwards: people."],
+        width=across * (_SIDE + 40),
+    )
+    return altair.concat(*plots, data=altair.InlineData(values=data), columns=across, title=title)
 
 
-def _plot(one: Line, methods: Sequence[str], colours: dict[str, str]) -> Iterator[str]:
-    yield text(0, 12, svg.shorten(label_of(one.metric)), size=13, bold=True)
-    spearman = one.correlations["spearman"]
-    yield text(0, 29, f"Spearman {correlation_words(spearman)}", size=11, colour=svg.SOFT)
-    top = 42
-    for tick in _TICKS:
-        yield line(_along(tick), top, _along(tick), top + _SIDE, colour=svg.GRID)
-        yield line(0, top + _along(tick), _SIDE, top + _along(tick), colour=svg.GRID)
-    for tick in (0.0, 0.5, 1.0):
-        yield text(_along(tick), top + _SIDE + 15, f"{tick:g}", size=11, colour=svg.SOFT, anchor="middle")
-        yield text(-7, top + _along(1 - tick) + 4, f"{tick:g}", size=11, colour=svg.SOFT, anchor="end")
-    yield line(_along(0), top + _along(1), _along(1), top + _along(0), colour=svg.BASE)
-    for x, y, point in _spread(one, methods):
-        told = f"{point.method} on {point.item}: people {point.people:.2f}, metric {point.metric:.2f}, "
-        told += count(point.answers, "answer")
-        fill = f'fill="{colours[point.method]}" fill-opacity="0.75"'
-        yield svg.told(told, f'<circle cx="{x:.6g}" cy="{top + y:.6g}" r="4" {fill}/>')
+def _told(point: Point) -> str:
+    return (
+        f"{point.method} on {point.item}: people {point.people:.2f}, metric {point.metric:.2f}, {count(point.answers, 'answer')}"
+    )
 
 
-def _along(ratio: float) -> float:
-    """Place of a ratio on a side of a plot, in pixels."""
-    return _INSET + ratio * (_SIDE - 2 * _INSET)
-
-
-def _spread(one: Line, methods: Sequence[str]) -> Iterator[tuple[float, float, Point]]:
-    """Places of the points in pixels, each method a little beside the others."""
-    middle = (len(methods) - 1) / 2
-    for point in one.points:
-        aside = (methods.index(point.method) - middle) * min(9.0, 24 / max(1, len(methods)))
-        yield _along(point.metric) + aside, _along(1 - point.people), point
+def _aside(methods: Sequence[str], method: str) -> float:
+    """How far the points of a method are moved to the right, so that equal ratios of several stay apart."""
+    return (methods.index(method) - (len(methods) - 1) / 2) * min(_ASIDE, 0.13 / len(methods))

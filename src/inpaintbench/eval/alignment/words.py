@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from inpaintbench.eval.alignment.align import Dimension
 from inpaintbench.eval.alignment.bootstrap import Estimate
-from inpaintbench.eval.report.markup import count, number
+from inpaintbench.pages.words import count, number
 
 
 def share(value: float | None) -> str:
     """A share in per cent with one decimal, or a dash."""
-    return "–" if value is None else f"{number(100 * value, decimals=1)} %"
+    return "–" if value is None else f"{number(100 * value, 1)} %"
 
 
 def rate_words(one: Estimate) -> str:
@@ -21,19 +21,19 @@ def rate_interval(one: Estimate) -> str:
     """`` (88.1 to 95.4)``, or nothing."""
     if one.low is None or one.high is None:
         return ""
-    return f" ({number(100 * one.low, decimals=1)} to {number(100 * one.high, decimals=1)})"
+    return f" ({number(100 * one.low, 1)} to {number(100 * one.high, 1)})"
 
 
 def correlation_words(one: Estimate) -> str:
     """``0.93 (0.81 to 0.97)``."""
-    return number(one.value, decimals=2) + correlation_interval(one)
+    return number(one.value, 2) + correlation_interval(one)
 
 
 def correlation_interval(one: Estimate) -> str:
     """`` (0.81 to 0.97)``, or nothing."""
     if one.low is None or one.high is None:
         return ""
-    return f" ({number(one.low, decimals=2)} to {number(one.high, decimals=2)})"
+    return f" ({number(one.low, 2)} to {number(one.high, 2)})"
 
 
 def asked(dimension: Dimension) -> str:
