@@ -17,7 +17,17 @@ from inpaintbench.view import ItemView
 KINDS = {
     "inpaintbench.curation.sources": (
         "SOURCES",
-        {"base", "virtual_camera", "moving_water", "photographs", "figure", "figure_paint", "figure_pose", "text_files"},
+        {
+            "base",
+            "contract",
+            "virtual_camera",
+            "moving_water",
+            "photographs",
+            "figure",
+            "figure_paint",
+            "figure_pose",
+            "text_files",
+        },
     ),
     "inpaintbench.curation.fetching": (
         "FETCHERS",
@@ -38,20 +48,30 @@ KINDS = {
         },
     ),
     "inpaintbench.curation.poses": ("POSE_READERS", {"base", "crops", "json_file", "matlab", "matlab_child"}),
-    "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),
-    "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base", "geometry"}),
+    "inpaintbench.curation.splitters": ("SPLITTERS", {"base", "contract"}),
+    "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base", "contract", "geometry"}),
     "inpaintbench.curation.attributes": (
         "ATTRIBUTES",
-        {"alignment_support", "base", "motion_camera", "motion_field", "sampling"},
+        {"alignment_support", "base", "contract", "motion_camera", "motion_field", "sampling"},
     ),
     "inpaintbench.masks.generators": (
         "GENERATORS",
-        {"base", "blob_motion", "blob_presets", "blob_raster", "arguments", "brush_presets", "brush_shapes", "motion"},
+        {
+            "base",
+            "contract",
+            "blob_motion",
+            "blob_presets",
+            "blob_raster",
+            "arguments",
+            "brush_presets",
+            "brush_shapes",
+            "motion",
+        },
     ),
-    "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert", "pictures", "readme"}),
+    "inpaintbench.export.layouts": ("LAYOUTS", {"base", "contract", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base", "contract"}),
-    "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans"}),
-    "inpaintbench.eval.metrics": ("METRICS", {"base", "bases"}),
+    "inpaintbench.eval.methods": ("METHODS", {"base", "contract", "text_spans"}),
+    "inpaintbench.eval.metrics": ("METRICS", {"base", "contract", "bases"}),
 }
 
 

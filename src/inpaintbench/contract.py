@@ -7,9 +7,13 @@ what it checks and raises ``ContractError`` where the leaf does something else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import cv2
+import numpy as np
 
 from inpaintbench.errors import InpaintBenchError
+from inpaintbench.types import Frames, Hole
 
 Check = Callable[[Any], None]
 
@@ -18,31 +22,41 @@ class ContractError(InpaintBenchError):
     """A leaf does not do what every leaf of its kind has to do; the text says what it did."""
 
 
+class NotChecked(Exception):
+    """A check is not about this leaf, or lacks what it needs, such as weights; the text says why."""
+
+
+class Outcome(NamedTuple):
+    """What one check found."""
+
+    check: str
+    """What it looks for, in words."""
+    fault: str | None = None
+    """What the leaf does instead."""
+    skipped: str | None = None
+    """Why it was not looked at."""
+
+
 def require(kept: object, told: str) -> None:
     """Raise ``ContractError`` with the text ``told`` unless ``kept`` is true."""
     if not kept:
         raise ContractError(told)
 
 
-def words_of(check: Check) -> str:
-    """What is checked, in words: the function's name."""
-    return check.__name__.replace("_", " ")
-
-
-def outcomes(checks: Sequence[Check], leaf: object) -> Iterator[tuple[str, str | None]]:
-    """What each check looks for, with what was wrong, or None.
-
-    A leaf that raises something that its kind does not allow for is wrong too: no exception of a leaf ends the checks.
-    """
+def outcomes(checks: Sequence[Check], leaf: object) -> Iterator[Outcome]:
+    """What each check finds of ``leaf``; no exception of the leaf's ends them, as one that its kind does not allow is a fault."""
     for check in checks:
+        what = check.__name__.replace("_", " ")
         try:
             check(leaf)
         except ContractError as error:
-            yield words_of(check), str(error)
+            yield Outcome(what, fault=str(error))
+        except NotChecked as error:
+            yield Outcome(what, skipped=str(error))
         except Exception as error:
-            yield words_of(check), f"{type(error).__name__}: {error}"
+            yield Outcome(what, fault=f"{type(error).__name__}: {error}")
         else:
-            yield words_of(check), None
+            yield Outcome(what)
 
 
 def states_its_facts(leaf: Any, *facts: str) -> None:
@@ -51,3 +65,33 @@ def states_its_facts(leaf: Any, *facts: str) -> None:
         require(getattr(leaf, fact, None), f"it has no {fact}")
     for fact in facts:
         require(hasattr(leaf, fact), f"it does not state {fact}")
+
+
+def moving_texture(frames: int, *, height: int, width: int, pixels_per_frame: int = 2) -> Frames:
+    """``uint8[T, H, W, 3]``: a smooth random texture that slides to the left by whole pixels."""
+    shape = (height, width + frames * pixels_per_frame, 3)
+    noise = cv2.GaussianBlur(np.random.default_rng(0).integers(0, 256, shape).astype(np.float32), (0, 0), 2)
+    texture = np.clip(128 + 6 * (noise - 127.5), 0, 255).astype(np.uint8)
+    return np.stack([texture[:, index * pixels_per_frame :][:, :width] for index in range(frames)])
+
+
+def noisy(frames: Frames, *, amplitude: int) -> Frames:
+    """``frames`` with evenly distributed noise of at most ``amplitude`` levels, the same for the same shape."""
+    noise = np.random.default_rng(1).integers(-amplitude, amplitude + 1, frames.shape)
+    disturbed: Frames = np.clip(frames + noise, 0, 255).astype(np.uint8)
+    return disturbed
+
+
+def wandering_hole(frames: int, *, height: int, width: int) -> Hole:
+    """``bool[T, H, W]``: a rectangle that moves by a pixel a frame, and one that stays at the edge of the frame."""
+    hole = np.zeros((frames, height, width), np.bool_)
+    for index in range(frames):
+        hole[index, height // 4 + index % 8 : height // 2 + index % 8, width // 3 : width // 2] = True
+    hole[:, -height // 6 :, : width // 6] = True
+    return hole
+
+
+def read_only(*arrays: Any) -> None:
+    """A leaf that writes into what it is given raises instead."""
+    for array in arrays:
+        array.flags.writeable = False
