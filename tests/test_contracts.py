@@ -15,6 +15,7 @@ from tiny_networks import add_tiny_clip
 
 from inpaintbench.catalogue import Catalogue, attribute_at
 from inpaintbench.cli.leaf import CATALOGUES
+from inpaintbench.compute import Shared
 from inpaintbench.contract import Check, outcomes
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.contract import CHECKS as OF_ATTRIBUTES
@@ -27,7 +28,6 @@ from inpaintbench.eval.metrics import contract as contract_of_metrics
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.contract import CHECKS as OF_GENERATORS
-from inpaintbench.sharing import Shared
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
