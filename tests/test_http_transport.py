@@ -6,7 +6,7 @@ import ipaddress
 
 import pytest
 
-from inpaintbench.http_transport import why_not_public
+from inpaintbench.http_transport import non_public_reason
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "2606:2800:21f:cb07::1", "64:ff9b::808:808", "::ffff:8.8.8.8", "2002:808:808::1"]
 NOT_PUBLIC = {
@@ -24,9 +24,9 @@ NOT_PUBLIC = {
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_public_addresses_may_be_asked(address: str) -> None:
-    assert why_not_public(ipaddress.ip_address(address)) is None
+    assert non_public_reason(ipaddress.ip_address(address)) is None
 
 
 @pytest.mark.parametrize(("address", "kind"), NOT_PUBLIC.items())
 def test_all_others_are_named(address: str, kind: str) -> None:
-    assert kind in (why_not_public(ipaddress.ip_address(address)) or "")
+    assert kind in (non_public_reason(ipaddress.ip_address(address)) or "")

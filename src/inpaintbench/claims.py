@@ -1,4 +1,4 @@
-"""What so many sources can bear: how few bear no claim at all, and the standard error of leaving each out in turn.
+"""Uncertainty of means over items that cluster by source: standard errors, intervals, and the fewest sources for either.
 
 Items of one source resemble each other: clips cut from one video, prints of one finger. Only sources are independent, so the
 number of sources, not that of items, says how sure anybody can be.
@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+# With five even the clearest difference has a sign-flip p of 2 / 2^5 = 0.0625, so that nothing could be told from chance;
+# `bench/intervals.py` measures what intervals hold from six on.
 ENOUGH_SOURCES = 6
-"""With five even the clearest difference has a sign-flip p of 2 / 2^5 = 0.0625, so that nothing could be told from chance;
-`bench/intervals.py` measures what intervals hold from six on."""
 
 
 def too_few(n_sources: int) -> str | None:
-    """Why items of so few sources bear no interval, rank or lead, one clause; None where they bear them.
+    """Reason, one clause, against an interval, rank or lead from so few independent sources; None where there are enough.
 
-    Everything that says more than a number asks this: intervals, standard errors, ranks, best marks, tests and findings.
+    Gate of everything beyond the number itself: intervals, standard errors, ranks, best marks, tests and findings.
 
     Args:
-        n_sources: of the items that a number rests on.
+        n_sources: number of sources of the items that a number rests on.
     """
     if n_sources >= ENOUGH_SOURCES:
         return None
@@ -39,36 +39,36 @@ def jackknife_error(without_each: Sequence[float]) -> float:
 
 @lru_cache(maxsize=256)
 def students_t(level: float, degrees: float) -> float:
-    """Half the width of a two-sided interval, in standard errors.
+    """Quantile of Student's t: half the width of a two-sided interval, in standard errors.
 
     Args:
-        level: 0..1, such as 0.95.
-        degrees: of freedom, above 0; need not be whole.
+        level: confidence level, 0..1, e.g. 0.95.
+        degrees: degrees of freedom, above 0; need not be whole.
     """
     from scipy.special import stdtrit  # a third of a second of importing that commands without intervals should not wait for
 
     return float(stdtrit(degrees, (1 + level) / 2))
 
 
-class Estimated(NamedTuple):
-    """A number with its interval."""
+class Estimate(NamedTuple):
+    """Estimate with its confidence interval."""
 
     value: float
     low: float | None
     high: float | None
     n: int
-    """Items, tasks or answers that the number is of."""
+    """Number of items, tasks or answers."""
     n_sources: int
     reason: str | None
     """Why there is no interval; None when there is one."""
 
 
 def clustered_mean(values: Sequence[float], sources: Sequence[str]) -> tuple[float, float | None, int]:
-    """Mean of at least one value, its standard error where sources are drawn (None for ``too_few``), and how many there are.
+    """Mean, its cluster-robust standard error (None for ``too_few`` sources), and the number of sources.
 
     Args:
-        values: one an item.
-        sources: of each item.
+        values: one per item, at least one.
+        sources: source of each item.
     """
     mean = math.fsum(values) / len(values)
     sums: dict[str, float] = defaultdict(float)
@@ -81,23 +81,23 @@ def clustered_mean(values: Sequence[float], sources: Sequence[str]) -> tuple[flo
     return mean, math.sqrt(variance), count
 
 
-def share_interval(values: Sequence[float], sources: Sequence[str], *, level: float = 0.95) -> Estimated:
-    """A share with the interval of Wilson (1927), for as many independent items as would spread like these sources do.
+def share_interval(values: Sequence[float], sources: Sequence[str], *, level: float = 0.95) -> Estimate:
+    """Proportion with Wilson's score interval (1927), at the effective sample size given by the spread between sources.
 
     The quantile is that of Student's t with one degree of freedom less than there are sources.
 
     Args:
-        values: 0..1, one an item: 1 where it counts in, 0 where it does not. At least one.
-        sources: of each item.
-        level: of the interval, 0..1.
+        values: 0..1, one per item, at least one: 1 = counts, 0 = does not.
+        sources: source of each item.
+        level: confidence level of the interval, 0..1.
     """
     share, error, count = clustered_mean(values, sources)
     if error is None:
-        return Estimated(share, None, None, len(values), count, too_few(count))
+        return Estimate(share, None, None, len(values), count, too_few(count))
     quantile = students_t(level, count - 1)
-    # Where every item agrees the spread says nothing; the sources are the independent ones then.
-    independent = share * (1 - share) / error**2 if error > 0 else count
-    shrink = 1 + quantile**2 / independent
-    middle = (share + quantile**2 / (2 * independent)) / shrink
-    reach = quantile / shrink * math.sqrt(share * (1 - share) / independent + quantile**2 / (4 * independent**2))
-    return Estimated(share, max(0.0, middle - reach), min(1.0, middle + reach), len(values), count, None)
+    # Where all items agree the spread is 0 and says nothing of the sample size; then each source counts as one observation.
+    effective_n = share * (1 - share) / error**2 if error > 0 else count
+    shrinkage = 1 + quantile**2 / effective_n
+    centre = (share + quantile**2 / (2 * effective_n)) / shrinkage
+    half_width = quantile / shrinkage * math.sqrt(share * (1 - share) / effective_n + quantile**2 / (4 * effective_n**2))
+    return Estimate(share, max(0.0, centre - half_width), min(1.0, centre + half_width), len(values), count, None)

@@ -1,4 +1,4 @@
-"""One file from a network to a path: resumed, limited in bytes and time, hashed on the way, tried again where that can help."""
+"""Download of one file over HTTP: resumable, limited in bytes and time, hashed while streaming, with retries."""
 
 from __future__ import annotations
 
@@ -16,24 +16,37 @@ from time import monotonic
 import httpx2
 
 from inpaintbench.errors import Rejected
-from inpaintbench.http_client import Limits, Passing, Visit, answer, ask, date, refuse_errors, with_tries, without_query
+from inpaintbench.http_client import (
+    Limits,
+    TransientError,
+    Visit,
+    ask,
+    date,
+    open_response,
+    raise_for_status,
+    retry,
+    without_query,
+)
 
 __all__ = ["Limits", "Received", "ask", "download", "forget", "safe_name", "utc_now", "without_query"]
 
-_HASHED_BYTES = 1 << 22
-_CLOCK = timedelta(seconds=60)  # RFC 9110, 8.8.2.2: a time of change this near to the answer's does not identify a file
+_HASH_BLOCK_BYTES = 1 << 22
+# RFC 9110, 8.8.2.2: a `Last-Modified` this close to the response's `Date` does not identify a file.
+_STRONG_AGE = timedelta(seconds=60)
+# Leaves room, within the 255 bytes of a file name, for a hash and suffixes such as `.part.json`.
 _LONGEST_NAME = 100
+# `Content-Range`: first byte and whole length.
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 
 @dataclass(frozen=True)
 class Received:
-    """What came of a download."""
+    """Facts of a completed download."""
 
     final_url: str
-    """After redirects, without its query."""
+    """Address after redirects, without its query."""
     http_status: int | None
-    """None where it came by another way than HTTP."""
+    """None where the file was not transferred over HTTP."""
     tries: int
     bytes: int
     sha256: str
@@ -44,117 +57,119 @@ class Received:
 
 
 @dataclass(frozen=True)
-class _File:
-    """What upstream says of the file whose beginning lies in the part file."""
+class _RemoteFile:
+    """Headers of the remote file that the part file is the beginning of."""
 
     validator: str | None = None
-    """ETag or time of change that identifies its bytes; None where nothing does, so that it cannot be resumed."""
+    """Strong ETag or ``Last-Modified``; None where neither identifies the bytes, so that the download cannot be resumed."""
     length: int | None = None
     etag: str | None = None
     media_type: str | None = None
 
 
 def download(url: str, part: Path, *, limits: Limits, headers: Mapping[str, str] = {}) -> Received:
-    """Bring ``url`` to ``part``, going on from what lies there, and sync it to disk.
+    """Download ``url`` to ``part``, resuming from the bytes that lie there, and sync the file to disk.
 
-    ``<part>.json`` holds what identifies the file upstream. Both stay when the process ends early, so that the next call asks
-    for the rest only (``Range`` with ``If-Range``); they are begun anew when upstream has another file by then.
+    ``<part>.json`` holds the headers that identify the remote file. Both stay when the process ends early, so that the next call
+    requests only the remaining bytes (``Range`` with ``If-Range``); both are replaced when the remote file has changed.
 
     Args:
-        url: what to fetch; its query and password are in no error.
-        part: where the file goes.
+        url: address; its query and password appear in no error.
+        part: path of the file.
         limits: on bytes, time, tries, schemes and addresses.
-        headers: for the host of ``url`` alone, not for hosts that it redirects to.
+        headers: sent to the host of ``url`` alone, not to hosts that it redirects to.
 
     Raises:
-        Gone: the server says so (HTTP 404 or 410).
+        Gone: HTTP 404 or 410.
         Rejected: refused by the server, or by the limits, schemes and addresses.
-        NetworkError: no answer, an overloaded server, or a body cut short, at every try.
-        OSError: it cannot be written.
+        NetworkError: no response, an overloaded server, or a body cut short, at every try.
+        OSError: the file cannot be written.
     """
     visit = Visit(url, limits, headers)
     part.parent.mkdir(parents=True, exist_ok=True)
-    return with_tries(visit, lambda: _attempt(visit, part))
+    return retry(visit, lambda: _attempt(visit, part))
 
 
 def _attempt(visit: Visit, part: Path) -> Received:
-    """Fetch what is missing of the file, once."""
-    had, known = _left_by_earlier_tries(part)
-    more = {"Range": f"bytes={had}-", "If-Range": known.validator} if had and known.validator else {}
+    """Request the missing bytes of the file, once."""
+    had, known = _read_partial(part)
+    range_headers = {"Range": f"bytes={had}-", "If-Range": known.validator} if had and known.validator else {}
     digest = hashlib.sha256()
-    with answer(visit, "GET", more) as (response, url):
-        if response.status_code == 416 and more:
+    with open_response(visit, "GET", range_headers) as (response, url):
+        if response.status_code == 416 and range_headers:  # range not satisfiable: there are no bytes beyond those we have
             if _begin_and_length(response)[1] != had:
-                _begin_anew(part, None)
-                raise Passing("the server no longer has what was begun")
+                _restart(part, None)
+                raise TransientError("the server no longer has what was begun")
         else:
-            refuse_errors(visit, response)
+            raise_for_status(visit, response)
             if response.status_code == 206:
-                _check_continued(response, part, had=had if more else None, known=known)
+                _check_continued(response, part, had=had if range_headers else None, known=known)
             else:
-                had, known = 0, _described(response)
-                _begin_anew(part, known)
-        _hash_begun(part, digest, had)
+                had, known = 0, _remote_file(response)
+                _restart(part, known)
+        _hash_part(part, digest, had)
         size = had if response.status_code == 416 else _stream(visit, response, part, digest, had=had, length=known.length)
         if known.length is not None and size != known.length:
-            raise Passing(f"the body was cut short: {size} of {known.length} bytes")
+            raise TransientError(f"the body was cut short: {size} of {known.length} bytes")
         return Received(
             final_url=without_query(url), http_status=int(response.status_code), tries=visit.tries, bytes=size,
             sha256=digest.hexdigest(), etag=known.etag, media_type=known.media_type, retrieved_at=utc_now(),
         )  # fmt: skip
 
 
-def _left_by_earlier_tries(part: Path) -> tuple[int, _File]:
+def _read_partial(part: Path) -> tuple[int, _RemoteFile]:
+    """Bytes that earlier tries downloaded, and the headers of their remote file."""
     try:
-        known = _File(**json.loads(_sidecar(part).read_text()))
+        known = _RemoteFile(**json.loads(_sidecar(part).read_text()))
         return part.stat().st_size, known
     except (OSError, ValueError, TypeError):  # never begun, or torn by a crash
-        return 0, _File()
+        return 0, _RemoteFile()
 
 
-def _begin_anew(part: Path, known: _File | None) -> None:
-    """Forget what was begun; the part file goes first, so that its bytes are never taken for those of another file."""
+def _restart(part: Path, known: _RemoteFile | None) -> None:
+    """Discard the part file, then its sidecar: in this order its bytes are never taken for those of another file."""
     part.unlink(missing_ok=True)
     _sidecar(part).unlink(missing_ok=True)
     if known is not None:
         _sidecar(part).write_text(json.dumps(asdict(known)))
 
 
-def _check_continued(response: httpx2.Response, part: Path, *, had: int | None, known: _File) -> None:
-    """Begin anew unless the answer goes on exactly where the part file ends."""
+def _check_continued(response: httpx2.Response, part: Path, *, had: int | None, known: _RemoteFile) -> None:
+    """Restart unless the response continues exactly where the part file ends."""
     begin, length = _begin_and_length(response)
     etag = response.headers.get("etag", known.validator)
-    other_file = (known.validator or "").startswith('"') and etag != known.validator
-    if begin != had or length not in (None, known.length) or other_file or _is_encoded(response):
-        _begin_anew(part, None)
-        raise Passing("the server sent another part of the file than was asked for")
+    has_changed = (known.validator or "").startswith('"') and etag != known.validator
+    if begin != had or length not in (None, known.length) or has_changed or _is_encoded(response):
+        _restart(part, None)
+        raise TransientError("the server sent another part of the file than was asked for")
 
 
-def _described(response: httpx2.Response) -> _File:
+def _remote_file(response: httpx2.Response) -> _RemoteFile:
     etag, media_type = response.headers.get("etag"), _media_type(response)
-    if _is_encoded(response):  # though asked not to: the length is that of the packed bytes, and a rest cannot be unpacked
-        return _File(None, None, etag, media_type)
-    told = response.headers.get("content-length", "")
-    return _File(_validator(response), int(told) if told.isascii() and told.isdigit() else None, etag, media_type)
+    # A server that compresses in spite of `identity`: the length is that of the compressed bytes, whose middle cannot be decoded.
+    if _is_encoded(response):
+        return _RemoteFile(None, None, etag, media_type)
+    length = response.headers.get("content-length", "")
+    return _RemoteFile(_validator(response), int(length) if length.isascii() and length.isdigit() else None, etag, media_type)
 
 
 def _validator(response: httpx2.Response) -> str | None:
     etag = response.headers.get("etag", "")
-    if etag.startswith('"'):  # not a weak one, which promises no equal bytes
+    if etag.startswith('"'):  # a weak one (`W/"..."`) does not promise equal bytes
         return str(etag)
     changed, now = date(response.headers.get("last-modified", "")), date(response.headers.get("date", ""))
-    return str(response.headers["last-modified"]) if changed and now and now - changed >= _CLOCK else None
+    return str(response.headers["last-modified"]) if changed and now and now - changed >= _STRONG_AGE else None
 
 
-def _hash_begun(part: Path, digest: hashlib._Hash, had: int) -> None:
+def _hash_part(part: Path, digest: hashlib._Hash, had: int) -> None:
     if had:
         with part.open("rb") as file:
-            while block := file.read(_HASHED_BYTES):
+            while block := file.read(_HASH_BLOCK_BYTES):
                 digest.update(block)
 
 
 def _stream(visit: Visit, response: httpx2.Response, part: Path, digest: hashlib._Hash, *, had: int, length: int | None) -> int:
-    """Append the body to the part file; how long the file is then."""
+    """Append the body to the part file; return the size of the file, bytes."""
     size, limits = had, visit.limits
     _check_size(visit, length or 0)
     chunks = response.iter_bytes() if _is_encoded(response) else response.iter_raw()
@@ -181,7 +196,7 @@ def _is_encoded(response: httpx2.Response) -> bool:
 
 
 def _begin_and_length(response: httpx2.Response) -> tuple[int | None, int | None]:
-    """First byte and whole length that `Content-Range` states."""
+    """First byte and whole length of the file, from ``Content-Range``; None where unknown."""
     match = _RANGE.fullmatch(response.headers.get("content-range", "").strip())
     if match is None:
         return None, None
@@ -198,19 +213,19 @@ def _sidecar(part: Path) -> Path:
 
 
 def forget(part: Path) -> None:
-    """Remove a part file with everything beside it that bears its name."""
+    """Remove a part file and all files whose names begin with its name."""
     for path in part.parent.glob(f"{glob_escape(part.name)}*"):
         path.unlink(missing_ok=True)
 
 
 def safe_name(text: str) -> str:
-    """``text`` as a file name of plain letters, digits, ``.``, ``_`` and ``-``; different texts stay different."""
-    kept = re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._-")[:_LONGEST_NAME]
-    if kept and kept == text:
-        return kept
-    return f"{kept or 'unnamed'}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    """File name for ``text`` of ASCII letters, digits, ``.``, ``_`` and ``-``; a hash keeps a changed one unique."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._-")[:_LONGEST_NAME]
+    if name and name == text:
+        return name
+    return f"{name or 'unnamed'}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def utc_now() -> str:
-    """The time as tables hold it: UTC, ISO 8601, to the second."""
+    """Current time as tables hold it: UTC, ISO 8601, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""Every exception this package raises on purpose.
+"""Exceptions that this package raises on purpose.
 
 InpaintBenchError
 ├── InputError              the user's input cannot be used (wrong path, name, value)
@@ -9,7 +9,7 @@ InpaintBenchError
 ├── NotMeasurable           a leaf has no value for this item; becomes ``None`` + reason
 ├── Rejected                a step has no rows for this subject; becomes a row of ``rejected``
 ├── NetworkError            a download or a question to a server failed for now; the next run tries again
-├── Gone                    what was at an address is no longer there
+├── Gone                    a file is no longer at its address
 ├── Waiting                 a run cannot go on before people have answered; nothing is wrong
 ├── UndeclaredNeedError     a leaf asked its view for something it did not declare
 ├── MissingPartError        a view was asked for something this item does not have
@@ -61,7 +61,7 @@ class NetworkError(InpaintBenchError):
 
 
 class Gone(InpaintBenchError):
-    """What was at an address is no longer there."""
+    """A file is no longer at its address."""
 
 
 class Waiting(InpaintBenchError):

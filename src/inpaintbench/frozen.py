@@ -1,4 +1,4 @@
-"""Read a frozen dataset: its manifest, and the pixels of its items. All that scoring needs."""
+"""Reader of frozen datasets: the manifest and the pixels of its items."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from inpaintbench.view import ItemView, composite, composite_in_place
 MANIFEST = "dataset.json"
 OWN_HASH = "manifest_sha256"
 FORMAT_VERSION = 3
+# In a path, `datasets` takes these for patterns and finds nothing.
 UNLOADABLE = ("[", "]", "*", "?", "::")
-"""In a path, `datasets` takes these for patterns and finds nothing."""
 
 
 def manifest_bytes(dataset: Dataset) -> bytes:
-    """The bytes of ``dataset.json``, which state their own SHA-256: that of the same text without it and without ``versions``.
+    """Bytes of ``dataset.json``, which state their own SHA-256: that of the same text without the hash and without ``versions``.
 
-    The same dataset, built under other versions of packages, is the same.
+    So a dataset that is rebuilt under other versions of packages keeps its hash.
     """
     fields = asdict(dataset)
     return _manifest_text(fields | {OWN_HASH: _sha256({name: inner for name, inner in fields.items() if name != "versions"})})
 
 
-def is_as_written(text: bytes, dataset: Dataset) -> bool:
-    """Whether ``text`` is a manifest of ``dataset`` that states its own hash: by this program, or one whose hash had versions."""
+def matches_manifest(text: bytes, dataset: Dataset) -> bool:
+    """True if ``text`` is a manifest of ``dataset`` that states its hash, which in older manifests covers ``versions``."""
     fields = asdict(dataset)
     return text in (manifest_bytes(dataset), _manifest_text(fields | {OWN_HASH: _sha256(fields)}))
 
@@ -49,7 +49,7 @@ def _manifest_text(fields: Mapping[str, Any]) -> bytes:
 
 
 def load(folder: Path | str) -> Dataset:
-    """The manifest of a frozen dataset.
+    """Read the manifest of a frozen dataset.
 
     Raises:
         InputError: no manifest there.
@@ -57,28 +57,28 @@ def load(folder: Path | str) -> Dataset:
     """
     path = Path(folder) / MANIFEST
     if not path.is_file():
-        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){_instead(Path(folder))}")
+        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){_workspace_hint(Path(folder))}")
     try:
         fields: dict[str, Any] = json.loads(path.read_text())
         if fields["format_version"] != FORMAT_VERSION:
-            read = f"this program reads {FORMAT_VERSION}; export the dataset again"
-            raise VerifyError(f"{path.name} has format {fields['format_version']}, {read}")
+            way_out = f"this program reads {FORMAT_VERSION}; export the dataset again"
+            raise VerifyError(f"{path.name} has format {fields['format_version']}, {way_out}")
         fields["slices"] = tuple(Slice(part["name"], part["rule"], tuple(part["item_ids"])) for part in fields["slices"])
         fields["items"], fields["removed"] = tuple(fields["items"]), tuple(fields.get("removed", ()))
         fields.pop(OWN_HASH, None)
         dataset = Dataset(**fields)
-        strange = next((name for name in _named_files(dataset) if not _lies_inside(name)), None)
+        outside = next((name for name in _named_files(dataset) if not _is_inside(name)), None)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
-    if strange is not None:
-        raise VerifyError(f"{str(path)!r} names a file {strange!r}, which cannot lie in a dataset")
+    if outside is not None:
+        raise VerifyError(f"{str(path)!r} names a file {outside!r}, which cannot lie in a dataset")
     return dataset
 
 
-def _instead(folder: Path) -> str:
-    """Where a workspace keeps its datasets, for who names the workspace."""
-    there = sorted(str(one.parent) for one in folder.glob(f"exports/*/{MANIFEST}"))
-    return f"; it is a workspace, and its dataset is {' or '.join(there)}" if there else ""
+def _workspace_hint(folder: Path) -> str:
+    """Hint at the datasets of a workspace, for an error about the workspace's folder; empty where there are none."""
+    datasets = sorted(str(manifest.parent) for manifest in folder.glob(f"exports/*/{MANIFEST}"))
+    return f"; it is a workspace, and its dataset is {' or '.join(datasets)}" if datasets else ""
 
 
 def _named_files(dataset: Dataset) -> Iterator[str]:
@@ -91,57 +91,57 @@ def _named_files(dataset: Dataset) -> Iterator[str]:
                 yield from map(str, value or ())
 
 
-def _lies_inside(name: str) -> bool:
-    """Manifests come from others: none may lead a program out of the dataset's folder."""
+def _is_inside(name: str) -> bool:
+    """True if ``name`` is a path inside the dataset's folder; a stranger's manifest may name files elsewhere."""
     path = PurePosixPath(name)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
 
 
 def content_of(dataset: Dataset) -> str:
-    """16 hex digits of the hash of rows, slices and recipe: another one means another dataset, whatever its folder is called."""
+    """Hash of rows, slices and recipe, 16 hex digits: the identity of a dataset, whatever its folder is called."""
     slices = [asdict(part) for part in dataset.slices]
     return content_id(list(dataset.items), slices, dict(dataset.left_out), dict(dataset.recipe))
 
 
 def dataset_id(dataset: Dataset) -> str:
-    """``NAME@VERSION+CONTENT``, to cite a dataset by: its name, its publisher's version, 12 hex digits of ``content_of``."""
+    """Citable id of a dataset, ``NAME@VERSION+CONTENT``: its name, its publisher's version, 12 hex digits of ``content_of``."""
     return f"{dataset.name}@{dataset.version}+{content_of(dataset)[:12]}"
 
 
 def has_hole(row: Plain) -> bool:
-    """Whether some pixels of the item are missing, rather than all degraded."""
+    """True if some pixels of the item are missing; False where all of them are degraded, or the hole is held back."""
     return bool(row.get("hole_file_name"))
 
 
 def has_truth(row: Plain) -> bool:
-    """Whether the item can be scored here: of others the truth is held back, and lies in a dataset of its own."""
+    """True if the truth lies in this dataset, so that the item can be scored; a held-back truth lies in a dataset of its own."""
     return bool(row.get("truth_file_name"))
 
 
 def is_edit(row: Plain) -> bool:
-    """Whether the item asks for an edit: its input is the truth, and prompts say what to make of it."""
+    """True if the task is an edit: the input is the truth, and prompts describe the result."""
     return row.get("target_prompt") is not None
 
 
 def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:
-    """What a method may see of an item: the input, the hole where the benchmark gives it, an edit's prompts and object mask.
+    """View of an item for a method: the input, the hole where the benchmark gives it, an edit's prompts and object mask.
 
-    The truth is not there to be asked for; of an edit the input is the truth.
+    The view has no truth; the input of an edit is the truth.
 
     Args:
         root: folder of the dataset.
         row: the item's row of the manifest.
         oracle_mask: show the hole of a benchmark that hides it.
     """
-    hole = _once(lambda: hole_of(root, row))
+    hole = _cached(lambda: hole_of(root, row))
     parts: dict[str, Callable[[], Any]] = {"input": lambda: corrupted(root, row, hole)}
     if has_hole(row) and (row["hole_is_given"] or oracle_mask):
         parts["hole"] = hole
-    return _view(row, parts | _asked_parts(root, row))
+    return _view(row, parts | _edit_parts(root, row))
 
 
 def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole]) -> Frames:
-    """The input of an item: the stored one, or its truth with the hole filled."""
+    """Input of an item, ``uint8[T, H, W, 3]``: the stored frames, or the truth with the hole filled."""
     if row.get("input_file_name"):
         return video.read_frames(_path(root, row, "input"))
     return filled(video.read_frames(_path(root, row, "truth")), hole(), fill=row["fill"])
@@ -150,19 +150,19 @@ def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole]) -> Frames:
 def scoring_views(
     root: Path | str, row: Plain, *, predictions: Sequence[Callable[[], Frames]], shared: Shared | None = None
 ) -> list[ItemView]:
-    """What a metric may see of an item: truth, hole, composite and prediction, one view for each prediction; joints of people;
-    prompts and object mask of an edit.
+    """Views of an item for metrics, one for each prediction: truth, hole, composite, prediction, joints of people, prompts and
+    object mask of an edit.
 
-    Truth and masks are decoded once for all of them. The composite takes the place of the decoded prediction in memory; a
-    metric that wants what lies outside the hole makes it be decoded again.
+    Truth and masks are decoded once for all views. The composite is written over the decoded prediction; a metric that reads
+    ``prediction`` has it decoded again.
     """
-    hole = _once(lambda: hole_of(root, row))
-    truth = _once(lambda: video.read_frames(_path(root, row, "truth")))
+    hole = _cached(lambda: hole_of(root, row))
+    truth = _cached(lambda: video.read_frames(_path(root, row, "truth")))
     shared = shared or Shared()
-    asked = _asked_parts(root, row)
+    parts = _edit_parts(root, row)
     if joints := row.get("attributes", {}).get("joints"):
-        asked["joints"] = lambda: tuple(Joint(**one) for one in joints)
-    return [_view(row, _scored_parts(truth, hole, one) | asked, shared=shared) for one in predictions]
+        parts["joints"] = lambda: tuple(Joint(**joint) for joint in joints)
+    return [_view(row, _scored_parts(truth, hole, prediction) | parts, shared=shared) for prediction in predictions]
 
 
 def _scored_parts(
@@ -174,19 +174,19 @@ def _scored_parts(
     }  # fmt: skip
 
 
-def _asked_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
-    """What is there of an edit besides its frames."""
+def _edit_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
+    """Parts of an edit besides its frames: prompts and object mask, where the item has them."""
     parts: dict[str, Callable[[], Any]] = {}
     if is_edit(row):
         prompts = Prompts(row["source_prompt"], row["target_prompt"])
         parts["prompts"] = lambda: prompts
     if row.get("object_mask_file_name"):
-        parts["object_mask"] = _once(lambda: _mask(root, row, "object_mask"))
+        parts["object_mask"] = _cached(lambda: _mask(root, row, "object_mask"))
     return parts
 
 
 def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
-    """Both decoded, for whoever may see the truth.
+    """Truth and hole, decoded.
 
     Raises:
         MissingPartError: the truth is held back.
@@ -195,7 +195,7 @@ def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
 
 
 def filled(truth: Frames, hole: Hole, *, fill: int) -> Frames:
-    """``truth`` with every hole pixel at level ``fill``: nothing of the truth is left to find there."""
+    """Copy of ``truth`` with every hole pixel at level ``fill`` (0..255)."""
     return composite(truth, hole, np.full_like(truth, fill))
 
 
@@ -213,7 +213,7 @@ def _path(root: Path | str, row: Plain, part: str) -> Path:
 
 
 def hole_of(root: Path | str, row: Plain) -> Hole:
-    """The stored hole; all of it where none is stored: the input is degraded everywhere, or the hole is held back."""
+    """Stored hole, ``bool[T, H, W]``; all True where none is stored (degraded everywhere, or held back)."""
     if not has_hole(row):
         return np.ones((row["frames"], row["height"], row["width"]), dtype=np.bool_)
     return _mask(root, row, "hole")
@@ -226,14 +226,14 @@ def _mask(root: Path | str, row: Plain, part: str) -> Hole:
     return mask
 
 
-def _once(make: Callable[[], Any]) -> Callable[[], Any]:
-    made: list[Any] = []
-    making = threading.Lock()  # parts are decoded side by side
+def _cached(load: Callable[[], Any]) -> Callable[[], Any]:
+    cache: list[Any] = []
+    lock = threading.Lock()  # parts are decoded side by side
 
     def get() -> Any:
-        with making:
-            if not made:
-                made.append(make())
-        return made[0]
+        with lock:
+            if not cache:
+                cache.append(load())
+        return cache[0]
 
     return get

@@ -1,4 +1,4 @@
-"""One question to a server over HTTP: redirects followed by hand, tried again where that can help, refusals told apart."""
+"""HTTP client for addresses from strangers' lists: checked redirects, retries, errors by kind (gone, refused, transient)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ import inpaintbench
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
 from inpaintbench.http_transport import CheckedTransport
 
-_SILENCE_SECONDS = 60.0  # a server that says nothing for so long is asked again
-_LONGEST_WAIT_SECONDS = 60.0  # between two tries, unless the server says otherwise
+# A server that sends nothing for so long is asked again.
+_TIMEOUT_SECONDS = 60.0
+# Between two tries, unless the server names a time itself.
+_LONGEST_WAIT_SECONDS = 60.0
 _MOST_REDIRECTS = 10
 _GONE = (404, 410)
-_PASSING = (408, 425, 429)  # with every 5xx: what may be better in a moment
+# Request timeout, too early, too many requests; like every 5xx they may be over in a moment.
+_TRANSIENT = (408, 425, 429)
 _REDIRECTS = (301, 302, 303, 307, 308)
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a download may cost and where it may go."""
+    """Limits of a download: bytes, time, tries, and the addresses that it may reach."""
 
     most_bytes: int = 4 << 30
     seconds: float = 1800.0
-    """For one file, with all tries and the waiting between them."""
+    """Time for one file, with all tries and the waiting between them."""
     tries: int = 4
     schemes: tuple[str, ...] = ("https", "http")
     allow_private: bool = False
@@ -48,21 +51,21 @@ class Limits:
 
 
 class ServerGone(Gone):
-    """The server says that there is nothing (any more); ``http_status`` is what it said."""
+    """HTTP 404 or 410, in ``http_status``; ``tries`` counts the requests made."""
 
     http_status = 0
     tries = 1
 
 
 class ServerRefused(Rejected):
-    """The server does not give it; ``http_status`` is what it said."""
+    """Any other final HTTP status than 2xx, in ``http_status``; ``tries`` counts the requests made."""
 
     http_status = 0
     tries = 1
 
 
-class Passing(Exception):
-    """Worth another try, after ``wait_seconds`` where the server named a time."""
+class TransientError(Exception):
+    """An error worth another try, after ``wait_seconds`` where the server named a time."""
 
     def __init__(self, reason: str, *, wait_seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -71,7 +74,7 @@ class Passing(Exception):
 
 @dataclass
 class Visit:
-    """One download: what is asked for, and when it must be over."""
+    """State of one download: its address, headers, deadline (monotonic clock, seconds) and number of tries."""
 
     url: str
     limits: Limits
@@ -84,47 +87,48 @@ class Visit:
 
     @property
     def shown(self) -> str:
-        """What errors call it."""
+        """Address as errors show it, without its query."""
         return without_query(self.url)
 
 
 def ask(url: str, *, limits: Limits, headers: Mapping[str, str] = {}) -> int:
-    """The HTTP status that ``url`` is answered with, without its contents. Raises what ``download`` raises."""
+    """Request the HTTP status of ``url`` without its contents. Raises what ``download`` raises."""
     visit = Visit(url, limits, headers)
-    return with_tries(visit, lambda: _head(visit))
+    return retry(visit, lambda: _head(visit))
 
 
 def _head(visit: Visit) -> int:
-    for method, more in (("HEAD", {}), ("GET", {"Range": "bytes=0-0"})):
-        with answer(visit, method, more) as (response, _):
+    # Some servers know no HEAD, or forbid it; a GET of one byte asks them the same.
+    for method, headers in (("HEAD", {}), ("GET", {"Range": "bytes=0-0"})):
+        with open_response(visit, method, headers) as (response, _):
             unknown_method = method == "HEAD" and response.status_code in (400, 403, 405, 501)
-            if not unknown_method and response.status_code != 416:
-                refuse_errors(visit, response)
+            if not unknown_method and response.status_code != 416:  # 416: the file is there, and empty
+                raise_for_status(visit, response)
             if not unknown_method:
                 break
     return int(response.status_code)
 
 
-def with_tries(visit: Visit, attempt: Callable[[], Answer]) -> Answer:
-    """Call ``attempt`` until it does not raise ``Passing``, as often and as long as the limits allow.
+def retry(visit: Visit, attempt: Callable[[], Result]) -> Result:
+    """Call ``attempt`` until it does not raise ``TransientError``, as often and as long as the limits allow.
 
     Raises:
-        NetworkError: it did at every try, or the server asks to wait for longer than there is time.
+        NetworkError: every try failed, or the server asks to wait beyond the time limit.
     """
     tries = tenacity.Retrying(
-        retry=tenacity.retry_if_exception_type(Passing),
+        retry=tenacity.retry_if_exception_type(TransientError),
         stop=tenacity.stop_after_attempt(visit.limits.tries) | tenacity.stop_before_delay(visit.limits.seconds),
         wait=_wait,
         reraise=True,
     )
 
-    def counted() -> Answer:
+    def counted() -> Result:
         visit.tries += 1
         return attempt()
 
     try:
         return tries(counted)
-    except Passing as error:
+    except TransientError as error:
         times = "once" if visit.tries == 1 else f"{visit.tries} times"
         raise NetworkError(f"{visit.shown} could not be fetched, tried {times}: {error}") from error
     except (ServerGone, ServerRefused) as error:
@@ -134,59 +138,60 @@ def with_tries(visit: Visit, attempt: Callable[[], Answer]) -> Answer:
 
 def _wait(state: tenacity.RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
-    told = error.wait_seconds if isinstance(error, Passing) else None
-    # Many programs that were turned away together shall not come back together.
+    retry_after = error.wait_seconds if isinstance(error, TransientError) else None
+    # Without jitter, many clients that were turned away together would come back together.
     jitter = tenacity.wait_random_exponential(multiplier=1, max=_LONGEST_WAIT_SECONDS)(state)
-    return jitter if told is None else told + min(jitter, 1.0)
+    return jitter if retry_after is None else retry_after + min(jitter, 1.0)
 
 
 @contextmanager
-def answer(visit: Visit, method: str, more: Mapping[str, str]) -> Iterator[tuple[httpx2.Response, str]]:
-    """The streamed answer after redirects, and the address that gave it; what goes wrong in between is ``Passing``."""
+def open_response(visit: Visit, method: str, headers: Mapping[str, str]) -> Iterator[tuple[httpx2.Response, str]]:
+    """Streamed response after redirects, and its address; failures of the transport are raised as ``TransientError``."""
     agent = f"inpaintbench/{inpaintbench.__version__}" + (f" ({visit.limits.contact})" if visit.limits.contact else "")
-    # Length and hash are those of the file, so nothing may be compressed on the way.
-    common = {"User-Agent": agent, "Accept": "*/*", "Accept-Encoding": "identity", **more}
+    # Length and hash are those of the file, so that nothing may be compressed in transfer.
+    common = {"User-Agent": agent, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
     # No proxies from the environment: a proxy resolves names itself, and the addresses could not be judged.
     transport = CheckedTransport(allow_private=visit.limits.allow_private)
     with httpx2.Client(transport=transport, trust_env=False, follow_redirects=False) as client:
         try:
-            response, url = followed(client, visit, method, common)
+            response, url = send_following_redirects(client, visit, method, common)
             try:
                 yield response, url
             finally:
                 response.close()
         except httpx2.TransportError as error:
-            raise Passing(_told(error)) from error
+            raise TransientError(_message(error)) from error
         except httpx2.DecodingError as error:
-            raise Passing("the body is damaged") from error
+            raise TransientError("the body is damaged") from error
 
 
-def _told(error: httpx2.TransportError) -> str:
+def _message(error: httpx2.TransportError) -> str:
     timed_out = isinstance(error, httpx2.TimeoutException)
     return "the server does not answer" if timed_out else str(error).rstrip(".") or type(error).__name__
 
 
-def followed(
+def send_following_redirects(
     client: httpx2.Client, visit: Visit, method: str, common: Mapping[str, str], *, body: bytes | None = None
 ) -> tuple[httpx2.Response, str]:
-    """The streamed answer after redirects, whatever its status, and the address that gave it.
+    """Send a request and follow redirects; return the streamed response, whatever its status, and its address.
 
     Args:
-        client: that follows no redirects itself.
-        visit: what is asked for; its headers go to the host of its address alone.
-        method: of HTTP.
+        client: one that follows no redirects itself.
+        visit: the download; its headers are sent to the host of its address alone.
+        method: HTTP method.
         common: headers for every host.
-        body: to be sent; dropped, as browsers do, where a redirect asks for another page.
+        body: of the request; dropped, as browsers do, where a redirect turns the method into GET.
 
     Raises:
-        Rejected: an address of the way is not of an allowed kind, or there are too many.
-        httpx2.TransportError: no answer.
+        Rejected: the scheme or host of a redirect is not allowed, or there are too many redirects.
+        httpx2.TransportError: no response.
     """
     url = first = _parsed(visit.url, visit)
     for _ in range(_MOST_REDIRECTS + 1):
-        own = {**common, **visit.headers} if _origin(url) == _origin(first) else common
-        timeout = min(_SILENCE_SECONDS, max(0.1, visit.deadline - time.monotonic()))
-        response = client.send(client.build_request(method, url, headers=own, content=body, timeout=timeout), stream=True)
+        # Keys and cookies in the visit's headers are for its own origin: a redirect must not carry them elsewhere.
+        headers = {**common, **visit.headers} if _origin(url) == _origin(first) else common
+        timeout = min(_TIMEOUT_SECONDS, max(0.1, visit.deadline - time.monotonic()))
+        response = client.send(client.build_request(method, url, headers=headers, content=body, timeout=timeout), stream=True)
         if response.status_code not in _REDIRECTS or "location" not in response.headers:
             return response, str(url)
         response.close()
@@ -201,11 +206,11 @@ def _parsed(text: str, visit: Visit, *, base: httpx2.URL | None = None) -> httpx
         url = base.join(text) if base else httpx2.URL(text)
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         raise Rejected(f"{without_query(text)!r} is not an address") from error
-    led = f"{visit.shown} redirects to {without_query(str(url))!r}, which" if base else f"{visit.shown!r}"
+    subject = f"{visit.shown} redirects to {without_query(str(url))!r}, which" if base else f"{visit.shown!r}"
     if url.scheme not in visit.limits.schemes:
-        raise Rejected(f"{led} is not one of the allowed kinds of address: {', '.join(visit.limits.schemes)}")
+        raise Rejected(f"{subject} is not one of the allowed kinds of address: {', '.join(visit.limits.schemes)}")
     if not url.host:
-        raise Rejected(f"{led} names no host")
+        raise Rejected(f"{subject} names no host")
     return url
 
 
@@ -213,15 +218,15 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-def refuse_errors(visit: Visit, response: httpx2.Response) -> None:
-    """Raise what an answer other than 2xx means."""
+def raise_for_status(visit: Visit, response: httpx2.Response) -> None:
+    """Raise the error of a status other than 2xx: ``ServerGone``, ``TransientError`` or ``ServerRefused``."""
     status = int(response.status_code)
     if status in _GONE:
         gone = ServerGone(f"{visit.shown} is not there (HTTP {status})")
         gone.http_status = status
         raise gone
-    if status in _PASSING or status >= 500:
-        raise Passing(f"HTTP {status}", wait_seconds=_retry_after(response))
+    if status in _TRANSIENT or status >= 500:
+        raise TransientError(f"HTTP {status}", wait_seconds=_retry_after(response))
     if not 200 <= status < 300:
         refused = ServerRefused(f"{visit.shown} is refused by its server (HTTP {status})")
         refused.http_status = status
@@ -229,25 +234,25 @@ def refuse_errors(visit: Visit, response: httpx2.Response) -> None:
 
 
 def _retry_after(response: httpx2.Response) -> float | None:
-    """Seconds, from a number or an HTTP date; None where the server names no time."""
-    told = response.headers.get("retry-after", "").strip()
-    if told.isascii() and told.isdigit():
-        return float(told)
-    at = date(told)
-    return max(0.0, (at - datetime.now(UTC)).total_seconds()) if at else None
+    """Seconds to wait by ``Retry-After``, a number or an HTTP date; None where the server names no time."""
+    value = response.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
+    moment = date(value)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds()) if moment else None
 
 
 def date(text: str) -> datetime | None:
-    """An HTTP date; None for anything else."""
+    """Parse an HTTP date; None for anything else."""
     try:
-        at = parsedate_to_datetime(text)
+        moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError):
         return None
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def without_query(url: str) -> str:
-    """What may stand in tables and errors: without query, fragment, user and password."""
+    """Address for tables and errors: without query, fragment, user and password."""
     try:
         parts = urlsplit(url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

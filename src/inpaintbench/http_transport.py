@@ -1,4 +1,4 @@
-"""Which machines may be asked for something: names are resolved here, and every address is judged before it is connected to."""
+"""HTTP transport that connects to public addresses only: guard against server-side request forgery and DNS rebinding."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import httpx2
 from inpaintbench.errors import Rejected
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: the last four bytes are an IPv4 address
+# RFC 6052: the last four bytes of these are an IPv4 address.
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _IPV4_BYTES = 4
 
 
 class CheckedTransport(httpx2.HTTPTransport):
-    """HTTP/1.1 that resolves each name once, judges every address found, and connects to a judged one.
+    """HTTP/1.1 transport that resolves each name once, checks every address, and connects to a checked one.
 
-    A name that answers differently the second time (DNS rebinding) gains nothing: there is no second time. Connections are not
-    kept, so none that was opened and verified for one name is used for another one at the same address.
+    A name that resolves differently the second time (DNS rebinding) gains nothing: there is no second time. Connections are not
+    kept, so none that was opened and verified for one name is used for another name at the same address.
     """
 
     def __init__(self, *, allow_private: bool) -> None:
@@ -32,20 +33,20 @@ class CheckedTransport(httpx2.HTTPTransport):
 
         Raises:
             Rejected: an address of the host is not a public one.
-            httpx2.ConnectError: the name does not resolve, or nobody accepts.
+            httpx2.ConnectError: the name does not resolve, or no address accepts a connection.
         """
         host = request.url.raw_host.decode("ascii")
         failure: httpx2.TransportError = httpx2.ConnectError(f"{host} has no address")
-        for address in resolved(host, allow_private=self._allow_private):
+        for address in resolve(host, allow_private=self._allow_private):
             try:
-                return super().handle_request(_to(request, address, host))
+                return super().handle_request(_pinned(request, address, host))
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error
         raise failure
 
 
-def _to(request: httpx2.Request, address: str, host: str) -> httpx2.Request:
-    """The same request to a fixed address; the `Host` header and the certificate stay those of the name."""
+def _pinned(request: httpx2.Request, address: str, host: str) -> httpx2.Request:
+    """Copy of the request for a fixed address; the ``Host`` header and the checked certificate stay those of the name."""
     return httpx2.Request(
         request.method,
         request.url.copy_with(host=address),
@@ -57,14 +58,14 @@ def _to(request: httpx2.Request, address: str, host: str) -> httpx2.Request:
 
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
-    return httpx2.create_ssl_context()  # reading all certificates takes 20 ms
+    return httpx2.create_ssl_context()  # cached, since reading all certificates takes 20 ms
 
 
-def resolved(host: str, *, allow_private: bool) -> list[str]:
-    """Every address of ``host``, each judged.
+def resolve(host: str, *, allow_private: bool) -> list[str]:
+    """Resolve ``host`` to all of its addresses, in the resolver's order.
 
     Raises:
-        Rejected: one of them is not a public one, unless ``allow_private``.
+        Rejected: one of them is not public, unless ``allow_private``.
         httpx2.ConnectError: the name does not resolve.
     """
     try:
@@ -74,25 +75,25 @@ def resolved(host: str, *, allow_private: bool) -> list[str]:
     addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
     if not allow_private:
         for address in addresses:
-            _refuse_unless_public(host, address)
+            _require_public(host, address)
     return addresses
 
 
-def _refuse_unless_public(host: str, address: str) -> None:
-    reason = why_not_public(ipaddress.ip_address(address))
+def _require_public(host: str, address: str) -> None:
+    reason = non_public_reason(ipaddress.ip_address(address))
     if reason:
-        of = f"{host} ({address})" if host.strip("[]") != address else address
-        raise Rejected(f"{of} is {reason}; --allow-private fetches from your own network")
+        subject = f"{host} ({address})" if host.strip("[]") != address else address
+        raise Rejected(f"{subject} is {reason}; --allow-private fetches from your own network")
 
 
-def why_not_public(address: Address) -> str | None:
-    """What makes an address one that strangers' lists must not lead to, such as ``a loopback address``; None for public ones.
+def non_public_reason(address: Address) -> str | None:
+    """Reason why an address is not public, e.g. ``a loopback address``; None for public ones.
 
-    IPv6 forms that carry an IPv4 address (mapped, NAT64, 6to4) are judged by that address.
+    IPv6 forms that embed an IPv4 address (mapped, NAT64, 6to4) are judged by that address.
     """
-    inner = _carried(address)
-    if inner is not None:
-        return why_not_public(inner)
+    embedded = _embedded_ipv4(address)
+    if embedded is not None:
+        return non_public_reason(embedded)
     kinds = {
         "an unspecified address": address.is_unspecified,
         "a loopback address": address.is_loopback,
@@ -105,7 +106,7 @@ def why_not_public(address: Address) -> str | None:
     return next((kind for kind, holds in kinds.items() if holds), None)
 
 
-def _carried(address: Address) -> ipaddress.IPv4Address | None:
+def _embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address in _NAT64:

@@ -1,4 +1,4 @@
-"""Pure geometry of holes, shared by the rooms that make them and the rooms that score in them.
+"""Geometry of hole masks: areas, centroids, dilation, boundary bands.
 
 All functions take ``bool[T, H, W]`` holes, True = hole, and lengths in pixels.
 """
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from inpaintbench.errors import MaskShapeError
 from inpaintbench.types import Hole
 
+# Pixels that a metric is measured on: all of them, hole pixels, or a band of pixels around the border of the hole.
 REGIONS = ("frame", "hole", "band")
-"""Where a metric is measured: all pixels, hole pixels, or a band of pixels around the border of the hole."""
 
 
 def hole_fraction(hole: Hole) -> npt.NDArray[np.float64]:
@@ -41,7 +41,7 @@ def centroid(hole: npt.NDArray[np.bool_]) -> tuple[float, float] | None:
 
 
 def dilate(hole: Hole, *, radius: int) -> Hole:
-    """Grow each frame's hole by ``radius`` pixels in every direction (square neighbourhood)."""
+    """Dilate each frame's hole by ``radius`` pixels in every direction (square neighbourhood)."""
     return _morph(hole, radius, cv2.dilate)
 
 
@@ -51,7 +51,11 @@ def boundary_band(hole: Hole, *, radius: int) -> Hole:
 
 
 def select(hole: Hole, region: str, *, band_radius: int) -> Hole:
-    """The pixels of ``region`` (one of ``REGIONS``) as a mask of the hole's shape."""
+    """Mask of the pixels of ``region``, ``bool[T, H, W]``.
+
+    Raises:
+        ValueError: ``region`` is not one of ``REGIONS``.
+    """
     if region == "frame":
         return np.ones_like(hole)
     if region == "hole":

@@ -1,4 +1,4 @@
-"""The records that flow between the rooms, and every convention, stated once.
+"""Records that flow between the rooms, and the conventions that hold everywhere.
 
 Conventions
 -----------
@@ -6,8 +6,8 @@ Conventions
 * Frames are ``uint8[T, H, W, 3]`` RGB. A still image is a clip of one frame.
 * Frame ranges are half open, ``[start_frame, end_frame)``; frame indices count from 0.
 * Missing is ``None`` with a reason, never 0, -1 or NaN.
-* Facts that are not whole numbers have 12 significant digits (``stated``): what lies beyond depends on the versions of packages,
-  and identity must not.
+* Floats in facts are rounded to 12 significant digits (``stated``): further digits depend on the versions of packages, which
+  identity must not.
 * Records hold ids, names and numbers, never pixels. Pixels lie in blobs, named by their SHA-256.
 * Ids are derived from content, so they do not depend on order, worker count or machine.
 """
@@ -24,29 +24,29 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+# `uint8[T, H, W, 3]`, RGB.
 Frames = npt.NDArray[np.uint8]
-"""``uint8[T, H, W, 3]``, RGB."""
+# `uint8[T, H, W]`, the coded luma plane as stored (usually limited range, 16..235).
 Luma = npt.NDArray[np.uint8]
-"""``uint8[T, H, W]``, the coded luma plane as stored (usually limited range, 16..235)."""
+# `bool[T, H, W]`, True = hole.
 Hole = npt.NDArray[np.bool_]
-"""``bool[T, H, W]``, True = hole."""
 
+# `uint8[T, H, W]`, opacity of an overlay: 0 = nothing, 255 = opaque.
 Alpha = npt.NDArray[np.uint8]
-"""``uint8[T, H, W]``, opacity of an overlay: 0 = nothing, 255 = opaque."""
 
+# `Corruption.generator` of edits: nothing is missing, the clip itself is the input, and a prompt says what to make of it.
 EDIT = "edit_prompt"
-"""``Corruption.generator`` of edits: nothing is missing, the clip itself is the input, and a prompt says what to make of it."""
+# Single object and single attribute; style; single object and several attributes; several objects and attributes. Source:
+# EditBoard, AAAI 2025.
 EDIT_TASKS = ("SOSA", "SE", "SOMA", "MOA")
-"""Single object and single attribute; style; single object and several attributes; several objects and attributes. Source:
-EditBoard, AAAI 2025."""
 
+# JSON-able data: strings, finite numbers, booleans, None, lists and string-keyed mappings.
 Plain = Mapping[str, Any]
-"""JSON-able data: strings, finite numbers, booleans, None, lists and string-keyed mappings."""
 
 
+# Digits kept of numbers in facts: four fewer than float64 holds, so that sums in another order and functions of another library,
+# which differ in the last two or three, give the same number. Numbers at a rounding boundary can still differ.
 SIGNIFICANT_DIGITS = 12
-"""Of numbers in facts: four fewer than float64 holds, so that sums in another order and functions of another library, which
-differ in the last two or three, give the same number. A number next to a rounding boundary can still come out otherwise."""
 
 
 def stated(value: Any) -> Any:
@@ -61,17 +61,18 @@ def stated(value: Any) -> Any:
 
 
 def canonical_json(value: Any) -> str:
-    """The one spelling of ``value`` as JSON: sorted keys, no spaces, no NaN."""
+    """Serialise ``value`` as canonical JSON: sorted keys, no spaces, ASCII; NaN and infinities raise ``ValueError``."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def content_id(*parts: Any) -> str:
-    """16 hex digits of the SHA-256 of the canonical JSON of ``parts``."""
+    """First 16 hex digits of the SHA-256 of the canonical JSON of ``parts``."""
+    # 64 bits: among a million ids two are equal with a chance of 3e-8, and names of files stay short.
     return hashlib.sha256(canonical_json(list(parts)).encode()).hexdigest()[:16]
 
 
 def item_rng(seed: int, step: str, item_id: str) -> np.random.Generator:
-    """The random generator of one item in one step; independent of order and worker count."""
+    """Random generator of one item in one step; independent of order and worker count."""
     digest = hashlib.sha256(canonical_json([seed, step, item_id]).encode()).digest()
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
 
@@ -92,7 +93,7 @@ class Joint:
     visible: bool | None = None
     """False = labelled though occluded; None = not stated."""
     side_of: str = "person"
-    """Whose left and right: ``person``, or ``image`` for annotations that say what the viewer sees."""
+    """Viewpoint of ``side``: ``person``, or ``image`` for annotations that say what the viewer sees."""
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,12 @@ class TextEvent:
 
 
 class Prompts(NamedTuple):
-    """What an edit is asked to do, in words."""
+    """Instruction of an edit: a description of the clip before and after it."""
 
     source: str | None
-    """What the clip shows; None where nobody said."""
+    """Description of the clip; None where the source of the data has none."""
     target: str
-    """What it is to show."""
+    """Description of the edited clip."""
 
 
 @dataclass(frozen=True)
@@ -137,14 +138,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Download:
-    """One row of the download ledger: what was asked for over a network, and what came of it."""
+    """Row of the download ledger: one request and its outcome."""
 
     name: str
     """Unique among the rows of one fetcher."""
     fetcher: str
     """The fetcher leaf, e.g. ``flickr``."""
     url: str
-    """Asked for, without keys or signatures."""
+    """Requested address, without keys or signatures."""
     final_url: str | None
     """After redirects, without its query."""
     status: str
@@ -170,18 +171,18 @@ class Download:
     page_url: str | None = None
     title: str | None = None
     rendition: str | None = None
-    """Which of several renditions was taken, e.g. ``HD MP4 1920x1080``."""
+    """Rendition that was downloaded, of several on offer, e.g. ``HD MP4 1920x1080``."""
     details: Plain = field(default_factory=dict)
     """Further facts of the listing that rules can use, such as ``uploaded``."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What people answered about one subject, resolved from votes; a row of the table ``answers``."""
+    """Majority answer of raters about one subject; a row of the table ``answers``."""
 
     subject_id: str
     question: str
-    """For example ``keep_reject``."""
+    """Catalogue name, e.g. ``keep_reject``."""
     answer: str | None
     """None with a reason where votes did not agree."""
     reason: str | None
@@ -192,7 +193,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Selection:
-    """What one rule said of one clip."""
+    """Verdict of one rule on one clip."""
 
     clip_id: str
     rule: str
@@ -224,7 +225,7 @@ class Clip:
     encode_crf: int | None
     """Quality factor of the encoder; 0 is lossless, None where a bit rate was asked for."""
     encode_psnr_db: float
-    """Of the encoded against the normalised frames, over all YUV values."""
+    """PSNR of the encoded against the normalised frames, over all YUV values."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +248,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Corruption:
-    """What turns the truth of one clip into the input of one item."""
+    """Degradation that turns the truth of one clip into the input of one item."""
 
     corruption_id: str
     clip_id: str
@@ -270,7 +271,7 @@ class Corruption:
     object_mask_sha256: str | None = None
     """Hash of the object mask as ``bool[T, H, W]`` bytes."""
     facts: Plain = field(default_factory=dict)
-    """What the generator says of what it drew, ``stated``; measuring turns it into attributes."""
+    """Parameters drawn by the generator, ``stated``; measuring turns them into attributes."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "facts", stated(self.facts))
@@ -312,13 +313,13 @@ class Dataset:
     versions: Mapping[str, str]
     format_version: int = 3
     about: str = ""
-    """What the card says of the benchmark, in Markdown."""
+    """Description of the benchmark for its card, in Markdown."""
     version: str = "1.0.0"
-    """Of the dataset, as its publisher counts."""
+    """Version of the dataset, numbered by its publisher."""
     removed: tuple[Plain, ...] = ()
     """Tombstones: ``item_id`` and ``reason`` of items that an earlier version had; their ids are never given again."""
     facts: Plain = field(default_factory=dict)
-    """What the card tells besides the rows: raters and their agreement, calibration of rules, licences that a publisher
+    """Facts for the card besides the rows: raters and their agreement, calibration of rules, licences that a publisher
     stated, what is held back, the whole that this is a part of."""
 
 
@@ -338,7 +339,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a method gave for one item: its hole pixels on black, or whole frames."""
+    """Output of a method for one item: its hole pixels on black, or whole frames."""
 
     method: str
     method_version: str
@@ -359,15 +360,15 @@ class Score:
     region: str
     protocol: str
     fingerprint: str
-    """Of the protocol: every constant that can change the number."""
+    """Hash of the protocol: of every constant that can change the number."""
     value: float | None
     """May be infinite (identical frames); never NaN. None also where the metric compares sets of items: see ``features``."""
     reason: str | None
     details: Plain = field(default_factory=dict)
     features: str | None = None
-    """Blob name of what a network gave for the prediction, ``float32[n, d]``, for metrics that compare sets of items."""
+    """Blob name of the prediction's feature vectors, ``float32[n, d]``, for metrics that compare sets of items."""
     truth_features: str | None = None
-    """The same of the truth."""
+    """Blob name of the truth's feature vectors, ``float32[n, d]``."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a leaf sees of an item: parts that are decoded when first asked for, and nothing it did not declare."""
+"""View of an item for leaves: arrays decoded at first access, limited to the parts that the leaf declares."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PARTS = (
 
 
 class ItemView:
-    """Lazy arrays of one item.
+    """Arrays of one item, loaded lazily.
 
     ``item_id``, ``frames``, ``height``, ``width`` and ``fps`` are always there. A part is loaded at first use and kept.
-    ``declaring`` gives the same view limited to what a leaf declares in its ``needs``; asking for another part is an error
-    that names it. ``shared`` holds what all views of the item share.
+    ``declaring`` gives the same view limited to the ``needs`` of a leaf; any other part then raises ``UndeclaredNeedError``,
+    and one that the item lacks ``MissingPartError``. ``shared`` is the cache of all views of the item.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class ItemView:
 
     @classmethod
     def of_arrays(cls, *, item_id: str = "item", fps: float = 30.0, shared: Shared | None = None, **arrays: Any) -> ItemView:
-        """A view over arrays in memory, for tests and notebooks: ``ItemView.of_arrays(input=frames, hole=hole)``."""
+        """View over arrays in memory, for tests and notebooks: ``ItemView.of_arrays(input=frames, hole=hole)``."""
         shape = next(iter(arrays.values())).shape
         parts: dict[str, Callable[[], Any]] = {name: _constant(array) for name, array in arrays.items()}
         if {"truth", "hole", "prediction"} <= set(arrays):
@@ -65,7 +65,7 @@ class ItemView:
         return limited
 
     def has(self, part: str) -> bool:
-        """Whether the item has ``part`` (and this view may give it)."""
+        """True if the item has ``part`` and this view may give it."""
         return part in self._parts and (self._declared is None or part in self._declared)
 
     def _require(self, part: str) -> None:
@@ -82,58 +82,58 @@ class ItemView:
 
     @property
     def truth(self) -> Frames:
-        """The published frames."""
+        """Ground-truth frames of the clip."""
         frames: Frames = self._get("truth")
         return frames
 
     def truth_frame(self, index: int) -> npt.NDArray[np.uint8]:
-        """One of the published frames, ``uint8[H, W, 3]``; leaves that need a few spare the memory of all of them."""
+        """Ground-truth frame ``index``, ``uint8[H, W, 3]``; cheaper than ``truth`` for leaves that need a few frames."""
         if self._truth_frame is None or "truth" in self._loaded:
-            chosen: npt.NDArray[np.uint8] = self.truth[index]
-            return chosen
-        self._require("truth")
-        frame: npt.NDArray[np.uint8] = self._truth_frame(index)
+            frame: npt.NDArray[np.uint8] = self.truth[index]
+        else:
+            self._require("truth")
+            frame = self._truth_frame(index)
         return frame
 
     @property
     def luma(self) -> Luma:
-        """The luma plane of the published frames."""
+        """Luma plane of the ground-truth frames."""
         luma: Luma = self._get("luma")
         return luma
 
     @property
     def input(self) -> Frames:
-        """The corrupted frames: hole pixels hold the recorded fill value, never the truth."""
+        """Corrupted frames: hole pixels hold the recorded fill value, never the truth."""
         frames: Frames = self._get("input")
         return frames
 
     @property
     def hole(self) -> Hole:
-        """True where pixels are missing."""
+        """Hole mask, True = missing."""
         hole: Hole = self._get("hole")
         return hole
 
     @property
     def alpha(self) -> Alpha:
-        """How much of a soft overlay covers each pixel."""
+        """Opacity of a soft overlay: 0 = nothing, 255 = opaque."""
         alpha: Alpha = self._get("alpha")
         return alpha
 
     @property
     def first_hole(self) -> Hole:
-        """The hole of the corruption that this one comes on top of."""
+        """Hole of the corruption that this one is applied on top of."""
         hole: Hole = self._get("first_hole")
         return hole
 
     @property
     def object_mask(self) -> Hole:
-        """True where the object is that an edit is about."""
+        """Mask of the object that an edit is about, True = object."""
         mask: Hole = self._get("object_mask")
         return mask
 
     @property
     def prompts(self) -> Prompts:
-        """What the clip shows, and what an edit is to make of it."""
+        """Descriptions of the clip before and after an edit."""
         prompts: Prompts = self._get("prompts")
         return prompts
 
@@ -163,31 +163,31 @@ class ItemView:
 
     @property
     def prediction(self) -> Frames:
-        """What a method gave; only its hole pixels are meaningful unless full frames were kept."""
+        """Output of a method; only its hole pixels are meaningful unless full frames were kept."""
         frames: Frames = self._get("prediction")
         return frames
 
     @property
     def composite(self) -> Frames:
-        """Known pixels of the truth, hole pixels of the prediction."""
+        """Composite: known pixels of the truth, hole pixels of the prediction."""
         frames: Frames = self._get("composite")
         return frames
 
 
 def composite(truth: Frames, hole: Hole, prediction: Frames) -> Frames:
-    """Known pixels from ``truth``, hole pixels from ``prediction``; all ``uint8[T, H, W, 3]``."""
+    """Composite of two clips: known pixels from ``truth``, hole pixels from ``prediction``; all ``uint8[T, H, W, 3]``."""
     frames = truth.copy()
     # Frame by frame with OpenCV: fifteen times faster than one `np.where`.
-    for target, source, where in zip(frames, prediction, hole, strict=True):
-        cv2.copyTo(source, where.view(np.uint8), target)
+    for target, source, mask in zip(frames, prediction, hole, strict=True):
+        cv2.copyTo(source, mask.view(np.uint8), target)
     return frames
 
 
 def composite_in_place(truth: Frames, hole: Hole, prediction: Frames) -> Frames:
     """``composite`` that writes the known pixels into ``prediction``, where it can, and returns it: half the memory."""
-    prediction = np.require(prediction, requirements=["C", "W"])  # a copy of what is only to be read
-    for target, source, where in zip(prediction, truth, hole, strict=True):
-        cv2.copyTo(source, (~where).view(np.uint8), target)
+    prediction = np.require(prediction, requirements=["C", "W"])  # copies read-only arrays
+    for target, source, mask in zip(prediction, truth, hole, strict=True):
+        cv2.copyTo(source, (~mask).view(np.uint8), target)
     return prediction
 
 

@@ -18,7 +18,7 @@ from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
 from inpaintbench.export.verify_configs import config_problems
 from inpaintbench.export.verify_files import needless, there
-from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, is_as_written, load
+from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, load, matches_manifest
 from inpaintbench.types import Dataset, Plain, item_rng
 from inpaintbench.workspace import file_sha256
 
@@ -157,7 +157,7 @@ def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     """The manifest, what is wrong with its bytes added to ``problems``; None when it cannot be read."""
     try:
         dataset = load(root)
-        as_written = is_as_written((root / MANIFEST).read_bytes(), dataset)
+        as_written = matches_manifest((root / MANIFEST).read_bytes(), dataset)
     except (VerifyError, ValueError) as error:
         problems.append(str(error))
         return None

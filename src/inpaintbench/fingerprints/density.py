@@ -14,12 +14,12 @@ __all__ = ["ridge_period"]
 
 FloatArray = npt.NDArray[np.float32]
 
+# Rows and columns of a map.
 _CELLS = (26, 18)
-"""Rows and columns of a map."""
+# Stamps are placed on a grid this much finer than the map.
 _FINE = 4
-"""Stamps are placed on a grid this much finer than the map."""
+# About a twelfth of the height, on the fine grid.
 _STAMP = 8
-"""About a twelfth of the height, on the fine grid."""
 
 
 def ridge_period(finger: Finger) -> FloatArray:

@@ -15,14 +15,14 @@ from inpaintbench.errors import InputError
 from inpaintbench.fingerprints.smooth import FloatArray, smoothed_noise
 from inpaintbench.types import item_rng
 
+# `uint8[H, W]` or `uint8[H, W, 3]`.
 Picture = npt.NDArray[np.uint8]
-"""``uint8[H, W]`` or ``uint8[H, W, 3]``."""
+# (dx, dy), each `float32[H, W]` in pixels.
 Field = tuple[FloatArray, FloatArray]
-"""(dx, dy), each ``float32[H, W]`` in pixels."""
 
 STRENGTH_SHARE = 2.0
+# Default strength and reach in shares of the longer side.
 REACH_SHARE = 0.08
-"""Default strength and reach in shares of the longer side."""
 _MOST_LEVEL = 127.5
 
 

@@ -19,18 +19,18 @@ from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 
 Picture = npt.NDArray[np.uint8]
 
+# Standard deviation of the filter along the ridge.
 ALONG_PIXELS = 3.5
-"""Standard deviation of the filter along the ridge."""
+# Darker than what has the least squared error, by which it loses a fortieth; nearer to the structure of ink.
 CONTRAST = 1.2
-"""Darker than what has the least squared error, by which it loses a fortieth; nearer to the structure of ink."""
+# Standard deviation of the filter across the ridge, in ridge periods.
 _ACROSS_PERIODS = 0.42
-"""Standard deviation of the filter across the ridge, in ridge periods."""
+# Grey levels added before the logarithm, so that noise in black does not count.
 _DARKEST = 12
-"""Grey levels added before the logarithm, so that noise in black does not count."""
 _SURROUNDINGS_PIXELS, _SPREAD_PIXELS = 9.0, 14.0
 _LARGEST_DEVIATION = 2.5
+# Share of the picture itself that is added to what the filter drew: it still has the specks and ends of ridges.
 _UNFILTERED = 0.4
-"""Share of the picture itself that is added to what the filter drew: it still has the specks and ends of ridges."""
 
 
 def enhance(

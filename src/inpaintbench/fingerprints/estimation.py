@@ -18,18 +18,18 @@ from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 Picture = npt.NDArray[np.uint8]
 Map = npt.NDArray[np.float32]
 
+# Smoothing before gradients are taken.
 DERIVATIVE_SIGMA_PIXELS = 1.25
-"""Smoothing before gradients are taken."""
+# Smoothing of the products of gradients: about one ridge period.
 TENSOR_SIGMA_PIXELS = 8.0
-"""Smoothing of the products of gradients: about one ridge period."""
+# How far along the normal, to both sides, a period is looked for: nearly two ridges each way.
 NORMAL_REACH_PIXELS = 16.0
-"""How far along the normal, to both sides, a period is looked for: nearly two ridges each way."""
+# Smoothing before zero crossings are looked for: more would close narrow valleys and lengthen the period.
 CROSSING_SIGMA_PIXELS = 0.6
-"""Smoothing before zero crossings are looked for: more would close narrow valleys and lengthen the period."""
 _NORMAL_STEP_PIXELS = 0.5
 _LINES_AT_ONCE = 1 << 14
+# Energy below which a gradient is rounding: a ripple of one grey level has a hundred times more.
 _BLANK = 1e-2
-"""Energy below which a gradient is rounding: a ripple of one grey level has a hundred times more."""
 _FLAT_LEVELS = 1.0
 
 

@@ -17,26 +17,26 @@ import scipy.fft
 
 from inpaintbench.fingerprints.estimation import Map, blurred, wrapped
 
+# Doubled angles as directions, their length how sure they are, `complex64[H, W]`.
 Field = npt.NDArray[np.complex64]
-"""Doubled angles as directions, their length how sure they are, ``complex64[H, W]``."""
 
+# Centres of the bank; ridges of adults lie 7 to 11 pixels apart.
 PERIODS_PIXELS = (6.3, 7.4, 8.7, 10.2, 12.0)
-"""Centres of the bank; ridges of adults lie 7 to 11 pixels apart."""
 ORIENTATIONS = 12
+# Standard deviation of a filter over the logarithm of frequency: filters of neighbouring periods overlap at 0.7.
 _LOG_SPREAD = 0.22
-"""Standard deviation of a filter over the logarithm of frequency: filters of neighbouring periods overlap at 0.7."""
+# Standard deviation of a filter over direction, radians: likewise.
 _ANGLE_SPREAD = 0.24
-"""Standard deviation of a filter over direction, radians: likewise."""
+# The bank works on a picture made smaller by this, which still holds the shortest period.
 _REDUCTION = 2
-"""The bank works on a picture made smaller by this, which still holds the shortest period."""
 _PADDING_PIXELS = 24
 _SMOOTHING_PIXELS = 7.0
 _PERIOD_SMOOTHING_PIXELS = 24.0
 _QUALITY_SMOOTHING_PIXELS = 6.0
+# Reach, in multiples of the smoothing, and weight of what a direction takes over from far away where nothing near is sure.
 _FAR_SHARES = ((2, 0.3), (5, 0.1))
-"""Reach, in multiples of the smoothing, and weight of what a direction takes over from far away where nothing near is sure."""
+# Variance beside which a picture counts as blank.
 _FAINT = 0.05
-"""Variance beside which a picture counts as blank."""
 
 
 class Ridges(NamedTuple):

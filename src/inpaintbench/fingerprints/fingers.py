@@ -18,18 +18,18 @@ __all__ = ["NATURAL_LAW", "Law", "class_law", "draw_finger", "mirrored"]
 Range = tuple[float, float]
 Law = Literal["natural", "uniform"] | Mapping[str, float]
 
+# How often each class occurs among people's fingers, per mille.
 NATURAL_LAW: Mapping[str, float] = {
     "arch": 37, "tented_arch": 29, "left_loop": 338, "right_loop": 317, "double_loop": 139, "whorl": 140,
 }  # fmt: skip
-"""How often each class occurs among people's fingers, per mille."""
 _MIRRORED_CLASS = {"left_loop": "right_loop", "right_loop": "left_loop"}
+# Of the height between the cores of a whorl: nearer ones would be one singular point.
 _LEAST_CORE_GAP = 0.025
-"""Of the height between the cores of a whorl: nearer ones would be one singular point."""
 
+# Of a pixel below the pixels above it, for upper and lower core. Ridges turn fastest above an upper core and below a lower one;
+# seen from so far off, two pixels side by side are so near in angle that they differ by less than a quarter turn, and the field
+# on whole pixels has its singular points in place.
 _CORES_BELOW, _DELTA_BELOW = (0.8, 0.2), 0.5
-"""Of a pixel below the pixels above it, for upper and lower core. Ridges turn fastest above an upper core and below a lower one;
-seen from so far off, two pixels side by side are so near in angle that they differ by less than a quarter turn, and the field on
-whole pixels has its singular points in place."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class _Places:
 _LOOP_CORE = (((0.40, 0.60), (0.35, 0.55)),)
 _LEFT_DELTA = ((0.12, 0.325), (0.625, 0.815))
 _RIGHT_DELTA = ((0.675, 0.88), (0.625, 0.815))
+# Of the upper and the lower core. Anguli bends the lower one by (10..25, 30..45), which pinches its ridges to a point; this is
+# half of the upper bend, turned upside down, and leaves them round.
 _SPIRAL_BENDS = (((-60.0, -45.0), (40.0, 55.0)), ((15.0, 35.0), (-35.0, -15.0)))
-"""Of the upper and the lower core. Anguli bends the lower one by (10..25, 30..45), which pinches its ridges to a point; this is
-half of the upper bend, turned upside down, and leaves them round."""
 _PLACES = {
     "tented_arch": _Places(_LOOP_CORE, (), (((-90.0, -45.0), (45.0, 90.0)),)),
     "right_loop": _Places(_LOOP_CORE, (_LEFT_DELTA,), (((-90.0, -45.0), (60.0, 105.0)),)),

@@ -14,18 +14,18 @@ from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 
 __all__ = ["FREQUENCIES", "ORIENTATIONS", "Bank", "bank", "border_pixels", "kernel_numbers", "kernel_size", "period_of_bin"]
 
+# One for each degree.
 ORIENTATIONS = 180
-"""One for each degree."""
 FREQUENCIES = 100
 MOST_PIXELS_PER_INCH = 1200.0
+# Below, the narrowest ridges and valleys are about 2 pixels wide and merge as they grow.
 LEAST_PIXELS_PER_INCH = 330.0
-"""Below, the narrowest ridges and valleys are about 2 pixels wide and merge as they grow."""
+# Kernel rows are padded with zeros to a multiple of this, which is what processors take at once.
 LANES = 16
-"""Kernel rows are padded with zeros to a multiple of this, which is what processors take at once."""
 _BORDER = 15
 _SIGMA = 7.5
+# Cycles per pixel at 500 pixels per inch of bin 0, which is not used, and from bin to bin.
 _LEAST_FREQUENCY, _FREQUENCY_STEP = 0.075, 0.0008
-"""Cycles per pixel at 500 pixels per inch of bin 0, which is not used, and from bin to bin."""
 
 
 @dataclass(frozen=True)

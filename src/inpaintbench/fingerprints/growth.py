@@ -26,10 +26,10 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int32]
 
 PASSES = 6
+# Passes that filter only near the points; later ones filter everything.
 _SPREADING_PASSES = 3
-"""Passes that filter only near the points; later ones filter everything."""
+# Of kernels that torch gathers at once.
 _CHUNK_BYTES = 1 << 28
-"""Of kernels that torch gathers at once."""
 
 
 def grow(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, backend: Backend = "auto") -> BoolArray:

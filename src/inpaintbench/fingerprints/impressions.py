@@ -17,14 +17,14 @@ from inpaintbench.fingerprints.silhouette import Bitmap, Outline, draw_axes, edg
 from inpaintbench.fingerprints.skin import Skin, origins
 from inpaintbench.types import item_rng
 
+# `uint8[H, W]`, 255 = paper, 0 = ink.
 Picture = npt.NDArray[np.uint8]
-"""``uint8[H, W]``, 255 = paper, 0 = ink."""
 PAPER = 255
 Style = Literal["natural", "challenge"]
 CHALLENGE_PLASTICITY = 2.0
 MOST_ROTATION_DEGREES = 10.0
+# Along each axis, pixels at 500 per inch.
 MOST_TRANSLATION = 5
-"""Along each axis, pixels at 500 per inch."""
 
 
 def draw_impression(

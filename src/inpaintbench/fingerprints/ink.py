@@ -11,22 +11,22 @@ import numpy.typing as npt
 
 from inpaintbench.fingerprints.smooth import DoubleArray, FloatArray, smooth_noise
 
+# `uint8[H, W]`, 255 = paper, 0 = ink.
 Picture = npt.NDArray[np.uint8]
-"""``uint8[H, W]``, 255 = paper, 0 = ink."""
 Bitmap = npt.NDArray[np.uint8]
 
+# Ridges print as the master has them, and as dark.
 NEUTRAL_PRESSURE = 0.5
-"""Ridges print as the master has them, and as dark."""
+# White specks of the ChaLearn 2018 challenge: 5,000 and, on average, 4,000 more, on its canvas.
 CHALLENGE_SPECKS = 9000
-"""White specks of the ChaLearn 2018 challenge: 5,000 and, on average, 4,000 more, on its canvas."""
 CHALLENGE_CANVAS = (275, 400)
 _SPECK_SIDES = (1, 2)
+# Standard deviation under which ridges melt before their edges are drawn anew, pixels at 500 per inch.
 _SOFTENING = 1.3
-"""Standard deviation under which ridges melt before their edges are drawn anew, pixels at 500 per inch."""
+# Of those edges: ink that appears for each unit of the melted picture.
 _STEEPNESS = 5.0
-"""Of those edges: ink that appears for each unit of the melted picture."""
+# Of the level's rise: narrow valleys fill in patches, wide ones stay open.
 _MOST_FILLED = 0.29
-"""Of the level's rise: narrow valleys fill in patches, wide ones stay open."""
 
 
 @dataclass(frozen=True)

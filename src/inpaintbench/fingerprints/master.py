@@ -20,8 +20,8 @@ __all__ = ["master", "masters"]
 Picture = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 
+# On 275x400 pixels at 500 pixels per inch; the upper end is not drawn.
 _POINTS = (750, 850)
-"""On 275x400 pixels at 500 pixels per inch; the upper end is not drawn."""
 _POINT_SIZE = 4
 _POINT_MARGIN = 5
 _REFERENCE_AREA = 275 * 400

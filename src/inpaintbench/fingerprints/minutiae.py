@@ -15,12 +15,12 @@ from inpaintbench.fingerprints.estimation import blurred
 from inpaintbench.fingerprints.poincare import RIM_PIXELS, Mask, Picture, print_area, shrunk
 from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 
+# Before ridges are told from valleys, so that specks make no holes.
 SMOOTHING_PIXELS = 1.2
-"""Before ridges are told from valleys, so that specks make no holes."""
 _SURROUNDINGS_PIXELS = 8.0
 _SPECK_AREA_PIXELS = 40
+# Minutiae nearer to one another than this are a break, a spur or a bridge, not two minutiae: one ridge period.
 _SPUR_PIXELS = 9.0
-"""Minutiae nearer to one another than this are a break, a spur or a bridge, not two minutiae: one ridge period."""
 _NEIGHBOURS = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 
 

@@ -15,6 +15,7 @@ __all__ = ["orientation", "orientation_at"]
 FloatArray = npt.NDArray[np.float64]
 
 _KNOTS = np.linspace(-math.pi, math.pi, 9)
+# Which bend turns each knot, and how much of it: u on the left of a core, v on its right, neither above nor below.
 _BEND_OF_KNOT = (
     ("u", 1.0),
     ("u", 2 / 3),
@@ -26,7 +27,6 @@ _BEND_OF_KNOT = (
     ("u", 2 / 3),
     ("u", 1.0),
 )
-"""Which bend turns each knot, and how much of it: u on the left of a core, v on its right, neither above nor below."""
 _LARGEST = np.nextafter(np.float32(math.pi), np.float32(0))
 
 

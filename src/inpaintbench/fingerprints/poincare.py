@@ -16,12 +16,12 @@ from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 Picture = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
+# Nearer to the edge of the print, at 500 pixels per inch, an estimated field is none.
 RIM_PIXELS = 12.0
-"""Nearer to the edge of the print, at 500 pixels per inch, an estimated field is none."""
+# A core and a delta nearer than this are a wrinkle of the estimate.
 _TWINS_PIXELS = 14.0
-"""A core and a delta nearer than this are a wrinkle of the estimate."""
+# How far beside the core the delta of a tented arch may lie: pixels, or a share of their distance in height.
 _UPRIGHT_PIXELS, _UPRIGHT_SLOPE = 10.0, 0.14
-"""How far beside the core the delta of a tented arch may lie: pixels, or a share of their distance in height."""
 
 
 class SingularPoint(NamedTuple):

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 CLASSES = ("arch", "tented_arch", "left_loop", "right_loop", "double_loop", "whorl")
+# Resolution at which lengths are stated.
 REFERENCE_PIXELS_PER_INCH = 500.0
-"""Resolution at which lengths are stated."""
 
+# (x, y).
 Point = tuple[float, float]
-"""(x, y)."""
 
 
 @dataclass(frozen=True)

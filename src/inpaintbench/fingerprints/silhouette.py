@@ -16,13 +16,14 @@ from inpaintbench.fingerprints.ink import Specks
 from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger, Impression
 from inpaintbench.fingerprints.smooth import DoubleArray
 
+# `uint8[H, W]`, 1 inside.
 Bitmap = npt.NDArray[np.uint8]
-"""``uint8[H, W]``, 1 inside."""
 
+# Width of the border without ridges, pixels at 500 per inch.
 PADDING = 15.0
-"""Width of the border without ridges, pixels at 500 per inch."""
+# Length of outline that `EDGE_SPECKS` are stated for, pixels at 500 per inch.
 REFERENCE_PERIMETER = 1050.0
-"""Length of outline that ``EDGE_SPECKS`` are stated for, pixels at 500 per inch."""
+# (number, least and greatest distance outwards, largest side) of the white specks along the outline, pixels at 500 per inch.
 EDGE_SPECKS = (
     (1000, 0.0, 6.0, 4),
     (1000, -4.0, 4.0, 4),
@@ -30,13 +31,12 @@ EDGE_SPECKS = (
     (1200, -12.0, 0.0, 5),
     (800, -18.0, 0.0, 4),
 )
-"""(number, least and greatest distance outwards, largest side) of the white specks along the outline, pixels at 500 per inch."""
 _MORE_SPECKS = 20
 _POINTS = 1440
+# Fewest and most waves of unevenness around the outline.
 _WAVES = (3, 48)
-"""Fewest and most waves of unevenness around the outline."""
+# RMS distance between the outline and the five-parameter shape, pixels at 500 per inch.
 _UNEVENNESS = 2.7
-"""RMS distance between the outline and the five-parameter shape, pixels at 500 per inch."""
 
 
 _BEND = 3.5

@@ -15,8 +15,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger, Impression
 from inpaintbench.fingerprints.smooth import DoubleArray, FloatArray, grid_positions, interpolated
 
+# (x, y) of the ellipse that does not move, pixels at 500 per inch.
 STILL_HALF_AXES = (40.0, 33.0)
-"""(x, y) of the ellipse that does not move, pixels at 500 per inch."""
 _STEP = 4
 _MOST_ITERATIONS = 60
 _TOLERANCE_PIXELS = 1e-3

@@ -15,12 +15,12 @@ DoubleArray = npt.NDArray[np.float64]
 
 LARGEST_STEP = 32
 _STEPS_PER_REACH = 4
+# A Gaussian ends at 4 standard deviations.
 _TAPS_PER_REACH = 4
-"""A Gaussian ends at 4 standard deviations."""
+# Points without noise around a picture that is halved: more than what its filter takes from beyond the border.
 _MARGIN = 4
-"""Points without noise around a picture that is halved: more than what its filter takes from beyond the border."""
+# Coarse values are rounded to 1/1024, so that the last bits of sums, which differ between processors, reach no picture.
 _GRAIN = 1024
-"""Coarse values are rounded to 1/1024, so that the last bits of sums, which differ between processors, reach no picture."""
 
 
 def grid_step(reach: float) -> int:

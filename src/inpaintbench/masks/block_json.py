@@ -16,8 +16,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Hole
 from inpaintbench.workspace import write_atomically
 
+# (row, column, size) in pixels.
 Block = tuple[int, int, int]
-"""(row, column, size) in pixels."""
 
 
 def read_blocks(path: Path | str) -> dict[str, list[Block]]:

@@ -17,8 +17,8 @@ from inpaintbench import regions
 from inpaintbench.masks.generators.blob_presets import CANVAS, find_preset
 from inpaintbench.types import Hole
 
+# How far apart in time two holes are when their shapes are compared.
 POSE_LAG_FRAMES = 10
-"""How far apart in time two holes are when their shapes are compared."""
 
 Interval = tuple[float, float]
 FloatArray = npt.NDArray[np.float64]
@@ -53,10 +53,11 @@ class Intervals(NamedTuple):
     centroid_displacement_pixels: Interval
 
 
+# (width, height) that the pixel figures of `EXPECTED_INTERVALS` are for.
 REFERENCE_SIZE = (832, 480)
-"""(width, height) that the pixel figures of ``EXPECTED_INTERVALS`` are for."""
 REFERENCE_FRAMES = 90
 
+# Preset -> what the first 40 published masks measure at 832x480, 90 frames.
 EXPECTED_INTERVALS: Mapping[str, Intervals] = {
     "size-low_pose-low_displacement-low": Intervals((0.013, 0.031), (0.0, 1.04), (0, 93)),
     "size-low_pose-low_displacement-high": Intervals((0.013, 0.031), (1.97, 3.36), (173, 284)),
@@ -67,14 +68,13 @@ EXPECTED_INTERVALS: Mapping[str, Intervals] = {
     "size-high_pose-high_displacement-low": Intervals((0.069, 0.143), (0.79, 1.69), (35, 118)),
     "size-high_pose-high_displacement-high": Intervals((0.064, 0.130), (2.85, 5.14), (141, 408)),
 }
-"""Preset -> what the first 40 published masks measure at 832x480, 90 frames."""
 
+# Hole fraction; the intervals of the low presets end at 0.035, those of the high ones begin at 0.063.
 SIZE_THRESHOLD = 0.047
-"""Hole fraction; the intervals of the low presets end at 0.035, those of the high ones begin at 0.063."""
+# Pose change; 95 % of the first 40 published masks of every low preset are below 0.122, of every high preset above 0.124.
 POSE_THRESHOLD = 0.123
-"""Pose change; 95 % of the first 40 published masks of every low preset are below 0.122, of every high preset above 0.124."""
+# At the reference size and length; the intervals of the low presets end here and those of the high ones begin.
 DISPLACEMENT_THRESHOLD_PIXELS = 118
-"""At the reference size and length; the intervals of the low presets end here and those of the high ones begin."""
 
 _REASONS = {
     "centroid_speed_pixels_per_frame": "no two neighbouring frames have a hole",

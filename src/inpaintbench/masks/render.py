@@ -35,10 +35,10 @@ from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
 
 VERSION = "2"
+# Shape of the holes for which intervals were published.
 PUBLISHED_SHAPE = (REFERENCE_FRAMES, REFERENCE_SIZE[1], REFERENCE_SIZE[0])
-"""Shape of the holes for which intervals were published."""
+# Parts of a view that are lists of records -> the record.
 _FROM_DATA: Mapping[str, type] = {"joints": Joint, "timed_text": TextEvent}
-"""Parts of a view that are lists of records -> the record."""
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from inpaintbench import video
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.masks.saved_polarity import GREY_THRESHOLD, STATE_IT, Told, are_objects, outermost, told_by_shares
 
+# Most masks of a folder that are looked at.
 SAMPLE = 50
-"""Most masks of a folder that are looked at."""
+# Of the sequences that were looked at and are not of one colour; a lone one must not decide for a folder of free forms.
 LEAST_SHARE = 0.5
-"""Of the sequences that were looked at and are not of one colour; a lone one must not decide for a folder of free forms."""
+# `int64[256]`: how many pixels have each value.
 Counts = npt.NDArray[np.int64]
-"""``int64[256]``: how many pixels have each value."""
 
 
 def folder_polarity(sequences: Mapping[str, Sequence[Path]], *, threshold: int | None = None) -> Told:

@@ -14,23 +14,23 @@ from inpaintbench.types import Hole
 
 Polarity = Literal["white_is_hole", "black_is_hole", "detect"]
 POLARITIES: tuple[str, ...] = get_args(Polarity)
+# What masks themselves say of their polarity.
 Told = Literal["white_is_hole", "black_is_hole", "unclear"]
-"""What masks themselves say of their polarity."""
 TOLD: tuple[str, ...] = get_args(Told)
+# The way out of every doubt.
 STATE_IT = "state `polarity` (white_is_hole or black_is_hole)"
-"""The way out of every doubt."""
+# `uint8[T, H, W]`: numbers of objects, 0 = background, or grey levels.
 Values = npt.NDArray[np.uint8]
-"""``uint8[T, H, W]``: numbers of objects, 0 = background, or grey levels."""
 
+# Greatest number of an object that is told from a grey level.
 MOST_OBJECTS = 31
-"""Greatest number of an object that is told from a grey level."""
+# What some data sets of objects mark pixels with that count for nothing.
 VOID = 255
-"""What some data sets of objects mark pixels with that count for nothing."""
 GREY_THRESHOLD = 127
+# Share of the outermost pixels that must be known for a guess.
 CLEAR_BORDER_SHARE = 0.8
-"""Share of the outermost pixels that must be known for a guess."""
+# Share of all pixels that must be known for a guess.
 CLEAR_AREA_SHARE = 0.6
-"""Share of all pixels that must be known for a guess."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from inpaintbench.errors import InputError, MediaError, UnknownNameError
 Layout = Literal["auto", "pictures", "sequences", "sequence", "images"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
 _NAMED_MASK = re.compile(r"_mask(?![a-z])", re.IGNORECASE)
+# Largest gap between the frame numbers of a sequence (YouTube-VOS labels every fifth frame).
 _MOST_STEP = 10
-"""Largest gap between the frame numbers of a sequence (YouTube-VOS labels every fifth frame)."""
 
 
 def list_sequences(folder: Path | str, *, layout: Layout = "auto") -> list[str]:

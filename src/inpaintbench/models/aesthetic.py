@@ -10,10 +10,10 @@ from typing import Any
 from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
 
+# The entry of `weights.toml`.
 WEIGHTS = "aesthetic-linear-vit-l-14"
-"""The entry of ``weights.toml``."""
+# Of the vectors that go in, which have to have length one.
 LENGTH = 768
-"""Of the vectors that go in, which have to have length one."""
 
 
 def aesthetic_head(compute: Compute) -> Any:

@@ -19,8 +19,8 @@ class Span(NamedTuple):
 
 Box = tuple[Span, Span, Span]
 Size = tuple[int, int, int]
+# How many zeros go before and behind the input along each axis.
 Zeros = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-"""How many zeros go before and behind the input along each axis."""
 
 
 class Reach(NamedTuple):

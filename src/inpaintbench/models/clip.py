@@ -19,14 +19,14 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, NotMeasurable, UnknownNameError
 from inpaintbench.models import torch_networks, weights
 
+# Of the channels in 0..1, that pictures are brought to.
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
-"""Of the channels in 0..1, that pictures are brought to."""
+# Of a text, with the marks of its beginning and its end.
 MOST_TOKENS = 77
-"""Of a text, with the marks of its beginning and its end."""
 _VOCABULARY = 49408
 _HEAD_WIDTH = 64
+# Entries of the archives that neither part of the network has.
 _NO_PARAMETERS = ("input_resolution", "context_length", "vocab_size", "logit_scale")
-"""Entries of the archives that neither part of the network has."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Shape:
     """Of the square pictures that go in."""
 
 
+# By the names in publications.
 NETWORKS: Mapping[str, Shape] = {
     "ViT-B/32": Shape("clip-vit-b-32", 512, layers=12, width=768, patch_pixels=32, text_layers=12, text_width=512),
     "ViT-L/14": Shape("clip-vit-l-14", 768, layers=24, width=1024, patch_pixels=14, text_layers=12, text_width=768),
 }
-"""By the names in publications."""
 
 
 def shape_of(name: str) -> Shape:

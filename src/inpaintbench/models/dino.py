@@ -14,12 +14,12 @@ from inpaintbench.models import torch_networks
 if TYPE_CHECKING:
     from inpaintbench.models.dino_layers import Dino
 
+# The entry of `weights.toml`.
 WEIGHTS = "dino-vit-b-16"
-"""The entry of ``weights.toml``."""
+# Of the vector of a picture.
 LENGTH = 768
-"""Of the vector of a picture."""
+# Of the channels in 0..1, that pictures are brought to: those of ImageNet.
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of the channels in 0..1, that pictures are brought to: those of ImageNet."""
 
 
 def dino(compute: Compute) -> Dino:

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+# Of the layer norms.
 EPSILON = 1e-6
-"""Of the layer norms."""
+# Added to the number of patches along a side before positions are scaled to it, as published, against a grid that comes out one
+# too short. It shifts the sampling a little, so it is part of the numbers.
 OFFSET = 0.1
-"""Added to the number of patches along a side before positions are scaled to it, as published, against a grid that comes out one
-too short. It shifts the sampling a little, so it is part of the numbers."""
 
 
 class Attention(nn.Module):

@@ -18,12 +18,12 @@ from inpaintbench.models.i3d_stages import Convolution, Inception, Pooling, Stag
 from inpaintbench.models.torch_networks import network, torch
 
 WEIGHTS = "i3d-rgb-imagenet"
+# Of the vector of a clip: the last layer averaged over time, height and width.
 LENGTH = 1024
-"""Of the vector of a clip: the last layer averaged over time, height and width."""
 
 BatchNorm = Literal["eval", "train"]
+# Gives a box of a layer's input, `float32[N, C, t, h, w]`.
 Source = Callable[[Box], Tensor]
-"""Gives a box of a layer's input, ``float32[N, C, t, h, w]``."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,10 @@ from torch import nn
 
 from inpaintbench.models.i3d_stages import EPSILON
 
+# Of Kinetics-400; the classifier is loaded, so that a foreign file is noticed, and not used.
 CLASSES = 400
-"""Of Kinetics-400; the classifier is loaded, so that a foreign file is noticed, and not used."""
 
+# Input channels, and the output channels of b0, b1a, b1b, b2a, b2b and b3b. Carreira and Zisserman, CVPR 2017, figure 3.
 INCEPTIONS: dict[str, tuple[int, tuple[int, int, int, int, int, int]]] = {
     "Mixed_3b": (192, (64, 96, 128, 16, 32, 32)),
     "Mixed_3c": (256, (128, 128, 192, 32, 96, 64)),
@@ -21,7 +22,6 @@ INCEPTIONS: dict[str, tuple[int, tuple[int, int, int, int, int, int]]] = {
     "Mixed_5b": (832, (256, 160, 320, 32, 128, 128)),
     "Mixed_5c": (832, (384, 192, 384, 48, 128, 128)),
 }
-"""Input channels, and the output channels of b0, b1a, b1b, b2a, b2b and b3b. Carreira and Zisserman, CVPR 2017, figure 3."""
 
 
 class Unit(nn.Module):

@@ -10,12 +10,12 @@ from inpaintbench.models.torch_networks import torch
 
 Tensor = Any
 
+# Of every batch norm.
 EPSILON = 1e-3
-"""Of every batch norm."""
 
 
+# Up to so many channels all frames under a kernel go side by side through one convolution.
 _PARALLEL_TAPS = 32
-"""Up to so many channels all frames under a kernel go side by side through one convolution."""
 _AROUND = Reach((3, 3, 3), (1, 1, 1))
 
 

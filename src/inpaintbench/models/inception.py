@@ -15,12 +15,12 @@ from inpaintbench.models import torch_networks
 if TYPE_CHECKING:
     from inpaintbench.models.inception_layers import Inception
 
+# The entry of `weights.toml`.
 WEIGHTS = "inception-fid"
-"""The entry of ``weights.toml``."""
+# Pixels of the square pictures that go in.
 SIDE = 299
-"""Pixels of the square pictures that go in."""
+# Numbers that come out for a picture.
 FEATURES = 2048
-"""Numbers that come out for a picture."""
 
 
 def inception(compute: Compute) -> Inception:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+# Channels in, channels out, size of the kernel; borders keep the size of the picture.
 Shape = tuple[int, int, int | tuple[int, int]]
-"""Channels in, channels out, size of the kernel; borders keep the size of the picture."""
 SEVEN_WIDE, SEVEN_HIGH, THREE_WIDE, THREE_HIGH = (1, 7), (7, 1), (1, 3), (3, 1)
 
 

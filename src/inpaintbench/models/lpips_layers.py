@@ -10,20 +10,20 @@ from torch import Tensor, nn
 
 from inpaintbench.errors import MissingExtraError, NotMeasurable
 
+# Names in `torchvision.models`.
 CLASSIFIERS = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet1_1"}
-"""Names in ``torchvision.models``."""
+# After which modules of torchvision's feature extractor the activations are taken: all but the last come before a pooling, except
+# in SqueezeNet, whose last four follow each other.
 ENDS = {"alex": (2, 5, 8, 10, 12), "vgg": (4, 9, 16, 23, 30), "squeeze": (2, 5, 8, 10, 11, 12, 13)}
-"""After which modules of torchvision's feature extractor the activations are taken: all but the last come before a pooling,
-except in SqueezeNet, whose last four follow each other."""
 CHANNELS = {
     "alex": (64, 192, 384, 256, 256), "vgg": (64, 128, 256, 512, 512), "squeeze": (64, 128, 256, 384, 384, 512, 512),
 }  # fmt: skip
+# Pixels; a smaller picture leaves nothing of the last activations.
 LEAST_SIDE = {"alex": 31, "vgg": 16, "squeeze": 17}
-"""Pixels; a smaller picture leaves nothing of the last activations."""
+# Of the channels of pictures in -1..1: the means and deviations of ImageNet, rounded as the published package has them.
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
-"""Of the channels of pictures in -1..1: the means and deviations of ImageNet, rounded as the published package has them."""
+# Added to the length of a vector of channels before it divides.
 LEAST_LENGTH = 1e-10
-"""Added to the length of a vector of channels before it divides."""
 
 
 class LpipsNetwork(nn.Module):

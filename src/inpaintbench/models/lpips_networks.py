@@ -22,14 +22,14 @@ from inpaintbench.workspace import file_sha256
 if TYPE_CHECKING:
     from inpaintbench.models.lpips_layers import LpipsNetwork
 
+# Network -> the entry of `weights.toml` with its trunk.
 LPIPS_WEIGHTS: Mapping[str, str] = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet1-1"}
-"""Network -> the entry of ``weights.toml`` with its trunk."""
+# SHA-256 of the file of linear heads of each network, version 0.1: other heads would be another metric.
 HEADS: Mapping[str, str] = {
     "alex": "df73285e35b22355a2df87cdb6b70b343713b667eddbda73e1977e0c860835c0",
     "vgg": "a78928a0af1e5f0fcb1f3b9e8f8c3a2a5a3de244d830ad5c1feddc79b8432868",
     "squeeze": "4a5350f23600cb79923ce65bb07cbf57dca461329894153e05a1346bd531cf76",
 }
-"""SHA-256 of the file of linear heads of each network, version 0.1: other heads would be another metric."""
 
 
 def lpips(net: str, compute: Compute) -> LpipsNetwork:

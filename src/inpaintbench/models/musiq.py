@@ -18,8 +18,8 @@ from inpaintbench.models import torch_networks
 if TYPE_CHECKING:
     from inpaintbench.models.musiq_layers import Musiq
 
+# Ratings that the network was trained on (KonIQ-10k, SPAQ) -> the entry of `weights.toml`. Both score from 0 to about 100.
 HEADS: Mapping[str, str] = {"koniq": "musiq-koniq", "spaq": "musiq-spaq"}
-"""Ratings that the network was trained on (KonIQ-10k, SPAQ) -> the entry of ``weights.toml``. Both score from 0 to about 100."""
 
 
 def check_head(name: str) -> str:

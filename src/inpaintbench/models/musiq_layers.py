@@ -11,16 +11,16 @@ from torch.nn import functional
 from inpaintbench.models.boxes import same_padding
 
 PATCH_PIXELS = 32
+# Pixels of the two smaller sizes of a picture; the third is its own.
 LONGER_SIDES = (224, 384)
-"""Pixels of the two smaller sizes of a picture; the third is its own."""
+# Rows and columns of the learned positions, which those of every picture are mapped to.
 GRID = 10
-"""Rows and columns of the learned positions, which those of every picture are mapped to."""
 TOKEN_CHANNELS, GROUPS = 64, 32
 EPSILON = 1e-6
+# Of the group norms in the block.
 BLOCK_EPSILON = 1e-4
-"""Of the group norms in the block."""
+# Added to the deviation of the weights of a filter before it divides them.
 WEIGHT_EPSILON = 1e-5
-"""Added to the deviation of the weights of a filter before it divides them."""
 
 
 def same(x: Tensor, *, kernel: int, stride: int) -> Tensor:

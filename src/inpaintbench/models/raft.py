@@ -18,13 +18,13 @@ from inpaintbench.models import torch_networks
 if TYPE_CHECKING:
     from torch import Tensor
 
+# The entries of `weights.toml`.
 WEIGHTS = ("raft-small", "raft-large", "raft-small-official")
-"""The entries of ``weights.toml``."""
+# Rounds in which the flow is refined: torchvision's own number.
 UPDATES = 12
-"""Rounds in which the flow is refined: torchvision's own number."""
+# Sides of the pictures that the networks take, in pixels: features are an eighth of them, and the last of four levels of
+# correlations is an eighth of that, of which there have to be two.
 MULTIPLE, LEAST_SIDE = 8, 128
-"""Sides of the pictures that the networks take, in pixels: features are an eighth of them, and the last of four levels of
-correlations is an eighth of that, of which there have to be two."""
 
 
 def raft(name: str, compute: Compute) -> Any:
@@ -93,6 +93,7 @@ def _optical_flow() -> Any:
         raise MissingExtraError("optical flow by RAFT", "eval") from error
 
 
+# The authors' names -> torchvision's, one after the other.
 _NAMES = (
     (r"^module\.", ""),
     (r"^fnet\.", "feature_encoder."),
@@ -106,7 +107,6 @@ _NAMES = (
     (r"^update_block\.motion_encoder\.conv\.", "update_block.motion_encoder.conv.0."),
     (r"^update_block\.gru\.", "update_block.recurrent_block.convgru1."),
 )
-"""The authors' names -> torchvision's, one after the other."""
 
 
 def _from_official(state: torch_networks.State) -> torch_networks.State:

@@ -16,12 +16,12 @@ from inpaintbench.models.network import forward
 WEIGHTS = "ppocr-v3-text-detection"
 MULTIPLE = 32
 MEANS = np.array([0.485, 0.456, 0.406], np.float32)
+# Of the channels in the order they go in, over 0..1.
 DEVIATIONS = np.array([0.229, 0.224, 0.225], np.float32)
-"""Of the channels in the order they go in, over 0..1."""
 KERNEL_THRESHOLD = 0.3
 GROWTH = 1.5
+# Pixels of the picture that goes in; smaller kernels are specks. This one and those above are the published detector's.
 LEAST_KERNEL_SIDE = 3.0
-"""Pixels of the picture that goes in; smaller kernels are specks. This one and those above are the published detector's."""
 
 
 def text_boxes(

@@ -20,12 +20,12 @@ from inpaintbench.errors import InputError, MissingExtraError, NotMeasurable
 from inpaintbench.models import weights
 
 _PROCESSOR_BATCH_BYTES = 256 << 20
+# Of a graphics card's memory for one batch of one worker; whatever their number, since the batch may change last digits.
 _CARD_SHARE = 0.05
-"""Of a graphics card's memory for one batch of one worker; whatever their number, since the batch may change last digits."""
+# What the extra "eval" brings.
 _PACKAGES = ("torch", "torchvision", "lpips", "open_clip")
-"""What the extra "eval" brings."""
+# Names of parameters -> tensors.
 State = Mapping[str, Any]
-"""Names of parameters -> tensors."""
 
 
 def torch() -> Any:

@@ -20,6 +20,7 @@ WEIGHTS = "yolox-nano"
 SIDE = 416
 STRIDES = (8, 16, 32)
 PADDING = 114.0
+# The kinds of COCO, in the order of the network's answer.
 KINDS = (
     "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light", "fire hydrant",
     "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe",
@@ -29,7 +30,6 @@ KINDS = (
     "potted plant", "bed", "dining table", "toilet", "tv", "laptop", "mouse", "remote", "keyboard", "cell phone", "microwave",
     "oven", "toaster", "sink", "refrigerator", "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush",
 )  # fmt: skip
-"""The kinds of COCO, in the order of the network's answer."""
 
 
 def boxes(frame: npt.NDArray[np.uint8], *, score_threshold: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:

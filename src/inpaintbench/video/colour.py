@@ -27,14 +27,14 @@ _MATRICES = {
 }  # fmt: skip
 _RANGES = {1: "limited", 2: "full"}
 _HDR = {16: "pq", 18: "hlg"}
+# H.273 codes that say nothing of a picture in luma and chroma: RGB, unspecified, reserved.
 _NO_MATRIX = (0, 2, 3)
-"""H.273 codes that say nothing of a picture in luma and chroma: RGB, unspecified, reserved."""
 _BT709, _BT2020 = 1, 9
+# Shares of red and blue in luma, by the code of the matrix (H.273).
 _LUMA_WEIGHTS = {
     1: (0.2126, 0.0722), 2: (0.299, 0.114), 4: (0.30, 0.11), 5: (0.299, 0.114), 6: (0.299, 0.114), 7: (0.212, 0.087),
     9: (0.2627, 0.0593),
 }  # fmt: skip
-"""Shares of red and blue in luma, by the code of the matrix (H.273)."""
 _HD_LINES, _HD_COLUMNS = 720, 1280
 
 

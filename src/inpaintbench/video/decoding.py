@@ -19,16 +19,16 @@ from inpaintbench.types import Frames, Hole, Luma
 from inpaintbench.video.images import is_image, read_image, reason
 
 _SUFFIXES = "3gp avi flv gif m2ts m4v mkv mov mp4 mpeg mpg mts mxf ogv ts webm wmv y4m"
+# Lower-case file name endings that are taken for video.
 VIDEO_SUFFIXES = tuple(f".{name}" for name in _SUFFIXES.split(" "))
-"""Lower-case file name endings that are taken for video."""
+# Frame rate that a still image is recorded with.
 STILL_FPS = 1.0
-"""Frame rate that a still image is recorded with."""
+# Largest pictures that are decoded: no side longer, and no more pixels (8192 x 8192).
 LARGEST_SIDE, MOST_PIXELS = 16_384, 2**26
-"""Largest pictures that are decoded: no side longer, and no more pixels (8192 x 8192)."""
 _LIMITS_IN_WORDS = f"{LARGEST_SIDE} px a side and {MOST_PIXELS} pixels"
 _LIMITS = {"max_pixels": str(MOST_PIXELS)}
+# By so many frames at least a clip in memory grows while it is read.
 _GROWTH = 8
-"""By so many frames at least a clip in memory grows while it is read."""
 _NOT_THE_VIDEO = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
 
 

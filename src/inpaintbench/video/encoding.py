@@ -18,11 +18,11 @@ from inpaintbench.types import Frames, Hole
 from inpaintbench.video.decoding import decoded_facts, whole
 from inpaintbench.video.images import is_image, write_image
 
+# How a truth can be encoded: tagged 4:2:0 of at least `TRUTH_PSNR_DB`; exact RGB; or the ChaLearn challenge's 100 kbit/s.
 CLIP_FORMS = ("near-lossless", "lossless", "challenge")
-"""How a truth can be encoded: tagged 4:2:0 of at least ``TRUTH_PSNR_DB``; exact RGB; or the ChaLearn challenge's 100 kbit/s."""
 CHALLENGE_BITS_PER_SECOND = 100_000
+# Lowest quality of an encoded clip against the frames given to the encoder, over all YUV values.
 TRUTH_PSNR_DB = 45.0
-"""Lowest quality of an encoded clip against the frames given to the encoder, over all YUV values."""
 _TRUTH_CRFS = (14, 10, 6, 2, 0)
 _TRIAL_FRAMES = 8
 _EXACT_DB = 99.0

@@ -21,10 +21,10 @@ REFERENCE_WHITE_NITS = 203.0
 MASTER_PEAK_NITS = 1000.0
 _PQ_PEAK_NITS = 10_000.0
 _BT1886_GAMMA = 2.4
+# System gamma of ITU-R BT.2100 at a peak of 1,000 nits.
 _HLG_GAMMA = 1.2
-"""System gamma of ITU-R BT.2100 at a peak of 1,000 nits."""
+# ITU-R BT.2087.
 _BT2020_TO_BT709 = np.array([[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]])
-"""ITU-R BT.2087."""
 _BT2020_LUMINANCE = np.array([0.2627, 0.6780, 0.0593])
 _LEVELS = 65536
 

@@ -28,8 +28,8 @@ from inpaintbench.types import Frames
 from inpaintbench.video.images import is_image, read_image
 
 _DIGITS = re.compile("([0-9]+)")
+# Names on each side of the fault, so that a sentence stays one whatever the folder holds.
 _SHOWN_EACH_SIDE = 3
-"""Names on each side of the fault, so that a sentence stays one whatever the folder holds."""
 
 
 def list_images(folder: Path | str, *, pattern: str = "*") -> list[Path]:

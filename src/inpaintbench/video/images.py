@@ -12,8 +12,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from inpaintbench.errors import MediaError
 
+# Lower-case file name endings that are taken for still images.
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
-"""Lower-case file name endings that are taken for still images."""
 
 
 def is_image(path: Path | str) -> bool:
@@ -63,8 +63,8 @@ def png_bytes(image: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> bytes:
 
 # Index images
 
+# Largest difference between the channels of a grey pixel that went through JPEG.
 _GREY_SPREAD = 32
-"""Largest difference between the channels of a grey pixel that went through JPEG."""
 
 
 def read_index_image(path: Path | str) -> npt.NDArray[np.uint8]:

@@ -26,10 +26,10 @@ from inpaintbench.video.probing import Probe
 from inpaintbench.video.upright import Orientations, upright
 
 READERS = ("pyav", "decord")
+# Largest difference of a value of decord's frames from PyAV's, 0..255.
 TOLERANCE_LEVELS = 3
-"""Largest difference of a value of decord's frames from PyAV's, 0..255."""
+# For decord to open a file, and for each of its frames.
 TIME_LIMIT_SECONDS = 30.0
-"""For decord to open a file, and for each of its frames."""
 
 Pixels = npt.NDArray[np.uint8]
 

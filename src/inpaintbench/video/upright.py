@@ -15,11 +15,11 @@ from inpaintbench.video.decoding import Decoder
 from inpaintbench.video.hdr import tone_mapped
 from inpaintbench.video.images import is_image, read_image
 
+# What is done with high dynamic range: refuse it, or bring it to BT.709 (see `hdr`).
 HDR_POLICIES = ("exclude", "tone_map")
-"""What is done with high dynamic range: refuse it, or bring it to BT.709 (see ``hdr``)."""
 Way = tuple[bool, bool, bool]
+# Containers round timestamps to a millisecond.
 _SAME_TIME_SECONDS = 1e-3
-"""Containers round timestamps to a millisecond."""
 _FALLBACK_RATE = 30.0
 
 

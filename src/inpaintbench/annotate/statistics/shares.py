@@ -16,7 +16,7 @@ import numpy as np
 from inpaintbench.annotate.questions.base import Question
 from inpaintbench.annotate.statistics.design import Reals
 from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
-from inpaintbench.claims import Estimated, clustered_mean, share_interval, students_t, too_few
+from inpaintbench.claims import Estimate, clustered_mean, share_interval, students_t, too_few
 from inpaintbench.errors import InputError
 
 FEWEST_PAIRS = 3
@@ -79,7 +79,7 @@ def opinions_of(votes: Iterable[Chosen], question: Question) -> list[Opinion]:
     return [Opinion(vote.candidates[0], value, vote.cluster) for vote, value in numbers if value is not None]
 
 
-def selection_frequency(choices: Sequence[Choice], methods: Sequence[str], *, level: float = 0.95) -> dict[str, Estimated]:
+def selection_frequency(choices: Sequence[Choice], methods: Sequence[str], *, level: float = 0.95) -> dict[str, Estimate]:
     """The share of tasks for which each method was chosen: by most of the task's raters, a draw shared equally.
 
     The interval is Wilson's with as many tasks as independent ones would give the same spread.
@@ -108,7 +108,7 @@ def selection_frequency(choices: Sequence[Choice], methods: Sequence[str], *, le
 
 def mean_opinion(
     opinions: Sequence[Opinion], *, scale: tuple[float, float] | None = None, level: float = 0.95
-) -> dict[str, Estimated]:
+) -> dict[str, Estimate]:
     """The mean opinion of each method, every answer with the same weight; Student's t over sources, within ``scale``."""
     found = {}
     for name in sorted({one.method for one in opinions}):
@@ -119,7 +119,7 @@ def mean_opinion(
         low, high = (None, None) if reach is None else (mean - reach, mean + reach)
         if scale is not None and low is not None and high is not None:
             low, high = max(low, scale[0]), min(high, scale[1])
-        found[name] = Estimated(mean, low, high, len(own), clusters, too_few(clusters))
+        found[name] = Estimate(mean, low, high, len(own), clusters, too_few(clusters))
     return found
 
 

@@ -20,7 +20,7 @@ from inpaintbench.annotate.statistics.shares import (
     win_ratios,
 )
 from inpaintbench.annotate.study import Study
-from inpaintbench.claims import Estimated
+from inpaintbench.claims import Estimate
 
 
 def comparisons_of(study: Study, votes: Iterable[Vote], label: str) -> dict[str, list[Comparison]]:
@@ -49,9 +49,9 @@ def rankings_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict[s
     }
 
 
-def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estimated]]:
+def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estimate]]:
     """Question that picks one of several, or grades, -> method -> selection frequency or mean opinion; answered ones alone."""
-    found: dict[str, dict[str, Estimated]] = {}
+    found: dict[str, dict[str, Estimate]] = {}
     by_label: dict[str, list[Vote]] = defaultdict(list)
     for of_task in counted(study, votes, gold=False).values():
         for vote in of_task:

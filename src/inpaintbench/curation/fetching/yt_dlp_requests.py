@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from inpaintbench.errors import Rejected
-from inpaintbench.http_client import Limits, Visit, followed
+from inpaintbench.http_client import Limits, Visit, send_following_redirects
 from inpaintbench.http_transport import CheckedTransport
 
 _OWN = ("authorization", "cookie")  # headers that no other host than the one asked for may see
@@ -64,7 +64,7 @@ def _opened(request: Any, headers: dict[str, str], cookies: Any, limits: Limits)
     transport = CheckedTransport(allow_private=limits.allow_private)
     client = httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, cookies=cookies)
     try:
-        response, url = followed(client, Visit(request.url, limits, own), request.method, common, body=data)
+        response, url = send_following_redirects(client, Visit(request.url, limits, own), request.method, common, body=data)
     except BaseException:
         client.close()
         raise

@@ -10,7 +10,7 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export.publishing.client import Remote, Repository
 from inpaintbench.export.publishing.part import check_names
-from inpaintbench.frozen import MANIFEST, OWN_HASH, is_as_written
+from inpaintbench.frozen import MANIFEST, OWN_HASH, matches_manifest
 from inpaintbench.types import Dataset
 
 
@@ -38,7 +38,7 @@ def held(hub: Repository, folder: Path, *, revision: str | None) -> Held:
         raise InputError(f"{hub.name!r} is not a frozen dataset (no {MANIFEST})")
     manifest = hub.download(MANIFEST, commit=commit, folder=folder)
     dataset = frozen.load(manifest.parent)
-    if OWN_HASH.encode() in (text := manifest.read_bytes()) and not is_as_written(text, dataset):
+    if OWN_HASH.encode() in (text := manifest.read_bytes()) and not matches_manifest(text, dataset):
         raise VerifyError(f"{MANIFEST} of {hub.name!r} is not what its own SHA-256 says; ask its publisher to push again")
     check_names(dataset)
     return Held(commit, listed, dataset)

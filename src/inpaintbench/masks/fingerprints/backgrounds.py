@@ -14,10 +14,10 @@ from inpaintbench.masks.fingerprints.broken import cracks, leather, saturated_co
 from inpaintbench.masks.fingerprints.grained import brushed_metal, fabric, paper, wood
 from inpaintbench.masks.fingerprints.planes import Rgb
 
+# Longer side in pixels at which the lengths of materials are stated; they grow with the picture, as photographs do.
 REFERENCE_SIDE = 400
-"""Longer side in pixels at which the lengths of materials are stated; they grow with the picture, as photographs do."""
+# Below it textures would be finer than a pixel.
 LEAST_UNIT = 0.2
-"""Below it textures would be finer than a pixel."""
 MATERIALS: Mapping[str, Callable[..., Rgb]] = {
     "paper": paper,
     "wood": wood,

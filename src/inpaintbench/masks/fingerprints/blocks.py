@@ -10,8 +10,8 @@ from inpaintbench.masks.fingerprints.corrected import Facts
 from inpaintbench.masks.fingerprints.planes import Colour, Grey, Rgb, clouds, grain, levels, mixed
 
 MOST_BLOCKS = 3
+# Of the shorter side of the picture: the sides of a block.
 LEAST_SHARE, MOST_SHARE = 0.05, 0.22
-"""Of the shorter side of the picture: the sides of a block."""
 _FRACTION_BITS = 4
 _COLOURS: tuple[Colour, ...] = (
     (244, 242, 236),

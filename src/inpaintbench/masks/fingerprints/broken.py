@@ -23,6 +23,7 @@ from inpaintbench.masks.fingerprints.planes import (
     softened,
 )
 
+# (gap, plate in the shade, plate in the light).
 _GROUNDS: tuple[tuple[Colour, Colour, Colour], ...] = (
     ((92, 84, 66), (206, 203, 198), (246, 245, 244)),
     ((84, 58, 36), (170, 130, 92), (206, 170, 128)),
@@ -30,7 +31,7 @@ _GROUNDS: tuple[tuple[Colour, Colour, Colour], ...] = (
     ((70, 62, 52), (190, 182, 160), (226, 220, 202)),
     ((86, 60, 48), (128, 158, 160), (178, 200, 196)),
 )
-"""(gap, plate in the shade, plate in the light)."""
+# (surface, crack).
 _GLAZES: tuple[tuple[Colour, Colour], ...] = (
     ((168, 168, 168), (255, 255, 255)),
     ((148, 158, 170), (244, 248, 252)),
@@ -38,9 +39,8 @@ _GLAZES: tuple[tuple[Colour, Colour], ...] = (
     ((214, 212, 206), (112, 104, 96)),
     ((182, 194, 182), (246, 250, 244)),
 )
-"""(surface, crack)."""
+# Of a saturated colour, 0..255: a little less than that of pure red.
 _LEAST_LUMA = 68.0
-"""Of a saturated colour, 0..255: a little less than that of pure red."""
 _HIDES: tuple[tuple[Colour, Colour, Colour], ...] = (
     ((74, 42, 22), (142, 90, 50), (192, 138, 88)),
     ((60, 50, 44), (110, 95, 85), (160, 144, 132)),

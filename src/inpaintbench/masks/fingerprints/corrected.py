@@ -17,8 +17,8 @@ from inpaintbench.masks.fingerprints.ellipses import soft_ellipse
 from inpaintbench.masks.fingerprints.planes import Grey, Rgb, clouds, levels, mixed, multiplied
 
 MOST_LINES = 20
+# Reach of the mean that contrast is measured from: one period of the ridges at 500 pixels per inch.
 SURROUNDINGS_PIXELS = 9.0
-"""Reach of the mean that contrast is measured from: one period of the ridges at 500 pixels per inch."""
 _FRACTION_BITS = 4
 Facts = dict[str, Any]
 
@@ -108,6 +108,7 @@ def composite(picture: Grey, background: Rgb) -> Rgb:
 
 
 Effect = Callable[..., tuple[Grey, Facts]]
+# Applied once each, in random order, each in its own region.
 EFFECTS: Mapping[str, Effect] = {
     "blur": blur,
     "brightness": brightness,
@@ -117,7 +118,6 @@ EFFECTS: Mapping[str, Effect] = {
     "dry": dry,
     "wet": wet,
 }
-"""Applied once each, in random order, each in its own region."""
 
 
 def _blurred(picture: Grey, sigma_pixels: float) -> Grey:

@@ -10,14 +10,14 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from inpaintbench.masks.fingerprints.planes import Grey
 
+# By how much an ellipse may reach beyond the picture, its least half width, and the blur of its rim; at 500 pixels per inch.
 MARGIN_PIXELS = 25.0
-"""By how much an ellipse may reach beyond the picture, its least half width, and the blur of its rim; at 500 pixels per inch."""
+# The rim is so soft that an eighth of the resolution shows all of it.
 _STEP = 8
-"""The rim is so soft that an eighth of the resolution shows all of it."""
+# Pillow's Gaussian of standard deviation s, three boxes, ends before 3 s + 6 pixels.
 BOXES_REACH = 3.0
-"""Pillow's Gaussian of standard deviation s, three boxes, ends before 3 s + 6 pixels."""
+# (left, top, right, bottom) of the ellipse.
 Box = tuple[float, float, float, float]
-"""(left, top, right, bottom) of the ellipse."""
 
 
 def published_ellipse(height: int, width: int, *, scale: float, rng: np.random.Generator) -> Image.Image:

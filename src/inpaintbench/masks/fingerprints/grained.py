@@ -51,6 +51,7 @@ _METALS: tuple[tuple[Colour, Colour, Colour], ...] = (
     ((170, 172, 174), (208, 209, 210), (240, 240, 240)),
 )
 _RUST: tuple[Colour, ...] = ((74, 42, 28), (140, 76, 36), (196, 132, 74))
+# (warp, weft).
 _YARNS: tuple[tuple[Colour, Colour], ...] = (
     ((206, 198, 180), (188, 178, 156)),
     ((72, 92, 132), (176, 186, 202)),
@@ -59,7 +60,6 @@ _YARNS: tuple[tuple[Colour, Colour], ...] = (
     ((188, 152, 92), (166, 130, 76)),
     ((176, 176, 178), (132, 134, 138)),
 )
-"""(warp, weft)."""
 
 
 def paper(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:

@@ -10,21 +10,21 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+# `float32[H, W]`.
 Plane = npt.NDArray[np.float32]
-"""``float32[H, W]``."""
+# `uint8[H, W]`, 255 = paper, 0 = ink.
 Grey = npt.NDArray[np.uint8]
-"""``uint8[H, W]``, 255 = paper, 0 = ink."""
+# `uint8[H, W, 3]`.
 Rgb = npt.NDArray[np.uint8]
-"""``uint8[H, W, 3]``."""
+# RGB, 0..255.
 Colour = tuple[float, float, float]
-"""RGB, 0..255."""
 
+# Random values along one period: as many as still look the same in all directions once smoothed.
 _CELLS_A_PERIOD = 3.0
-"""Random values along one period: as many as still look the same in all directions once smoothed."""
+# Spacing in pixels of cells below which their borders need no fine detail.
 _DETAILED_CELL = 20.0
-"""Spacing in pixels of cells below which their borders need no fine detail."""
+# Standard deviation of white noise after a Gaussian of one cell.
 _SMOOTHED = 1.0 / (2.0 * math.sqrt(math.pi))
-"""Standard deviation of white noise after a Gaussian of one cell."""
 
 
 def bumps(height: int, width: int, *, period_pixels: float, rng: np.random.Generator, stretch: float = 1.0) -> Plane:

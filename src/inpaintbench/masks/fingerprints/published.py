@@ -85,6 +85,7 @@ def composite(picture: Grey, background: Rgb) -> Rgb:
 
 
 Effect = Callable[..., tuple[Grey, Facts]]
+# Applied once each, in random order, each in its own region.
 EFFECTS: Mapping[str, Effect] = {
     "blur": blur,
     "brightness": brightness,
@@ -92,7 +93,6 @@ EFFECTS: Mapping[str, Effect] = {
     "resolution": resolution,
     "rotation": rotation,
 }
-"""Applied once each, in random order, each in its own region."""
 
 
 def _opened(picture: Grey, scale: float, rng: np.random.Generator) -> tuple[Image.Image, Image.Image]:

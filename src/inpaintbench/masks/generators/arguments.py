@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 
+# (low, high), low <= high.
 Interval = tuple[float, float]
-"""(low, high), low <= high."""
 
 
 def share(name: str, value: float, *, zero: bool = True) -> float:

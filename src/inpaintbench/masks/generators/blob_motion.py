@@ -18,8 +18,8 @@ from inpaintbench.masks.generators.blob_presets import CANVAS, BlobPreset
 
 Rng = np.random.RandomState | np.random.Generator
 
+# Of the head's acceleration against its heading; one-sided, so that strokes curl into blobs.
 _TURN_RADIANS = (0.0, 3.0)
-"""Of the head's acceleration against its heading; one-sided, so that strokes curl into blobs."""
 _ANY_DIRECTION = (-math.pi, math.pi)
 _KICK_PROBABILITY = 0.01
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 
+# (width, height) in pixels that the presets are made for.
 CANVAS = (1920, 1080)
-"""(width, height) in pixels that the presets are made for."""
 
 Range = tuple[float, float]
 
@@ -95,6 +95,7 @@ def _fast(preset: BlobPreset, *, start_speed: Range) -> BlobPreset:
     return replace(preset, start_speed=start_speed, kick_speed=(1, 3))
 
 
+# Name -> parameters, in the order of the published preset list (low before high; size, pose, displacement).
 PRESETS: Mapping[str, BlobPreset] = {
     "size-low_pose-low_displacement-low": _SMALL_STIFF,
     "size-low_pose-low_displacement-high": _fast(_SMALL_STIFF, start_speed=(5, 8)),
@@ -105,7 +106,6 @@ PRESETS: Mapping[str, BlobPreset] = {
     "size-high_pose-high_displacement-low": _LARGE_LIMBER,
     "size-high_pose-high_displacement-high": _fast(_LARGE_LIMBER, start_speed=(9, 15)),
 }
-"""Name -> parameters, in the order of the published preset list (low before high; size, pose, displacement)."""
 
 
 def find_preset(name: str) -> BlobPreset:

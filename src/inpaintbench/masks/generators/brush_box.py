@@ -22,10 +22,10 @@ from inpaintbench.view import ItemView
 __all__ = ["MOST_DRAWS", "MOST_SHAPES", "PRESETS", "BrushBox", "Reach"]
 
 Reach = Literal["grow", "rejection"]
+# Whole masks that `rejection` draws before it gives up.
 MOST_DRAWS = 1000
-"""Whole masks that ``rejection`` draws before it gives up."""
+# Strokes or boxes that `grow` adds before it gives up.
 MOST_SHAPES = 20_000
-"""Strokes or boxes that ``grow`` adds before it gives up."""
 _MOST_SHRINKS = 6
 Frame = tuple[FrameHole, dict[str, Any]]
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+# A stroke has 1 to 5 segments.
 LONGEST_STROKE_SEGMENTS = 5
-"""A stroke has 1 to 5 segments."""
 SHORTEST_SEGMENT_PIXELS = 10
 NARROWEST_SEGMENT_PIXELS = 5
+# The only directions of segments: LaMa draws whole radians below 4 and adds 0.01; strokes 0, 2, 4 ... use 2 pi minus that.
 ANGLES_RADIANS = (0.01, 1.01, 2.01, 3.01)
-"""The only directions of segments: LaMa draws whole radians below 4 and adds 0.01; strokes 0, 2, 4 ... use 2 pi minus that."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class BrushPreset:
         return 1.0 if self.boxes is None else 1 / 1.3
 
 
+# Name -> constants. Source: the configuration files and the mask generator of LaMa (WACV 2022), repository advimman/lama.
 PRESETS: Mapping[str, BrushPreset] = MappingProxyType(
     {
         "thin-256": BrushPreset(256, (4, 51), 40, 10, None),
@@ -52,4 +53,3 @@ PRESETS: Mapping[str, BrushPreset] = MappingProxyType(
         "thick-512": BrushPreset(512, (1, 6), 450, 250, BoxRange((1, 4), (30, 300), 10)),
     }
 )
-"""Name -> constants. Source: the configuration files and the mask generator of LaMa (WACV 2022), repository advimman/lama."""

@@ -22,8 +22,8 @@ from inpaintbench.masks.generators.brush_presets import (
     BrushPreset,
 )
 
+# `uint8[H, W]`, 1 = hole.
 Canvas = npt.NDArray[np.uint8]
-"""``uint8[H, W]``, 1 = hole."""
 _SIN, _COS = (np.array([function(angle) for angle in ANGLES_RADIANS]) for function in (math.sin, math.cos))
 _PER_CALL = (8, 16, 32, 64)
 _SEGMENT = np.arange(LONGEST_STROKE_SEGMENTS)

@@ -40,10 +40,10 @@ __all__ = [
 
 Behaviour = Literal["as-published", "corrected"]
 
+# Masks of one preset.
 PUBLISHED_MASKS = 1000
-"""Masks of one preset."""
+# Of the centroid of a corrected blob over 90 frames, at 832x480.
 LEAST_DISPLACEMENT_PIXELS = 0.02 * REFERENCE_SIZE[0]
-"""Of the centroid of a corrected blob over 90 frames, at 832x480."""
 _MOST_DRAWS = 200
 _CHECK_STEP = 5
 _CHECKED_FRAMES = (*range(0, REFERENCE_FRAMES, _CHECK_STEP), REFERENCE_FRAMES - 1)

@@ -26,8 +26,8 @@ from inpaintbench.workspace import file_sha256
 __all__ = ["BACKGROUNDS", "EFFECTS", "MOST_STRENGTH", "FingerprintDegradation", "Recipe"]
 
 Recipe = Literal["corrected", "as-published"]
+# Of each recipe: `lines` first, the others in random order, `blocks` over everything.
 EFFECTS = {"as-published": ("lines", *published.EFFECTS), "corrected": ("lines", *corrected.EFFECTS, "blocks")}
-"""Of each recipe: ``lines`` first, the others in random order, ``blocks`` over everything."""
 BACKGROUNDS = ("procedural", "photographs", "white", "none")
 MOST_STRENGTH = 4.0
 Facts = dict[str, Any]

@@ -17,14 +17,14 @@ from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
 
+# (row, column, size): it covers `row .. row + size - 1` and `column .. column + size - 1`.
 Block = tuple[int, int, int]
-"""(row, column, size): it covers ``row .. row + size - 1`` and ``column .. column + size - 1``."""
+# (row, column) of a joint.
 Place = tuple[float, float]
-"""(row, column) of a joint."""
 Uniform = Callable[[], float]
 
+# Largest distance of a block's centre from its joint along either axis, in block sizes.
 NEAR_BLOCK_SIZES = 1.0
-"""Largest distance of a block's centre from its joint along either axis, in block sizes."""
 _SIZES_TRIED = 6
 _PLACES_TRIED = 8
 _BATCH = 128

@@ -15,10 +15,10 @@ from inpaintbench.masks.generators.arguments import choice, whole
 from inpaintbench.masks.generators.base import Drawn
 
 MotionKind = Literal["static", "drifting", "tube"]
+# `bool[H, W]`, True = hole.
 FrameHole = npt.NDArray[np.bool_]
-"""``bool[H, W]``, True = hole."""
+# Draws an independent mask of one frame, and says what it drew.
 DrawFrame = Callable[[], tuple[FrameHole, dict[str, Any]]]
-"""Draws an independent mask of one frame, and says what it drew."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ T = TypeVar("T")
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "（": "）", "［": "］", "「": "」", "『": "』", "【": "】", "《": "》", "〈": "〉"}
 _CLOSING = frozenset(_BRACKETS.values())
 _NEUTRAL = frozenset({"B", "S", "WS", "ON"})
+# How numbers count beside neutrals (rule N1).
 _STRONG = {"L": "L", "R": "R", "EN": "R", "AN": "R"}
-"""How numbers count beside neutrals (rule N1)."""
 _MOST_OPEN = 63
 
 

@@ -17,13 +17,13 @@ from PIL import ImageFont, features
 
 from inpaintbench.errors import InputError
 
+# Family name of the DejaVu Sans that comes with this package: one upright face, bolder and slanted ones are derived.
 BUNDLED = "bundled"
-"""Family name of the DejaVu Sans that comes with this package: one upright face, bolder and slanted ones are derived."""
 FAMILIES = ("DejaVu Sans", "Liberation Sans", "Liberation Serif", "Liberation Mono", "Noto Sans")
 
 _BUNDLED_PATH = str(Path(__file__).parent / "fonts" / "DejaVuSans.ttf")
+# Weights in fontconfig's units.
 _REGULAR, _BOLD = 80, 200
-"""Weights in fontconfig's units."""
 _PROBE_PIXELS = 24
 _NO_CHARACTER = "\uffff"
 

@@ -12,8 +12,8 @@ from inpaintbench.masks.overlays.tags import apply_tags
 from inpaintbench.masks.overlays.wrapping import Line, wrapped
 from inpaintbench.types import TextEvent
 
+# Of the frame that one text may take.
 MOST_HEIGHT_FRACTION = 0.9
-"""Of the frame that one text may take."""
 
 
 @dataclass(frozen=True)

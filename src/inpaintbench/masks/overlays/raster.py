@@ -17,11 +17,11 @@ from inpaintbench.masks.overlays.wrapping import Line, Piece
 Levels = npt.NDArray[np.uint8]
 FloatArray = npt.NDArray[np.float32]
 
+# Fainter pixels at the edges of letters are left out: nobody sees 3 %, and each would count as hole.
 LEAST_ALPHA = 8
-"""Fainter pixels at the edges of letters are left out: nobody sees 3 %, and each would count as hole."""
 _SLANT = 0.2
+# Of an em, on every side.
 _EMBOLDEN = 0.025
-"""Of an em, on every side."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 from inpaintbench.masks.overlays.layout import Placed
 from inpaintbench.masks.overlays.raster import Picture, draw
 
+# Of a frame; what the published clips reach.
 MOST_OVERLAY_FRACTION = 0.5
-"""Of a frame; what the published clips reach."""
 
 
 def fits_half(picture: Picture) -> bool:

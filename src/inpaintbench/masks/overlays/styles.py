@@ -15,8 +15,8 @@ from inpaintbench.types import Plain
 
 Difficulty = Literal["easy", "medium", "hard", "any"]
 Background = Literal["none", "box-per-line", "box"]
+# Red, green, blue, opacity: 0 ... 255.
 Rgba = tuple[int, int, int, int]
-"""Red, green, blue, opacity: 0 ... 255."""
 
 COLOURS: Mapping[str, tuple[int, int, int]] = {
     "white": (255, 255, 255),
@@ -27,14 +27,14 @@ COLOURS: Mapping[str, tuple[int, int, int]] = {
     "blue": (0, 0, 255),
 }
 SIZE_FRACTIONS = (0.045, 0.06, 0.08, 0.11)
+# Of the frame that a line may take.
 WIDTH_FRACTION = 0.92
-"""Of the frame that a line may take."""
+# Rows of the frame that outlines are stated for; they grow with the frame.
 REFERENCE_HEIGHT = 256
-"""Rows of the frame that outlines are stated for; they grow with the frame."""
+# Of the letter size, around the text of a box.
 PADDING_FRACTION = 0.12
-"""Of the letter size, around the text of a box."""
+# Smallest em in pixels, and largest as a fraction of the height; sizes of files are brought within.
 LEAST_PIXELS, MOST_FRACTION = 5.0, 0.3
-"""Smallest em in pixels, and largest as a fraction of the height; sizes of files are brought within."""
 
 
 @dataclass(frozen=True)

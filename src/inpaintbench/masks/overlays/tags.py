@@ -8,8 +8,8 @@ from typing import Any
 
 from inpaintbench.masks.overlays.styles import Look, PixelStyle, bounded, colour_of
 
+# Of one event that are drawn: more than any screen holds; files with a lost end mark have millions.
 MOST_CHARACTERS = 2000
-"""Of one event that are drawn: more than any screen holds; files with a lost end mark have millions."""
 
 _PIECE = re.compile(r"\\([{}])|\{([^{}]{0,1000})\}|\\([Nnh])|(\n)|([^\\{\n]+|\\|\{)")
 _TAG = re.compile(r"\\(an|a|b|i|u|s|1?c|1a|alpha|fn|fs|r|p)(?![a-z])([^\\]*)|\\(fn|r)([^\\]*)")
