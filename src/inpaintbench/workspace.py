@@ -31,12 +31,12 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -221,13 +221,14 @@ class Blobs:
         """Where the blob ``name`` lies."""
         return self._root / "blobs" / name[:2] / name
 
-    def lost(self, lists: pa.ListArray) -> npt.NDArray[np.bool_]:
-        """Which of ``N`` lists of rows name a blob that is not there, ``bool[N]``."""
-        rows, lost = lists.flatten(), np.zeros(len(lists), np.bool_)
+    def lost(self, entries: pa.Table) -> npt.NDArray[np.bool_]:
+        """Which of ``N`` entries of a ledger have rows that name a blob that is not there, ``bool[N]``."""
+        lists = entries["rows"].combine_chunks()
+        rows, parents, lost = lists.flatten(), pc.list_parent_indices(lists), np.zeros(len(lists), np.bool_)
         for field in (name for name in _BLOB_FIELDS if rows.type.get_field_index(name) >= 0):
             names = pc.struct_field(rows, field)
             gone = [name for name in names.unique().to_pylist() if name and not self.path(name).exists()]
-            lost |= any_in_list(lists, pc.is_in(names, pa.array(gone, pa.string())))
+            lost[parents.filter(pc.is_in(names, pa.array(gone, pa.string()))).to_numpy()] = True
         return lost
 
     def beside(self, folder: str) -> Path:
@@ -268,6 +269,19 @@ class Blobs:
         return name, result
 
 
+class Entries(NamedTuple):
+    """What a ledger holds."""
+
+    columns: pa.Table
+    place: Mapping[str, int]
+    """Key -> row of the entry that was finished last."""
+
+    def of(self, keys: Iterable[str]) -> pa.Table:
+        """Those of ``keys``, in that order, that are there."""
+        places = pa.array((self.place[key] for key in keys if key in self.place), pa.int64())
+        return self.columns.take(places).combine_chunks()
+
+
 class Ledger:
     """What a step has finished: key -> entry. One process writes the file ``own``; the files of shards are read with it."""
 
@@ -281,15 +295,14 @@ class Ledger:
         entries = [entry for path in self._paths() for entry in _entries(path)]
         return {entry["key"]: entry for entry in sorted(entries, key=lambda entry: entry.get("finished_at", 0))}
 
-    def columns(self, record_type: type) -> pa.Table:
-        """``read`` as columns, one row for each key; ``rows`` holds the rows of each as lists."""
+    def columns(self, record_type: type) -> Entries:
+        """``read`` as columns: ``rows`` holds the rows of each entry as a list."""
         rows = pa.list_(pa.struct(list(schema_of(record_type))))
         schema = pa.schema([*_ENTRY, pa.field("rows", rows)])
-        whole = pa.concat_tables([schema.empty_table(), *(_entry_columns(path, schema, record_type) for path in self._paths())])
-        whole, keys = whole.combine_chunks(), whole["key"].to_pylist()
-        order = np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
-        last = {keys[place]: place for place in order.tolist()}
-        return whole if len(last) == len(keys) else whole.take(pa.array(last.values(), pa.int64())).combine_chunks()
+        parts = [_entry_columns(path, schema, record_type) for path in self._paths()]
+        whole = pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
+        keys, order = whole["key"].to_pylist(), np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
+        return Entries(whole, {keys[place]: place for place in order.tolist()})
 
     def _paths(self) -> list[Path]:
         shards = sorted(self._folder.glob(f"{glob.escape(self._step)}@*.jsonl"))
@@ -517,13 +530,6 @@ def _flat_entry(entry: Mapping[str, Any], record_type: type) -> dict[str, Any]:
     spoilt = any(UNEXPECTED in (row.get("details") or ()) for row in rows)
     status = "spoilt" if spoilt and entry.get("status") == "done" else entry.get("status")
     return {**entry, "status": status, "rows": rows if "rows" in entry else None}
-
-
-def any_in_list(lists: pa.ListArray, flags: pa.BooleanArray) -> npt.NDArray[np.bool_]:
-    """Which of ``N`` lists have a flagged element, ``bool[N]``; ``flags`` has one for each element of all lists."""
-    found = np.zeros(len(lists), np.bool_)
-    found[pc.list_parent_indices(lists).filter(flags).to_numpy()] = True
-    return found
 
 
 @contextmanager

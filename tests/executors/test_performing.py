@@ -14,8 +14,9 @@ import pytest
 
 from inpaintbench.errors import InputError, NetworkError, Rejected
 from inpaintbench.executors.ahead import Ahead
-from inpaintbench.executors.base import Call
+from inpaintbench.executors.base import Job, Step, Task
 from inpaintbench.executors.performing import perform
+from inpaintbench.types import Attribute
 
 RAISED: dict[str, BaseException] = {
     "rejected": Rejected("has no frames"),
@@ -40,8 +41,8 @@ def read(jobs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], **_: Any) 
     return Read()
 
 
-def call(name: str, *, ahead: str = "") -> Call:
-    return Call("", {}, {"name": name}, ahead=ahead)
+def job(name: str, *, how: str = "", ahead: str = "") -> Job:
+    return Job(Step("chore", "1", "attributes", Attribute, "fail", ahead=ahead), Task(name, "", {"name": name, "how": how}), "")
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +66,7 @@ def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_task_raised_becomes_a_status_and_a_sentence(
     how: str, status: str, failure: bool | None, reason: str, tmp_path: Path
 ) -> None:
-    (told,) = perform([Call("fail", {}, {"how": how})], str(tmp_path))
+    (told,) = perform([job("t", how=how)], str(tmp_path))
     assert (told["status"], told.get("failure"), told["reason"]) == (status, failure, reason)
     assert ("test_performing.py" in told.get("trace", "")) == (how == "bug")
 
@@ -82,14 +83,14 @@ def test_too_much_memory_names_the_limit_that_was_met(
 ) -> None:
     """The soft limit is the one that allocations meet."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, 8 * 2**30))
-    (told,) = perform([Call("fail", {}, {"how": "memory"})], str(tmp_path))
+    (told,) = perform([job("t", how="memory")], str(tmp_path))
     assert (told["status"], told["failure"], told["reason"]) == ("rejected", True, reason)
 
 
 def test_what_was_read_ahead_is_given_once_and_then_let_go() -> None:
-    ahead, first, second = Ahead(), [call("a", ahead="read")], [call("b", ahead="read")]
+    ahead, first, second = Ahead(), [job("a", ahead="read")], [job("b", ahead="read")]
     assert ahead.swap([], first, "") is None
-    given = ahead.swap(first, [call("c")], "")
+    given = ahead.swap(first, [job("c")], "")
     assert isinstance(given, Read)
     kept = weakref.ref(given)
     del given
@@ -101,16 +102,16 @@ def test_what_was_read_ahead_is_given_once_and_then_let_go() -> None:
 
 
 def test_a_unit_that_comes_twice_is_read_twice() -> None:
-    ahead, unit = Ahead(), [call("a", ahead="read")]
+    ahead, unit = Ahead(), [job("a", ahead="read")]
     ahead.swap([], unit, "")
     assert ahead.swap(unit, unit, "") is not ahead.swap(unit, [], "")
 
 
 def test_what_was_read_for_a_unit_that_another_worker_took_is_let_go() -> None:
-    ahead, taken = Ahead(), [call("a", ahead="read")]
+    ahead, taken = Ahead(), [job("a", ahead="read")]
     ahead.swap([], taken, "")
     for thread in threading.enumerate():
         if thread.name == "ahead":
             thread.join()
-    ahead.swap([call("b")], [call("c")], "")
+    ahead.swap([job("b")], [job("c")], "")
     assert ahead.swap(taken, [], "") is None

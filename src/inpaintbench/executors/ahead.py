@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from inpaintbench.executors.base import Call, load
+from inpaintbench.executors.base import Job, given_to, load
 from inpaintbench.workspace import Blobs
 
 
@@ -24,25 +24,25 @@ class Ahead:
         """Whose ``value`` tells another process whether something is being read."""
         self._reading: _Reading | None = None
 
-    def swap(self, calls: Sequence[Call], following: Sequence[Call], workspace: str) -> Any:
-        """What was read for ``calls``, or None; begins to read for ``following``, unless that was begun already.
+    def swap(self, jobs: Sequence[Job], following: Sequence[Job], workspace: str) -> Any:
+        """What was read for ``jobs``, or None; begins to read for ``following``, unless that was begun already.
 
-        Waits for what is still being read for ``calls``.
+        Waits for what is still being read for ``jobs``.
         """
         found = None
-        if self._reading is not None and self._reading.calls == calls:
+        if self._reading is not None and self._reading.jobs == jobs:
             found = self._reading.result()
             self._reading = None
-        if self._reading is None or self._reading.calls != following:
+        if self._reading is None or self._reading.jobs != following:
             self._begin(following, workspace)
         return found
 
-    def _begin(self, calls: Sequence[Call], workspace: str) -> None:
+    def _begin(self, jobs: Sequence[Job], workspace: str) -> None:
         if self._reading is not None and self._reading.is_alive():
             return  # what nobody wants any more, but it takes memory until it ends
         self._reading = None
-        if address := _address(calls):
-            self._reading = _Reading(address, calls, workspace, self.flag)
+        if address := _address(jobs):
+            self._reading = _Reading(address, jobs, workspace, self.flag)
             self._reading.start()
 
     def drop(self) -> None:
@@ -53,9 +53,9 @@ class Ahead:
 
 
 class _Reading(threading.Thread):
-    def __init__(self, address: str, calls: Sequence[Call], workspace: str, flag: Any) -> None:
+    def __init__(self, address: str, jobs: Sequence[Job], workspace: str, flag: Any) -> None:
         super().__init__(name="ahead", daemon=True)  # one that hangs must not keep a process from its end
-        self.calls, self._address, self._workspace = calls, address, workspace
+        self.jobs, self._address, self._workspace = jobs, address, workspace
         self._flag = SimpleNamespace() if flag is None else flag
         self._found: Any = None
 
@@ -63,8 +63,7 @@ class _Reading(threading.Thread):
         self._flag.value = 1
         # Whoever does the unit meets the same error and tells it.
         with contextlib.suppress(Exception):
-            jobs = [(call.payload, call.parameters) for call in self.calls]
-            self._found = load(self._address)(jobs, blobs=Blobs(self._workspace))
+            self._found = load(self._address)(given_to(self.jobs), blobs=Blobs(self._workspace))
         self._flag.value = 0
 
     def result(self) -> Any:
@@ -72,7 +71,7 @@ class _Reading(threading.Thread):
         return self._found
 
 
-def _address(calls: Sequence[Call]) -> str:
-    """What reads ahead for all of ``calls``; nothing where they are not done in one go."""
-    ways = {(call.together, call.ahead) for call in calls}
+def _address(jobs: Sequence[Job]) -> str:
+    """What reads ahead for all of ``jobs``; nothing where they are not done in one go."""
+    ways = {(job.step.together, job.step.ahead) for job in jobs}
     return ways.pop()[1] if len(ways) == 1 else ""

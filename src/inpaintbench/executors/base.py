@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from inpaintbench.types import canonical_json
+from inpaintbench.types import Plain, canonical_json
 from inpaintbench.workspace import Workspace, to_records
 
 
@@ -53,13 +53,6 @@ class Step:
     """``module:function`` that gives the rows of a subject that was refused, where every subject is to have some. It takes
     ``payload``, ``parameters`` and the ``reason``; ``""`` = it has none."""
 
-    @cached_property
-    def _identities(self) -> list[str]:
-        """What its keys end in, and what they ended in when states of weights were parameters: in release 0.1."""
-        weights = {**self.parameters.get("weights", {}), **self.lacks}
-        told = [dict(self.parameters), *([{**self.parameters, "weights": weights}] if self.lacks else [])]
-        return [canonical_json([self.name, self.version, parameters])[1:] for parameters in told]
-
 
 @dataclass(frozen=True)
 class Task:
@@ -73,15 +66,12 @@ class Task:
     """What people call it: a file name; the subject id when empty."""
 
 
-@dataclass(frozen=True)
-class Call:
-    """A step and one of its tasks, as a worker is told of them."""
+class Job(NamedTuple):
+    """A task of a step, as a worker is told of it."""
 
-    function: str
-    parameters: Mapping[str, Any]
-    payload: Mapping[str, Any]
-    together: str = ""
-    ahead: str = ""
+    step: Step
+    task: Task
+    key: str
 
 
 @dataclass(frozen=True)
@@ -111,12 +101,8 @@ class Outcome:
         return to_records(self.rows, self.record)
 
 
-class Progress(Protocol):
-    """Told how a step goes; the command line draws a bar."""
-
-    def __call__(self, step: str, done: int, total: int) -> None:
-        """``done`` of ``total`` tasks of ``step`` are finished."""
-        ...
+Progress = Callable[[str, int, int], None]
+"""Told how a step goes: its name, and how many of how many tasks are finished. The command line draws a bar."""
 
 
 class Executor(Protocol):
@@ -142,14 +128,29 @@ class Executor(Protocol):
         ...
 
 
+def given_to(jobs: Sequence[Job]) -> list[tuple[Plain, Plain]]:
+    """What ``together`` and ``ahead`` take of some jobs: payload and parameters of each."""
+    return [(dict(job.task.payload), dict(job.step.parameters)) for job in jobs]
+
+
 def task_key(step: Step, task: Task, known: Container[str] = ()) -> str:
     """The ledger key, made here and nowhere else: same key, same rows. 16 hex digits of a SHA-256.
 
     ``known`` are the keys of the step's ledger: what release 0.1 did without weights that are still missing has the key of then.
     """
-    begin = canonical_json([task.subject_id, task.content])[:-1]
-    key, *earlier = (hashlib.sha256(f"{begin},{end}".encode()).hexdigest()[:16] for end in step._identities)
-    return next((old for old in earlier if old in known and key not in known), key)
+    return next(task_keys(step, [task], known))
+
+
+def task_keys(step: Step, tasks: Iterable[Task], known: Container[str] = ()) -> Iterator[str]:
+    """``task_key`` of many."""
+    parameters = [dict(step.parameters)]
+    if step.lacks:  # states of weights were parameters
+        parameters.append({**step.parameters, "weights": {**step.parameters.get("weights", {}), **step.lacks}})
+    ends = [canonical_json([step.name, step.version, each])[1:] for each in parameters]
+    for task in tasks:
+        begin = canonical_json([task.subject_id, task.content])[:-1]
+        keys = [hashlib.sha256(f"{begin},{end}".encode()).hexdigest()[:16] for end in ends]
+        yield keys[-1] if keys[0] not in known and keys[-1] in known else keys[0]
 
 
 def load(address: str) -> Callable[..., Any]:

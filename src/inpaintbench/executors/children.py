@@ -16,7 +16,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from inpaintbench.executors.base import Call
+from inpaintbench.executors.base import Job
 from inpaintbench.executors.performing import perform_all, show_reading
 
 
@@ -44,10 +44,10 @@ class Children:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def schedule(
-        self, calls: Sequence[Call], *, workspace: str, time_limit_seconds: float, following: Sequence[Call] = ()
+        self, jobs: Sequence[Job], *, workspace: str, time_limit_seconds: float, following: Sequence[Job] = ()
     ) -> Future[Any]:
         """Begin ``perform_all``; its future goes to ``result``."""
-        arguments = (calls, workspace, following)
+        arguments = (jobs, workspace, following)
         try:
             future: Future[Any] = self._pool.schedule(perform_all, args=arguments, timeout=time_limit_seconds)
         except RuntimeError as error:

@@ -10,26 +10,18 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from inpaintbench.errors import RunError, WorkspaceError
-from inpaintbench.executors.base import Call, Outcome, Progress, Rejection, Step, Task, load
-from inpaintbench.executors.unfinished import Plan, in_words, outdated, whole, with_status
+from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load
+from inpaintbench.executors.unfinished import Plan
 from inpaintbench.workspace import Ledger, Workspace, to_columns
 
 STOP_ASKED = threading.Event()
 """Set by whoever handles interrupts: an executor then ends with ``KeyboardInterrupt``."""
-
-
-class Job(NamedTuple):
-    """One task of a step, with its ledger key."""
-
-    step: Step
-    task: Task
-    key: str
 
 
 @dataclass(frozen=True)
@@ -38,14 +30,6 @@ class Unit:
 
     subject: tuple[str, int]
     jobs: tuple[Job, ...]
-
-    @property
-    def calls(self) -> list[Call]:
-        """For ``perform_all``."""
-        return [
-            Call(step.function, dict(step.parameters), dict(task.payload), step.together, step.ahead)
-            for step, task, _ in self.jobs
-        ]
 
     @property
     def reads_ahead(self) -> bool:
@@ -85,7 +69,7 @@ class LedgeredExecutor(ABC):
     ) -> None:
         self.workspace = workspace
         self.max_failures, self.retry_rejected = max_failures, retry_rejected
-        self._progress = progress or _silent
+        self._progress = progress or (lambda *_: None)
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Any:
@@ -143,18 +127,22 @@ class LedgeredExecutor(ABC):
         outcomes = {}
         for name, plan in plans.items():
             entries = stored[name] if name in stored else ledgers[name].columns(plan.record)
-            outcomes[name] = plan.write(self.workspace, entries, failures=failures[name])
+            outcomes[name] = plan.write(self.workspace, plan.entries(entries), failures=failures[name])
             plan.end(self.workspace)
         return outcomes
 
     def _standing(self, step: Step, entries: pa.Table) -> set[str]:
         """Keys of the earlier results that are still good."""
-        good = with_status(entries, "done") & whole(self.workspace, entries)
         # An unexpected error may be a fault of the program or the machine, so it is tried again in every run.
-        if not self.retry_rejected:
-            told = pc.is_valid(entries["rows"]).to_numpy() if step.unmeasured else True  # release 0.1 kept no rows of these
-            good |= with_status(entries, "rejected") & told
-        return set(entries["key"].filter(pa.array(good & ~outdated(step, entries))).to_pylist())
+        good = {"done"} if self.retry_rejected else {"done", "rejected"}
+        kept = pc.or_(pc.is_valid(entries["rows"]), not step.unmeasured)  # release 0.1 kept no rows of what it refused
+        lacking = set(_in_words(step))
+        columns = (column.to_pylist() for column in (entries["key"], entries["status"], entries["lacks"], kept))
+        return {
+            key
+            for key, status, lacks, whole, lost in zip(*columns, self.workspace.blobs.lost(entries), strict=True)
+            if status in good and whole and not lost and lacking.issuperset(lacks or ())
+        }
 
     def _within_budget(self, step: Step, failures: int, last: Mapping[str, Any]) -> None:
         if self.max_failures is not None and failures > self.max_failures:
@@ -172,18 +160,16 @@ class LedgeredExecutor(ABC):
         """Let the workers end, or end them now."""
 
 
-def _subjects(
-    work: Sequence[tuple[Step, Sequence[Task]]], plans: Mapping[str, Plan]
-) -> dict[tuple[str, int], list[Job]]:  # fmt: skip
+def _subjects(work: Sequence[tuple[Step, Sequence[Task]]], plans: Mapping[str, Plan]) -> dict[tuple[str, int], list[Job]]:
     """What is to be done of each subject; a step with several contents of one subject has a group for each."""
     grouped: dict[tuple[str, int], list[Job]] = defaultdict(list)
     for step, tasks in work:
-        of_subject: dict[str, dict[str, Job]] = defaultdict(dict)
+        places: dict[str, dict[str, int]] = defaultdict(dict)
         for task, (key, *_) in zip(tasks, plans[step.name].tasks, strict=True):
-            of_subject[task.subject_id][key] = Job(step, task, key)
-        for subject_id, jobs in of_subject.items():
-            for place, job in enumerate(jobs.values()):
-                grouped[subject_id, place].append(job)
+            of_subject = places[task.subject_id]
+            if key not in of_subject:
+                of_subject[key] = len(of_subject)
+                grouped[task.subject_id, of_subject[key]].append(Job(step, task, key))
     return grouped
 
 
@@ -199,18 +185,19 @@ def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:
     step, task, key = job
     entry = {"key": key, "subject_id": task.subject_id, "name": task.name, "finished_at": round(time.time(), 3), **result}
     if step.lacks:
-        entry["lacks"] = in_words(step)
+        entry["lacks"] = _in_words(step)
     if "rows" not in result and step.unmeasured:
         rows = load(step.unmeasured)(task.payload, parameters=step.parameters, reason=result["reason"])
         entry["rows"] = to_columns(rows, step.record).to_pylist()
     ledger.append(entry)
 
 
+def _in_words(step: Step) -> list[str]:
+    """What a step lacks, as it stands in its ledger."""
+    return [f"{name}: {state}" for name, state in step.lacks.items()]
+
+
 def check_for_stop() -> None:
     """Raise ``KeyboardInterrupt`` when somebody asked for it; Python drops exceptions raised inside some callbacks."""
     if STOP_ASKED.is_set():
         raise KeyboardInterrupt
-
-
-def _silent(step: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""

@@ -81,7 +81,7 @@ class LocalExecutor(LedgeredExecutor):
     def _inside(self, waiting: deque[Unit], folder: str, *, ahead: bool) -> Results:
         while waiting:
             unit = waiting.popleft()
-            yield unit, perform_all(unit.calls, folder, waiting[0].calls if ahead and waiting else ())
+            yield unit, perform_all(unit.jobs, folder, waiting[0].jobs if ahead and waiting else ())
         forget_ahead()
 
     def _outside(self, waiting: deque[Unit], folder: str, *, ahead: bool) -> Results:
@@ -116,7 +116,7 @@ class LocalExecutor(LedgeredExecutor):
             if ahead and len(waiting) > idle and self._suspects.isdisjoint({unit.subject, waiting[0].subject}):
                 told = lane.following = waiting.popleft()
             future = lane.children.schedule(
-                unit.calls, workspace=folder, time_limit_seconds=unit.time_limit_seconds, following=told.calls if told else ()
+                unit.jobs, workspace=folder, time_limit_seconds=unit.time_limit_seconds, following=told.jobs if told else ()
             )
             lane.running[future] = unit, told
 

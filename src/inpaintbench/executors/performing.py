@@ -14,7 +14,7 @@ from typing import Any
 
 from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.executors.ahead import Ahead
-from inpaintbench.executors.base import Call, load
+from inpaintbench.executors.base import Job, given_to, load
 from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error, to_columns
 
 _STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -22,18 +22,18 @@ _AHEAD = Ahead()
 """One in each process, whoever gives it work."""
 
 
-def perform_all(calls: Sequence[Call], workspace: str, following: Sequence[Call] = ()) -> list[dict[str, Any]]:
-    """``perform`` for each call, those with one ``together`` at once.
+def perform_all(jobs: Sequence[Job], workspace: str, following: Sequence[Job] = ()) -> list[dict[str, Any]]:
+    """``perform`` for each job, those with one ``together`` at once.
 
-    What is read ahead for ``following``, the calls that this process is probably given next, counts for these calls.
+    What is read ahead for ``following``, the jobs that this process is probably given next, counts for these jobs.
     """
     results = []
-    for (together, ahead), group in groupby(calls, lambda call: (call.together, call.ahead)):
-        some = list(group)
+    for (together, ahead), group in groupby(jobs, lambda job: (job.step.together, job.step.ahead)):
+        some = tuple(group)
         given = partial(_AHEAD.swap, some, following, workspace) if ahead else None
         at_once = perform(some, workspace, given) if together and len(some) > 1 else []
         # Where doing them at once failed, one of them is guilty.
-        results += at_once if len(at_once) == len(some) else [perform([call], workspace, given)[0] for call in some]
+        results += at_once if len(at_once) == len(some) else [perform([job], workspace, given)[0] for job in some]
     return results
 
 
@@ -47,7 +47,7 @@ def show_reading(flag: Any) -> None:
     _AHEAD.flag = flag
 
 
-def perform(calls: Sequence[Call], workspace: str, given: Callable[[], Any] | None = None) -> list[dict[str, Any]]:
+def perform(jobs: Sequence[Job], workspace: str, given: Callable[[], Any] | None = None) -> list[dict[str, Any]]:
     """Do one task, or several at once, in this process: a result for each as plain data, or a single one that says why there are
     none; never raises (a worker must survive any input, and exceptions may not pickle).
 
@@ -59,11 +59,11 @@ def perform(calls: Sequence[Call], workspace: str, given: Callable[[], Any] | No
     begun, blobs = time.perf_counter(), Blobs(workspace)
     try:
         ahead = {} if given is None else {"ahead": given()}
-        if len(calls) > 1:
-            jobs = [(call.payload, call.parameters) for call in calls]
-            made = load(calls[0].together)(jobs, blobs=blobs, **ahead)
+        if len(jobs) > 1:
+            made = load(jobs[0].step.together)(given_to(jobs), blobs=blobs, **ahead)
         else:
-            made = [load(call.function)(call.payload, parameters=call.parameters, blobs=blobs, **ahead) for call in calls]
+            [(payload, parameters)] = given_to(jobs)
+            made = [load(jobs[0].step.function)(payload, parameters=parameters, blobs=blobs, **ahead)]
         results = [_done(records) for records in made]
     except (Exception, SystemExit) as error:  # a method of somebody's own may call sys.exit
         results = [_not_done(error)]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from inpaintbench.errors import InputError, MissingExtraError
-from inpaintbench.executors.base import Call, Progress
+from inpaintbench.executors.base import Job, Progress
 from inpaintbench.executors.children import Children, default_memory_bytes, default_workers, result
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, check_for_stop
 from inpaintbench.workspace import Workspace
@@ -69,7 +69,7 @@ class RayExecutor(LedgeredExecutor):
             while waiting and len(running) < self.workers * _AHEAD:
                 unit = waiting.popleft()
                 limit = unit.time_limit_seconds
-                running[self._remote.remote(unit.calls, folder, limit, self._memory_bytes)] = unit
+                running[self._remote.remote(unit.jobs, folder, limit, self._memory_bytes)] = unit
             finished, _ = self._ray.wait(list(running), num_returns=1, timeout=_LOOK_SECONDS)
             check_for_stop()
             for reference in finished:
@@ -113,8 +113,8 @@ def _check_answers(address: str) -> None:
         raise InputError(f"no Ray cluster answers at {address!r}: {error}") from error
 
 
-def _in_child(calls: Sequence[Call], workspace: str, limit: float, memory_bytes: int | None) -> list[dict[str, Any]]:
-    future = _child(memory_bytes).schedule(calls, workspace=workspace, time_limit_seconds=limit)
+def _in_child(jobs: Sequence[Job], workspace: str, limit: float, memory_bytes: int | None) -> list[dict[str, Any]]:
+    future = _child(memory_bytes).schedule(jobs, workspace=workspace, time_limit_seconds=limit)
     results = result(future, time_limit_seconds=limit)
     if results is None:
         _child.cache_clear()

@@ -13,16 +13,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from inpaintbench.executors.base import Outcome, Rejection, Step, Task, load, task_key
+from inpaintbench.executors.base import Outcome, Rejection, Step, Task, load, task_keys
 from inpaintbench.types import canonical_json
-from inpaintbench.workspace import Workspace, any_in_list, schema_of, write_atomically
+from inpaintbench.workspace import Entries, Workspace, schema_of, write_atomically
 
 FOLDER = "unfinished"
+REFUSED = ("rejected", "failed")
+"""Statuses of entries that are refusals."""
 
 
 @dataclass(frozen=True)
@@ -38,30 +37,27 @@ class Plan:
     """Refusals that were decided before."""
 
     @classmethod
-    def of(cls, step: Step, tasks: Sequence[Task], rejected: Sequence[Rejection], stored: pa.Table) -> Plan:
-        """The plan of ``step``, whose ledger has the columns ``stored``."""
-        known = set(stored["key"].to_pylist())
-        named = [(task_key(step, task, known), task.subject_id, task.name or task.subject_id) for task in tasks]
+    def of(cls, step: Step, tasks: Sequence[Task], rejected: Sequence[Rejection], stored: Entries) -> Plan:
+        """The plan of ``step``, whose ledger holds ``stored``."""
+        keys = task_keys(step, tasks, stored.place)
+        named = [(key, task.subject_id, task.name or task.subject_id) for key, task in zip(keys, tasks, strict=True)]
         return cls(step.name, step.table, step.record, named, rejected)
 
-    def entries(self, stored: pa.Table) -> pa.Table:
-        """Those of ``stored``, a ledger's columns, that are of its tasks, in their order."""
-        place = {key: number for number, key in enumerate(stored["key"].to_pylist())}
-        found = pa.array((place[key] for key, _, _ in self.tasks if key in place), pa.int64())
-        return stored.take(found).combine_chunks()
+    def entries(self, stored: Entries) -> pa.Table:
+        """Those of its tasks, in their order."""
+        return stored.of(key for key, _, _ in self.tasks)
 
-    def write(self, workspace: Workspace, stored: pa.Table, *, failures: int = 0) -> Outcome:
-        """Write the table and the refusals of the tasks that stand in a ledger, in their order."""
-        entries = self.entries(stored)
-        there = set(entries["key"].to_pylist())
-        tasks = [task for task in self.tasks if task[0] in there]
+    def write(self, workspace: Workspace, entries: pa.Table, *, failures: int = 0) -> Outcome:
+        """Write the table and the refusals from ``entries``, some or all of those of its tasks."""
+        name_of = {key: (subject_id, name) for key, subject_id, name in self.tasks}
+        told = zip(*(entries[column].to_pylist() for column in ("key", "status", "reason")), strict=True)
         refused = [
-            Rejection(tasks[place][1], self.step, tasks[place][2], entries["reason"][place].as_py())
-            for place in np.flatnonzero(~with_status(entries, "done", "spoilt")).tolist()
+            Rejection(name_of[key][0], self.step, name_of[key][1], reason) for key, status, reason in told if status in REFUSED
         ]
-        rows = pa.Table.from_arrays(lists_of(entries).flatten().flatten(), schema=schema_of(self.record))
-        outcome = Outcome(self.record, rows, [*self.rejected, *refused], failures)
-        workspace.write_columns(self.table, self.step, rows)
+        rows = entries["rows"].combine_chunks().flatten()
+        table = pa.Table.from_arrays(rows.flatten(), schema=schema_of(self.record))
+        workspace.write_columns(self.table, self.step, table)
+        outcome = Outcome(self.record, table, [*self.rejected, *refused], failures)
         workspace.write_table("rejected", self.step, outcome.rejected, Rejection)
         return outcome
 
@@ -79,33 +75,6 @@ class Plan:
     def end(self, workspace: Workspace) -> None:
         """Forget what ``begin`` kept: the step's tables are whole."""
         _path(workspace, self.step).unlink(missing_ok=True)
-
-
-def lists_of(entries: pa.Table) -> pa.ListArray:
-    """The rows of each entry."""
-    return entries["rows"].combine_chunks()
-
-
-def with_status(entries: pa.Table, *statuses: str) -> npt.NDArray[np.bool_]:
-    """Which entries have one of these, ``bool[N]``."""
-    found: npt.NDArray[np.bool_] = pc.is_in(entries["status"], pa.array(statuses)).to_numpy()
-    return found
-
-
-def whole(workspace: Workspace, entries: pa.Table) -> npt.NDArray[np.bool_]:
-    """Which entries have all the blobs that their rows name, ``bool[N]``."""
-    return ~workspace.blobs.lost(lists_of(entries))
-
-
-def outdated(step: Step, entries: pa.Table) -> npt.NDArray[np.bool_]:
-    """Which entries were made for want of what is there now, or is missing for another reason; ``bool[N]``."""
-    lacks = entries["lacks"].combine_chunks()
-    return any_in_list(lacks, pc.invert(pc.is_in(lacks.flatten(), pa.array(in_words(step), pa.string()))))
-
-
-def in_words(step: Step) -> list[str]:
-    """What a step lacks, as it stands in its ledger."""
-    return [f"{name}: {state}" for name, state in step.lacks.items()]
 
 
 @dataclass(frozen=True)
@@ -153,11 +122,13 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     refused = [Rejection(**one) for one in plan["rejected"]]
     found = Plan(name, plan["table"], record, [tuple(task) for task in plan["tasks"]], refused)
     entries = found.entries(workspace.ledger(name).columns(record))
-    entries = entries.filter(pa.array(whole(workspace, entries))).combine_chunks()
-    rows = len(lists_of(entries).flatten()) + int((~with_status(entries, "done", "spoilt")).sum()) + len(refused)
-    before = workspace.columns(found.table, record, step=name).num_rows
-    before += workspace.columns("rejected", Rejection, step=name).num_rows
+    entries = entries.filter(pa.array(~workspace.blobs.lost(entries))).combine_chunks()
     told = Stopped(name, entries.num_rows, len(found.tasks))
+    statuses = entries["status"].to_pylist()
+    rows = len(entries["rows"].combine_chunks().flatten()) + sum(map(statuses.count, REFUSED)) + len(refused)
+    before = sum(
+        workspace.columns(table, kind, step=name).num_rows for table, kind in ((found.table, record), ("rejected", Rejection))
+    )
     if rows < before:
         return replace(told, kept_rows=before)
     found.write(workspace, entries)
