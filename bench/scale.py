@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -30,7 +30,7 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.executors.ray import RayExecutor
 from inpaintbench.recipes.stages import Cutting, SourceSpec, curate
 from inpaintbench.types import Attribute, Clip
-from inpaintbench.workspace import Workspace
+from inpaintbench.workspace import Workspace, rows_json
 
 SOURCES, CORES = 1_000_000, 16
 NODE_BYTES_A_SECOND, STORAGE_BYTES_A_SECOND = 1.25e9, 12.5e9
@@ -110,14 +110,14 @@ def tasks_a_second(folder: Path) -> float:
 def entries_a_second(folder: Path) -> tuple[float, float]:
     """Ledger lines appended and read a second."""
     ledger = Workspace(folder).ledger("lines")
-    row = asdict(Attribute("0" * 16, "cut_score", 0.123456789, None, "cut_score", "1"))
+    rows = rows_json([Attribute("0" * 16, "cut_score", 0.123456789, None, "cut_score", "1")])
     begun = time.perf_counter()
     for place in range(20_000):
-        ledger.append({"key": f"{place:016x}", "status": "done", "rows": [row], "seconds": 0.1, "peak_mebibytes": 300})
+        ledger.append({"key": f"{place:016x}", "status": "done", "seconds": 0.1, "peak_mebibytes": 300}, rows)
     ledger.close()
     appended = time.perf_counter() - begun
     begun = time.perf_counter()
-    ledger.read()
+    ledger.columns(Attribute)
     return 20_000 / appended, 20_000 / (time.perf_counter() - begun)
 
 

@@ -78,7 +78,7 @@ def _finish(workspace: Workspace) -> None:
     ledger = workspace.ledger("measure.cut_score")
     for n in range(12):
         timed = {} if n == 11 else {"seconds": n / 2, "peak_mebibytes": 100.0 + n}
-        ledger.append({"key": f"k{n}", "status": "done", "rows": [{"subject_id": f"c{n:02}"}], **timed})
+        ledger.append({"key": f"k{n}", "status": "done", **timed}, json.dumps([{"subject_id": f"c{n:02}"}]))
     ledger.close()
     (workspace.path / "ledger" / "old.jsonl").write_text(json.dumps({"key": "a", "status": "rejected", "reason": "r"}) + "\n")
 

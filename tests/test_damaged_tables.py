@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +11,7 @@ from typer.testing import CliRunner
 from inpaintbench.cli import app
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.types import Attribute, Clip
-from inpaintbench.workspace import Workspace, read_parquet
+from inpaintbench.workspace import Workspace
 
 WAYS_OUT = [
     ("clips", "cut", "inpaintbench curation clips"), ("sources", "find.folder", "inpaintbench curation clips"),
@@ -58,6 +56,12 @@ def test_a_table_of_other_columns_is_told_in_the_same_way(workspace: Workspace) 
         workspace.columns("attributes", Attribute)
 
 
+def test_a_table_that_may_not_be_read_says_so(workspace: Workspace) -> None:
+    (workspace.path / "tables" / "attributes" / "measure.noise.parquet").mkdir(parents=True)
+    with pytest.raises(WorkspaceError, match=r"noise.parquet' cannot be read: Is a directory|the table 'attributes' is damaged"):
+        workspace.table("attributes", Attribute)
+
+
 def test_following_the_sentence_helps(workspace: Workspace) -> None:
     path = fill(workspace).path / "tables" / "selection" / "select.parquet"
     before = path.read_bytes()
@@ -67,11 +71,3 @@ def test_following_the_sentence_helps(workspace: Workspace) -> None:
     assert str(path) in str(shown.exception)
     path.unlink()
     assert CliRunner().invoke(app, ["curation", "why", str(workspace.path), "c03"]).exit_code == 0
-
-
-def test_a_table_elsewhere_and_one_that_may_not_be_read(tmp_path: Path) -> None:
-    (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    with pytest.raises(WorkspaceError, match=r"^'.*t.parquet' cannot be read: it is damaged$"):
-        read_parquet(tmp_path / "t.parquet")
-    with pytest.raises(WorkspaceError, match=r"cannot be read: (Is a directory|No such file or directory|it is damaged)$"):
-        read_parquet(tmp_path / "none.parquet")

@@ -12,9 +12,10 @@
       partial/                         downloads that can be gone on with
       scratch/                         files in the making; emptied at every start
 
-A table is rebuilt from the ledger whenever its step runs, so it depends on the tasks alone and not on when or in which order
-they were done. Every file except the ledger is written under another name, synced and renamed; the ledger is only ever
-appended to, and a torn last line (from a crash) is ignored.
+The ledger is the store, and a table is a view of it: the rows of its lines, in the order of the step's tasks, made anew whenever
+the step runs. So it depends on the tasks alone and not on when or in which order they were done. Rows have the columns of their
+table in both. Every file except the ledger is written under another name, synced and renamed; the ledger is only ever appended
+to, and a torn last line (from a crash) is ignored.
 
 Shards are runs that share a workspace, on one machine or on many with one file system: each does the work of its own subjects
 and writes its own ledgers, and no tables. A later run that is not a shard finds all of it done and writes the tables.
@@ -159,7 +160,7 @@ class Workspace:
         if not rows.num_rows:
             path.unlink(missing_ok=True)
             return
-        _write_parquet(path, rows)
+        write_parquet(path, rows)
 
     def table(self, table: str, record_type: type[Record], *, step: str | None = None) -> list[Record]:
         """All records of ``table`` (of one step, or of all steps in name order). Raises what ``columns`` raises."""
@@ -308,15 +309,16 @@ class Ledger:
         shards = sorted(self._folder.glob(f"{glob.escape(self._step)}@*.jsonl"))
         return [path for path in (self._folder / f"{self._step}.jsonl", *shards) if path.exists()]
 
-    def append(self, entry: Mapping[str, Any]) -> None:
-        """Add one entry. It survives the end of this process at once, and of the machine a second later."""
+    def append(self, entry: Mapping[str, Any], rows: str | None = None) -> None:
+        """Add one entry, with rows as ``rows_json`` gives them. It survives the end of this process at once, and of the machine a
+        second later."""
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("ab")
             if self._file.tell():
                 self._file.write(b"\n")  # ends a line that a crash may have torn
-        # Unlike tables and ids, entries may hold infinite scores, which JSON proper cannot say.
-        self._file.write(json.dumps(entry, sort_keys=True).encode() + b"\n")
+        line = json.dumps(entry, sort_keys=True)
+        self._file.write((line if rows is None else f'{line[:-1]}, "rows": {rows}}}').encode() + b"\n")
         self._file.flush()
         # Syncing every entry would let the disk decide how many workers one run can feed.
         if time.monotonic() - self._synced_at > _SYNC_SECONDS:
@@ -362,7 +364,7 @@ def _entry_columns(path: Path, schema: pa.Schema, record_type: type) -> pa.Table
             return whole
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
-    # A line that a crash tore, or rows of release 0.1, which were not flat.
+    # A line that a crash tore, or rows as release 0.2 wrote them, which are not flat.
     return pa.Table.from_pylist([_flat_entry(entry, record_type) for entry in _entries(path)], schema=schema)
 
 
@@ -409,28 +411,11 @@ def sync_tree(folder: Path) -> None:
         _sync(path)
 
 
-def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> None:
-    """Write rows with pyarrow alone, so that the bytes depend on the rows only."""
-    _write_parquet(path, pa.Table.from_pylist([dict(row) for row in rows], schema=schema))
-
-
-def _write_parquet(path: Path, table: pa.Table) -> None:
+def write_parquet(path: Path, table: pa.Table) -> None:
+    """Write a table with pyarrow alone, so that the bytes depend on the rows only."""
     sink = pa.BufferOutputStream()
     pq.write_table(table.combine_chunks(), sink, compression="zstd")
     write_atomically(path, sink.getvalue().to_pybytes())
-
-
-def read_parquet(path: Path) -> list[dict[str, Any]]:
-    """The rows of a Parquet file.
-
-    Raises:
-        WorkspaceError: not readable as Parquet.
-    """
-    try:
-        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    except (pa.ArrowInvalid, OSError) as error:
-        raise WorkspaceError(unreadable(path, error)) from error
-    return rows
 
 
 # The beginning of TABLE/STEP -> the command that writes it; the first that fits counts. What is refused has the step's name.
@@ -447,12 +432,10 @@ _WRITTEN_BY = (
 
 
 def unreadable(path: Path, error: Exception) -> str:
-    """One sentence about a Parquet file that ``error`` kept from being read: which table it is, and what makes it anew."""
+    """One sentence about the file of a table that ``error`` kept from being read: which table it is, and what makes it anew."""
     if isinstance(error, OSError) and error.strerror and error.errno:
         return f"{str(path)!r} cannot be read: {os.strerror(error.errno)}"
     table = path.parent.name
-    if path.parent.parent.name != "tables":
-        return f"{str(path)!r} cannot be read: it is damaged"
     written_by = next((command for part, command in _WRITTEN_BY if part in f"{table}/{path.stem}"), None)
     anew = f"`inpaintbench {written_by}`" if written_by else f"the step {path.stem!r}"
     return f"the table {table!r} is damaged or was written by another version: delete {str(path)!r}, then {anew} makes it anew"
@@ -487,6 +470,11 @@ def to_columns(records: Sequence[Any], record_type: type) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
+def rows_json(records: Sequence[Any]) -> str:
+    """Records of one type as rows of a ledger, which may hold infinite scores: JSON proper, as in tables, cannot say them."""
+    return json.dumps(to_columns(records, type(records[0])).to_pylist() if records else [])
+
+
 def _columns_of(name: str, values: Sequence[Any], schema: pa.Schema) -> dict[str, list[Any]]:
     if f"{name}_text" not in schema.names:
         return {name: [canonical_json(value) if isinstance(value, dict | list | tuple) else value for value in values]}
@@ -518,7 +506,7 @@ def to_records(rows: pa.Table, record_type: type[Record]) -> list[Record]:
 
 
 def _flat_entry(entry: Mapping[str, Any], record_type: type) -> dict[str, Any]:
-    """An entry with rows of the schema, whichever release wrote it: 0.1 kept mappings, tuples and values as they are."""
+    """An entry with rows of the schema, whichever release wrote it: 0.2 kept mappings, tuples and values as they are."""
     schema, rows = schema_of(record_type), []
     for row in entry.get("rows") or ():
         flat: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What stands in a ledger and what is done again: results made for want of something, spoilt ones, and those of release 0.1."""
+"""What stands in a ledger and what is done again: results made for want of something, spoilt ones, and those of release 0.2."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_who_is_refused_has_the_rows_that_the_step_says_in_the_order_of_the_task
 
 
 def old_entry(name: str, states: Mapping[str, str], rows: list[Any], **also: Any) -> str:
-    """As release 0.1 wrote it: states of weights in the key, rows as their records are."""
+    """As release 0.2 wrote it: states of weights in the key, rows as their records are."""
     key = content_id(name, "content", "score", "1", {"weights": states})
     told = {"key": key, "subject_id": name, "name": "", "finished_at": 1.0, "status": "done", "seconds": 0.1}
     return json.dumps({**told, "rows": [asdict(row) for row in rows], **also}) + "\n"
@@ -122,7 +122,7 @@ def write_old(workspace: Workspace, *entries: str) -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_a_ledger_of_release_0_1_goes_on(workspace: Workspace, tmp_path: Path, *, there: bool) -> None:
+def test_a_ledger_of_release_0_2_goes_on(workspace: Workspace, tmp_path: Path, *, there: bool) -> None:
     HAVE.update({"w"} if there else ())
     fresh = Workspace(tmp_path / "fresh")
     expected = run(fresh, step(), tasks("a", "b"))
@@ -137,7 +137,7 @@ def test_a_ledger_of_release_0_1_goes_on(workspace: Workspace, tmp_path: Path, *
     assert weighted(run(workspace, step(), tasks("a", "b"))) == [2.0, 2.0]
 
 
-def test_what_release_0_1_measured_with_weights_stands_without(workspace: Workspace) -> None:
+def test_what_release_0_2_measured_with_weights_stands_without(workspace: Workspace) -> None:
     HAVE.add("w")
     made = measure({"name": "a"}, parameters={}, blobs=workspace.blobs)
     HAVE.remove("w")
@@ -146,7 +146,7 @@ def test_what_release_0_1_measured_with_weights_stands_without(workspace: Worksp
     assert CALLS == ["a"]
 
 
-def test_spoilt_and_refused_ones_of_release_0_1_are_tried_again(workspace: Workspace) -> None:
+def test_spoilt_and_refused_ones_of_release_0_2_are_tried_again(workspace: Workspace) -> None:
     ready = {"w": "ready"}
     spoilt = old_entry("a", ready, [score("a", "plain", None, "could not be measured", {UNEXPECTED: "RuntimeError"})])
     crash = {"status": "rejected", "reason": "crashed the worker process (signal SIGSEGV)"}

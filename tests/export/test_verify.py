@@ -8,13 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
 from inpaintbench.export import second_decoder
 from inpaintbench.export.verify import file_problems, verify
-from inpaintbench.workspace import file_sha256, read_parquet, write_parquet
+from inpaintbench.workspace import file_sha256, write_parquet
 
 TRIALS = 200
 
@@ -80,11 +82,11 @@ def _change_a_hole_and_cover_it_up(dataset: Path) -> None:
 
 def _change_metadata_and_cover_it_up(dataset: Path) -> None:
     path = dataset / "size-low.parquet"
-    rows = read_parquet(path)
+    rows = pq.read_table(path).to_pylist()
     rows[0]["licence"] = "CC0-1.0"
     from inpaintbench.export.layout import row_schema
 
-    write_parquet(path, rows, row_schema(rows))
+    write_parquet(path, pa.Table.from_pylist(rows, row_schema(rows)))
     _set_hash(dataset, path)
 
 

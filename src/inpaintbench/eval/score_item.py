@@ -229,22 +229,12 @@ def _measured(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measu
 
 
 def _of_views(metric: Metric, views: Sequence[ItemView]) -> list[Measurements]:
-    declaring = [view.declaring(metric.name, metric.needs) for view in views]
-    if type(metric).measure_together is Metric.measure_together:  # nothing is shared, so a failure costs one prediction alone
-        return [_of_view(metric, view) for view in declaring]
     try:
-        return list(metric.measure_together(declaring)) if declaring else []
+        return [*metric.measure_together([view.declaring(metric.name, metric.needs) for view in views])] if views else []
     except Exception as error:
         if len(views) == 1 or is_disk_error(error):
             return [_nothing(metric, error)]
     return [one for view in views for one in _of_views(metric, [view])]  # what spoils one prediction need not spoil the others
-
-
-def _of_view(metric: Metric, view: ItemView) -> Measurements:
-    try:
-        return metric.measure(view)
-    except Exception as error:
-        return _nothing(metric, error)
 
 
 def _nothing(metric: Metric, error: Exception) -> Measurements:

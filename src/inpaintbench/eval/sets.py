@@ -14,7 +14,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.slices import everything, source_of
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.types import Dataset, Plain, Score, Slice, SliceScore, content_id
-from inpaintbench.workspace import Blobs
+from inpaintbench.workspace import Blobs, to_records
 
 VERSION = "3"
 
@@ -35,7 +35,8 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
     metrics = [metric.name for metric in chosen.build_metrics() if isinstance(metric, SetMetric)]
-    scores = [row for row in executor.workspace.table("scores", Score) if row.protocol == protocol and row.metric in metrics]
+    stored = to_records(executor.workspace.columns("scores", Score, where=("metric", metrics)), Score)
+    scores = [row for row in stored if row.protocol == protocol]
     work = []
     for method in methods:
         rows = [row for row in scores if row.method == method]

@@ -136,7 +136,7 @@ def given_to(jobs: Sequence[Job]) -> list[tuple[Plain, Plain]]:
 def task_key(step: Step, task: Task, known: Container[str] = ()) -> str:
     """The ledger key, made here and nowhere else: same key, same rows. 16 hex digits of a SHA-256.
 
-    ``known`` are the keys of the step's ledger: what release 0.1 did without weights that are still missing has the key of then.
+    ``known`` are the keys of the step's ledger: what release 0.2 did without weights that are still missing has the key of then.
     """
     return next(task_keys(step, [task], known))
 

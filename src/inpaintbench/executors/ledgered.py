@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from inpaintbench.errors import RunError, WorkspaceError
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load
 from inpaintbench.executors.unfinished import Plan
-from inpaintbench.workspace import Ledger, Workspace, to_columns
+from inpaintbench.workspace import Ledger, Workspace, rows_json
 
 STOP_ASKED = threading.Event()
 """Set by whoever handles interrupts: an executor then ends with ``KeyboardInterrupt``."""
@@ -135,7 +135,7 @@ class LedgeredExecutor(ABC):
         """Keys of the earlier results that are still good."""
         # An unexpected error may be a fault of the program or the machine, so it is tried again in every run.
         good = {"done"} if self.retry_rejected else {"done", "rejected"}
-        kept = pc.or_(pc.is_valid(entries["rows"]), not step.unmeasured)  # release 0.1 kept no rows of what it refused
+        kept = pc.or_(pc.is_valid(entries["rows"]), not step.unmeasured)  # release 0.2 kept no rows of what it refused
         lacking = set(_in_words(step))
         columns = (column.to_pylist() for column in (entries["key"], entries["status"], entries["lacks"], kept))
         return {
@@ -183,13 +183,12 @@ def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:
     if result["status"] == "fatal":
         raise WorkspaceError(result["reason"])
     step, task, key = job
-    entry = {"key": key, "subject_id": task.subject_id, "name": task.name, "finished_at": round(time.time(), 3), **result}
-    if step.lacks:
-        entry["lacks"] = _in_words(step)
-    if "rows" not in result and step.unmeasured:
-        rows = load(step.unmeasured)(task.payload, parameters=step.parameters, reason=result["reason"])
-        entry["rows"] = to_columns(rows, step.record).to_pylist()
-    ledger.append(entry)
+    told = {"key": key, "subject_id": task.subject_id, "name": task.name, "finished_at": round(time.time(), 3)}
+    lacks = {"lacks": _in_words(step)} if step.lacks else {}
+    rows = result.pop("rows", None)
+    if rows is None and step.unmeasured:
+        rows = rows_json(load(step.unmeasured)(task.payload, parameters=step.parameters, reason=result["reason"]))
+    ledger.append({**told, **lacks, **result}, rows)
 
 
 def _in_words(step: Step) -> list[str]:

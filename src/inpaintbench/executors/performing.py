@@ -15,7 +15,7 @@ from typing import Any
 from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.executors.ahead import Ahead
 from inpaintbench.executors.base import Job, given_to, load
-from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error, to_columns
+from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error, rows_json
 
 _STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _AHEAD = Ahead()
@@ -73,8 +73,7 @@ def perform(jobs: Sequence[Job], workspace: str, given: Callable[[], Any] | None
 
 def _done(records: Sequence[Any]) -> dict[str, Any]:
     spoilt = any(UNEXPECTED in (getattr(record, "details", None) or ()) for record in records)
-    rows = to_columns(records, type(records[0])).to_pylist() if records else []
-    return {"status": "spoilt" if spoilt else "done", "rows": rows}
+    return {"status": "spoilt" if spoilt else "done", "rows": rows_json(records)}
 
 
 def _forget_peak() -> None:

@@ -27,6 +27,8 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 import inpaintbench
 from inpaintbench.errors import InputError
 from inpaintbench.export.documents import sealed
@@ -132,9 +134,8 @@ def write_rows(folder: Path, rows: Sequence[Plain], slices: Sequence[Slice]) -> 
     split_of = splits(rows)
     for part in slices:
         for split, ids in by_split(part.item_ids, split_of).items():
-            write_parquet(
-                folder / metadata_name(part.name, split, split_of), [flat(by_id[name]) for name in ids], row_schema(rows)
-            )
+            table = pa.Table.from_pylist([flat(by_id[name]) for name in ids], row_schema(rows))
+            write_parquet(folder / metadata_name(part.name, split, split_of), table)
 
 
 def seal(folder: Path, dataset: Dataset) -> Dataset:

@@ -104,7 +104,7 @@ def lacks(names: Iterable[str]) -> dict[str, str]:
 def needed(names: Iterable[str]) -> dict[str, dict[str, str]]:
     """The parameter of a step that says which weights it needs; nothing where it needs none.
 
-    It says that they are there, which ``Step.lacks`` corrects: so did the keys of release 0.1, and what was measured then stands.
+    It says that they are there, which ``Step.lacks`` corrects: so did the keys of release 0.2, and what was measured then stands.
     """
     states = dict.fromkeys(names, "ready")
     return {"weights": states} if states else {}

@@ -92,7 +92,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     suffix = _suffix(path)
     try:
         if suffix == ".parquet":
-            write_parquet(path, rows, SCHEMA)
+            write_parquet(path, pa.Table.from_pylist([dict(row) for row in rows], SCHEMA))
         elif suffix == ".csv":
             write_atomically(path, _as_csv(rows).encode())
         else:
