@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.types import Attribute, Corruption, Score, Slice
-from inpaintbench.workspace import Ledger, Workspace, to_columns, to_records, write_atomically
+from inpaintbench.workspace import Ledger, Workspace, rows_json, to_columns, to_records, write_atomically
 
 RECORDS: list[Any] = [
     Attribute("a", "share", 0.25, None, "measured", "1"),
@@ -82,17 +83,32 @@ def test_an_interrupted_replacement_keeps_the_old_file(tmp_path: Path, monkeypat
 
 def test_a_torn_ledger_line_loses_only_itself(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path, "step", own="step")
-    ledger.append({"key": "a"}, "[1]")
-    ledger.append({"key": "b"}, "[Infinity]")
+    rows = rows_json(RECORDS[:1])
+    ledger.append({"key": "a"}, rows)
+    ledger.append({"key": "b"}, rows)
     ledger.close()
     whole = (tmp_path / "step.jsonl").read_bytes()
     for cut in range(len(whole) - 30, len(whole)):
         (tmp_path / "step.jsonl").write_bytes(whole[:cut])
         torn = Ledger(tmp_path, "step", own="step")
-        assert torn.read()["a"] == {"key": "a", "rows": [1]}
+        assert torn.read()["a"] == {"key": "a", "rows": json.loads(rows)}
         torn.append({"key": "c"}, "[]")
         torn.close()
-        assert {"a", "c"} <= set(torn.read())
+        found = torn.columns(Attribute)
+        assert {"a", "c"} <= set(torn.read()) == set(found.place)
+        [held] = found.of(["nothing", "a"])["rows"].to_pylist()
+        assert held == json.loads(rows)
+
+
+def test_of_several_entries_of_a_key_the_one_finished_last_counts_whichever_shard_wrote_it(tmp_path: Path) -> None:
+    for own, times in (("step", (1.0, 5.0, 3.0)), ("step@1-of-2", (4.0, None)), ("step@2-of-2", (6.0,)), ("other", (9.0,))):
+        ledger = Ledger(tmp_path, "step", own=own)
+        for time in times:
+            ledger.append({"key": "k", "reason": f"{own} {time}", **({} if time is None else {"finished_at": time})})
+        ledger.close()
+    ledger = Ledger(tmp_path, "step", own="step")
+    assert ledger.read()["k"]["reason"] == "step@2-of-2 6.0"
+    assert ledger.columns(Attribute).of(["k", "k"])["reason"].to_pylist() == ["step@2-of-2 6.0"] * 2
 
 
 def test_what_a_killed_run_left_half_written_goes_away(tmp_path: Path) -> None:

@@ -76,7 +76,8 @@ def _check_parameters(workspace: Workspace, protocol: str, compute: Compute) -> 
     for step in workspace.steps("scores"):
         if step.startswith(prefix):
             with contextlib.suppress(WorkspaceError):  # a damaged table is written anew
-                made_up |= {RANDOM_WEIGHTS in row.fingerprint for row in workspace.table("scores", Score, step=step)}
+                prints = workspace.columns("scores", Score, step=step, columns=["fingerprint"])["fingerprint"].unique()
+                made_up |= {RANDOM_WEIGHTS in mark for mark in prints.to_pylist()}
     run = str(workspace.path)
     if compute.random_weights is not None and False in made_up:
         raise InputError(

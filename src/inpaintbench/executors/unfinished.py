@@ -49,11 +49,9 @@ class Plan:
 
     def write(self, workspace: Workspace, entries: pa.Table, *, failures: int = 0) -> Outcome:
         """Write the table and the refusals from ``entries``, some or all of those of its tasks."""
-        name_of = {key: (subject_id, name) for key, subject_id, name in self.tasks}
         told = zip(*(entries[column].to_pylist() for column in ("key", "status", "reason")), strict=True)
-        refused = [
-            Rejection(name_of[key][0], self.step, name_of[key][1], reason) for key, status, reason in told if status in REFUSED
-        ]
+        reasons = {key: reason for key, status, reason in told if status in REFUSED}
+        refused = [Rejection(subject, self.step, name, reasons[key]) for key, subject, name in self.tasks if key in reasons]
         rows = entries["rows"].combine_chunks().flatten()
         table = pa.Table.from_arrays(rows.flatten(), schema=schema_of(self.record))
         workspace.write_columns(self.table, self.step, table)
@@ -126,9 +124,8 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     told = Stopped(name, entries.num_rows, len(found.tasks))
     statuses = entries["status"].to_pylist()
     rows = len(entries["rows"].combine_chunks().flatten()) + sum(map(statuses.count, REFUSED)) + len(refused)
-    before = sum(
-        workspace.columns(table, kind, step=name).num_rows for table, kind in ((found.table, record), ("rejected", Rejection))
-    )
+    tables = ((found.table, record), ("rejected", Rejection))
+    before = sum(workspace.columns(table, kind, step=name).num_rows for table, kind in tables)
     if rows < before:
         return replace(told, kept_rows=before)
     found.write(workspace, entries)
