@@ -60,18 +60,21 @@ def _about(command: Any, context: Any) -> Iterator[str]:
 
 
 def _table(command: Any, context: Any) -> Iterator[str]:
-    """Arguments, then options, each with what it does and what it is where it is not given."""
-    rows = []
-    for parameter in sorted(command.get_params(context), key=lambda one: one.param_type_name != "argument"):
+    """Arguments, then options by the titles of their panels, each with what it does and what it is where it is not given."""
+    from inpaintbench.cli.commands import panel_of
+
+    panels: dict[str, list[str]] = {"Arguments": []}
+    for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is None or parameter.name == "help":
             continue
         words, text = record
         name = f"**`{_cell(words)}`**" if parameter.required else f"`{_cell(words)}`"
         what = re.sub(r" *\[required\]", "", _cell(text))
-        rows.append(f"| {name} | {what} |")
-    if rows:
-        yield "\n".join(["| | |", "|---|---|", *rows]) + "\n"
+        panels.setdefault(panel_of(parameter), []).append(f"| {name} | {what} |")
+    for title, rows in panels.items():
+        if rows:
+            yield "\n".join([f"| {title} | |", "|---|---|", *rows]) + "\n"
 
 
 def _example(epilog: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inpaintbench import catalogue
-from inpaintbench.catalogue import Catalogue
+from inpaintbench.catalogue import Catalogue, unknown_name
 from inpaintbench.errors import InpaintBenchError, UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, SetMetric
@@ -149,3 +149,9 @@ def test_a_catalogue_tells_what_it_holds() -> None:
     leaves = Catalogue("metric", {"psnr": "a:B"})
     assert "psnr" in leaves
     assert "pnsr" not in leaves
+
+
+def test_the_name_of_a_family_suggests_its_corrected_member() -> None:
+    known = ["devil/as-published", "devil/corrected", "lama", "no-reference/koniq", "no-reference/spaq"]
+    assert unknown_name("protocol", "devil", known) == "unknown protocol 'devil', did you mean 'devil/corrected'?"
+    assert unknown_name("protocol", "no-reference", known).endswith("did you mean 'no-reference/koniq'?")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from inpaintbench import frozen
 from inpaintbench.cli.aligning import align_command
+from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.devil import CORRECTED
@@ -21,7 +22,7 @@ from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
 
 app = typer.Typer()
-app.command()(align_command)
+app.command()(expanded(align_command))
 ITEMS, METHODS = [f"film{n}" for n in range(12)], ("a", "b", "c")
 
 
@@ -93,9 +94,9 @@ def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> No
     workspace = Workspace(tmp_path / "run")
     for method, values in VALUES.items():
         workspace.write_table("scores", score_step(CORRECTED.name, method), scores({method: values}, region="frame"), Score)
-    options = ("--dataset", root, "--run", workspace.path, "--protocol", CORRECTED.name, "--tie-quantile", 0.1)
+    options = ("--run", workspace.path, "--protocol", CORRECTED.name, "--tie-quantile", 0.1)
     with pytest.raises(InputError, match="run `inpaintbench annotate resolve`"):
-        call(*options)
+        call(root, *options)
     one, other, *_ = VALUES
     item = json.loads((root / frozen.MANIFEST).read_text())["items"][0]["item_id"]
     counts = {"wins": 3, "losses": 1, "ties": 0, "both_bad": 0}
@@ -103,7 +104,7 @@ def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> No
     mirrored = {**counts, "wins": 1, "losses": 3}
     back = dataclasses.replace(voted, method=other, value=0.25, details={"against": {one: mirrored}})
     workspace.write_table("scores", "annotate.motion", [voted, back], Score)
-    done = call(*options)
+    done = call(root, *options)
     assert done.output.endswith(f"Alignment: {(workspace.path / 'alignment' / 'alignment.html').resolve()}\n")
     found = json.loads((workspace.path / "alignment" / "alignment.json").read_text())["dimensions"][0]
     assert (found["name"], found["answers"], found["raters"], found["ceiling"]) == ("motion", 4, None, None)
@@ -111,25 +112,25 @@ def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> No
     assert {one["rate"]["value"] for one in found["metrics"]} <= {0.25, 0.75, 0.0}
     answers = tmp_path / "answers.csv"
     answers.write_text(f"annotator,group,dimension,left,right,choice\nr1,{item},motion,{one},{other},left\n")
-    call(answers, *options)
+    call(root, answers, *options)
     found = json.loads((workspace.path / "alignment" / "alignment.json").read_text())["dimensions"][0]
     assert (found["answers"], found["raters"]) == (1, 1)
     method, values = next(iter(VALUES.items()))
     marked = [dataclasses.replace(row, fingerprint="other") for row in scores({method: values}, region="frame")]
     workspace.write_table("scores", score_step(CORRECTED.name, method), marked, Score)
     with pytest.raises(InputError, match="cannot stand in one report"):
-        call(*options)
+        call(root, *options)
     for name in ("dataset.sha256", "dataset.content"):
         (workspace.path / name).write_text("0" * 64)
     assert file_sha256(root / frozen.MANIFEST) != "0" * 64
     with pytest.raises(InputError, match="holds results on another dataset"):
-        call(*options)
+        call(root, *options)
 
 
 def test_what_is_refused(tables: tuple[Path, Path]) -> None:
     answers, scored = tables
     for half in ((), (answers,), ("--scores", scored), (answers, "--run", answers.parent)):
-        with pytest.raises(InputError, match="give a table of answers with --scores, or --dataset and --run"):
+        with pytest.raises(InputError, match="give a table of answers with --scores, or a dataset and --run"):
             call(*half)
     both = (answers, "--scores", scored)
     for option, value, told in (

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from inpaintbench import frozen
 from inpaintbench.cli.analysing import analysis
+from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import remember, score_step
 from inpaintbench.eval.protocols.devil import CORRECTED
@@ -21,7 +22,7 @@ from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace, file_sha256
 
 app = typer.Typer()
-app.command()(analysis)
+app.command()(expanded(analysis))
 
 
 def call(*arguments: object) -> Result:

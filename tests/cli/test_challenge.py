@@ -15,8 +15,7 @@ from program import run_here
 from publishing_data import contents
 
 from inpaintbench import frozen
-from inpaintbench.cli.holding_back import check_reportable
-from inpaintbench.cli.run_folder import bind
+from inpaintbench.cli.run_folder import bind, check_reportable
 from inpaintbench.errors import InputError
 from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.eval.score import Predicted, score
@@ -73,7 +72,7 @@ def test_a_challenge_gives_the_scores_of_the_whole(tmp_path: Path) -> None:
     opened = run_here("eval", "score", public, "--run", tmp_path / "run", *METRICS, *HERE)
     assert opened.returncode == 0
     assert opened.stderr.splitlines()[0] == SENTENCE
-    one_go = run_here("eval", "run", "--dataset", public, "--run", tmp_path / "one go", "--method", "blank", "--report",
+    one_go = run_here("eval", "run", public, "--run", tmp_path / "one go", "--method", "blank", "--report",
                       "--slice", "split-test", *HERE)  # fmt: skip
     assert one_go.returncode == 1
     assert "leave out --report" in one_go.stderr

@@ -212,7 +212,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "'a-file' is a file, not a folder"),
     "a full folder as workspace": (("build", "devil", "--sources", "videos", "--out", "videos"), "not empty and not a workspace"),
     "unknown attribute": (("curation", "measure", "w0", "--attribute", "camera_moton"), "did you mean 'camera_motion'?"),
-    "unknown method": (("eval", "predict", "DATASET", "--run", "r", "--method", "tela"), "'tela', did you mean 'telea'?"),
+    "unknown method": (("eval", "predict", "DATASET", "--run", "r", "--method", "tela"), "did you mean 'telea', MODULE:NAME"),
     "unknown metric": (("eval", "score", "DATASET", "--run", "r", "--metric", "pnsr"), "did you mean 'psnr'?"),
     "unknown protocol": (
         ("eval", "score", "DATASET", "--run", "r", "--protocol", "devil/corected"), "did you mean 'devil/corrected'?",

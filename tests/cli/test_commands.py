@@ -66,6 +66,40 @@ def test_an_example_with_a_misspelt_option_would_be_found() -> None:
             command.make_context("score", shlex.split(words))
 
 
+def test_no_summary_of_a_command_is_cut_short_at_80_columns() -> None:
+    def groups(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        if hasattr(command, "list_commands"):
+            yield path
+            for name in command.list_commands(None):
+                yield from groups(command.get_command(None, name), (*path, name))
+
+    for path in groups(ROOT, ()):
+        shown = run_here(*path, "--help").stdout
+        assert "..." not in shown.partition("Commands:")[2], shown
+
+
+@pytest.mark.parametrize(
+    ("words", "positional"),
+    [
+        ("run --dataset D --run R --method telea", ["D"]),
+        ("compare telea --dataset=D mine --run R", ["D", "telea", "mine"]),
+        ("leaderboard sent --out site --dataset D", ["D", "sent"]),
+        ("align answers.csv --dataset D --run R", ["D", "answers.csv"]),
+    ],
+)
+def test_the_dataset_may_still_be_an_option_and_is_told_to_be_an_argument(
+    words: str, positional: list[str], place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "D").mkdir()
+    (place / "D" / frozen.MANIFEST).touch()
+    name, *rest = words.split()
+    command = dict(leaves())["eval", name]
+    with command.make_context(name, rest) as context:
+        arguments = [str(context.params[one.name]) for one in command.params if one.param_type_name == "argument"]
+    assert [one for one in arguments if one != "None"] == positional
+    assert capsys.readouterr().err.count("the dataset is the first argument now: ") == 1
+
+
 def test_the_help_of_the_program_says_of_each_command_what_it_says_itself() -> None:
     for name in ROOT.list_commands(None):  # type: ignore[attr-defined]
         assert ROOT.sentences[name] == ROOT.get_command(None, name).help.split("\n\n")[0]  # type: ignore[attr-defined]
@@ -100,8 +134,8 @@ CASES: dict[str, tuple[str, set[str]]] = {
     "options": ("inpaintbench eval score DATASET --r", {"--run", "--random-weights", "--retry-rejected"}),
     "metrics": ("inpaintbench eval score DATASET --metric ss", {"ssim"}),
     "protocols": ("inpaintbench eval report DATASET --protocol devil/", {"devil/as-published", "devil/corrected"}),
-    "methods": ("inpaintbench eval run --method tel", {"telea"}),
-    "slices": ("inpaintbench eval run --dataset DATASET --slice s", {"size-low", "size-high", "split-test", "split-train"}),
+    "methods": ("inpaintbench eval run DATASET --method tel", {"telea"}),
+    "slices": ("inpaintbench eval run DATASET --slice s", {"size-low", "size-high", "split-test", "split-train"}),
     "attributes": ("inpaintbench curation measure W --attribute camera_s", {"camera_speed"}),
     "generators": ("inpaintbench masks preview br", {"brush_box"}),
     "presets": ("inpaintbench build reinpaint --preset thick", {"thick-256", "thick-512"}),
@@ -120,7 +154,7 @@ def test_zsh_and_fish_complete_with_the_sentences_of_commands(place: Path) -> No
     zsh, fish = ("\n".join(completed(shell, "inpaintbench exp", cwd=place)) for shell in ("zsh", "fish"))
     for text in (zsh, fish):
         assert "export" in text
-        assert "Freeze items and slices" in text
+        assert "Freeze items into a dataset" in text
     assert completed("fish", "inpaintbench eval score DATASET --metric ss", cwd=place)[0].split("\t")[0] == "ssim"
 
 
@@ -128,7 +162,7 @@ def test_labels_of_a_run_folder_complete(place: Path) -> None:
     for name in ("mine", "telea"):
         (place / "RUN" / "tables" / "predictions").mkdir(parents=True, exist_ok=True)
         (place / "RUN" / "tables" / "predictions" / f"predict.{name}.parquet").touch()
-    assert completed("bash", "inpaintbench eval compare --run RUN m", cwd=place) == ["mine"]
+    assert completed("bash", "inpaintbench eval compare DATASET --run RUN m", cwd=place) == ["mine"]
 
 
 def test_completing_asks_no_hub_and_imports_nothing_large(place: Path) -> None:

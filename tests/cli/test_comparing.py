@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from inpaintbench import frozen
 from inpaintbench.cli import comparing
 from inpaintbench.cli.comparing import MOST_ROWS, compare_command, telling
+from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval import references
 from inpaintbench.eval.freshness import NOT_RUN, score_step
@@ -33,7 +34,7 @@ from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256
 
 app = typer.Typer()
-app.command()(compare_command)
+app.command()(expanded(compare_command))
 SOURCES = "abcdefgh"
 ITEMS = [f"{source}{number}" for source in SOURCES for number in (1, 2)]
 SLICES = {
@@ -76,7 +77,7 @@ def write_run(folder: Path, root: Path, values: Mapping[str, Mapping[str, Mappin
 
 
 def call(root: Path, run: Path, *arguments: object) -> Result:
-    words = [*arguments, "--dataset", root, "--run", run, "--protocol", CORRECTED.name]
+    words = [root, *arguments, "--run", run, "--protocol", CORRECTED.name]
     return CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False, env={"COLUMNS": "300"})
 
 
@@ -182,7 +183,7 @@ def test_an_item_that_was_not_run_never_counts_as_the_worst(tmp_path: Path, root
             for item in ITEMS
         ]  # fmt: skip
         workspace.write_table("scores", score_step(WORST_FOR_MISSING.name, method), rows, Score)
-    words = ["mine", "yours", "--dataset", root, "--run", workspace.path, "--protocol", WORST_FOR_MISSING.name, "--out", tmp_path]
+    words = [root, "mine", "yours", "--run", workspace.path, "--protocol", WORST_FOR_MISSING.name, "--out", tmp_path]
     CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
     with (tmp_path / "mine_vs_yours.csv").open(newline="") as file:
         row = next(csv.DictReader(file))
@@ -271,7 +272,7 @@ def test_items_weigh_by_their_frames_where_they_do_in_the_means_and_sets_have_no
         workspace.write_table("scores", score_step(name, method), rows, Score)
         sets = [SliceScore(method, "all items", "vfid", "frame", name, fingerprint, vfid, None, None, None, None, {"items": 16})]
         workspace.write_table("slice_scores", f"sets.{method}", sets, SliceScore)
-    words = ["mine", "yours", "--dataset", root, "--run", workspace.path, "--protocol", name, "--out", tmp_path]
+    words = [root, "mine", "yours", "--run", workspace.path, "--protocol", name, "--out", tmp_path]
     CliRunner().invoke(app, [*map(str, words), "--slice", "all items"], catch_exceptions=False)
     with (tmp_path / "mine_vs_yours.csv").open(newline="") as file:
         found = {row["metric"]: row for row in csv.DictReader(file)}

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from inpaintbench import frozen
 from inpaintbench.cli.editboard import editboard, transcript
+from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.editboard import CORRECTED
@@ -25,8 +26,8 @@ from inpaintbench.types import EDIT_TASKS, Score
 from inpaintbench.workspace import Workspace, file_sha256
 
 app = typer.Typer()
-app.command("editboard")(editboard)
-app.command("transcript")(transcript)
+app.command("editboard")(expanded(editboard))
+app.command("transcript")(expanded(transcript))
 FAST = [part for name in ("ff_alpha", "ff_beta", "semantic_score") for part in ("--metric", name)]
 
 

@@ -13,6 +13,7 @@ from web_footage import clip_bytes, write_list
 from web_server import Answer, WebServer
 
 from inpaintbench.cli import fetching
+from inpaintbench.cli.options import expanded
 from inpaintbench.curation.fetching.step import rows_of
 from inpaintbench.errors import InputError
 from inpaintbench.workspace import Workspace
@@ -21,8 +22,8 @@ from inpaintbench.workspace import Workspace
 def run(*arguments: str | Path) -> Result:
     app = typer.Typer()
     app.add_typer(fetching.fetch_app, name="fetch")
-    app.command()(fetching.recheck)
-    app.command()(fetching.attribution)
+    app.command()(expanded(fetching.recheck))
+    app.command()(expanded(fetching.attribution))
     return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
 
 

@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 
 from inpaintbench import video
 from inpaintbench.cli.fetching_flickr import flickr
+from inpaintbench.cli.options import expanded
 from inpaintbench.types import Download
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
-app.command("flickr")(flickr)
+app.command("flickr")(expanded(flickr))
 SEARCH = ["--query", "scenic", "--user", "walker", "--uploaded", "2017:2019", "--orientation", "landscape"]
 
 

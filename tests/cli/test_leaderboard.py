@@ -13,11 +13,12 @@ from tests.eval.leaderboard.made import card, run_methods, write_dataset
 from typer.testing import CliRunner
 
 from inpaintbench.cli.leaderboard import leaderboard, submit
+from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 
 app = typer.Typer()
-app.command()(submit)
-app.command()(leaderboard)
+app.command()(expanded(submit))
+app.command()(expanded(leaderboard))
 
 
 def call(*arguments: object) -> Result:
@@ -44,8 +45,8 @@ def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:
     assert "12 predictions, 72 scores of telea" in done.output
     submitted(world, "ns", tmp_path / "in" / "ns.zip")
     (tmp_path / "in" / "torn.zip").write_bytes(b"PK")
-    given = ("--dataset", world / "data", "--protocol", "devil/corrected", "--out", tmp_path / "site")
-    done = call("leaderboard", tmp_path / "in", *given, "--verify", 2, "--workers", 0, "--title", "A <title>")
+    given = ("--protocol", "devil/corrected", "--out", tmp_path / "site")
+    done = call("leaderboard", world / "data", tmp_path / "in", *given, "--verify", 2, "--workers", 0, "--title", "A <title>")
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in done.output.splitlines() if line.startswith("│")]
     assert rows == [
         ["1", "ns", "1.0", "ns.zip", "it brought no predictions"],
@@ -56,7 +57,20 @@ def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:
     assert seed is not None
     assert "<h1>A &lt;title&gt;</h1>" in (tmp_path / "site" / "index.html").read_text()
     first = json.loads((tmp_path / "site" / "leaderboard.json").read_text())
-    call("leaderboard", tmp_path / "in", *given, "--verify", 2, "--workers", 0, "--title", "A <title>", "--seed", seed[1])
+    call(
+        "leaderboard",
+        world / "data",
+        tmp_path / "in",
+        *given,
+        "--verify",
+        2,
+        "--workers",
+        0,
+        "--title",
+        "A <title>",
+        "--seed",
+        seed[1],
+    )
     assert json.loads((tmp_path / "site" / "leaderboard.json").read_text()) == first
 
 

@@ -14,6 +14,7 @@ from tests.eval.report.hand_made import SLICES, copied_slices, dataset
 from typer.testing import CliRunner
 
 from inpaintbench import frozen
+from inpaintbench.cli.options import expanded
 from inpaintbench.cli.ranking import rank
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
@@ -25,7 +26,7 @@ from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
 
 app = typer.Typer()
-app.command()(rank)
+app.command()(expanded(rank))
 VALUES = {
     "first": {"mse": 0.01, "psnr": 20.0, "ssim": 0.9},
     "second": {"mse": 0.02, "psnr": 19.0, "ssim": 0.95},

@@ -39,7 +39,7 @@ def check_report(run: Path, *, items: int, methods: set[str]) -> None:
 
 def test_one_command_goes_from_the_dataset_to_a_report_with_d(world: World, tmp_path: Path) -> None:
     run = tmp_path / "new"
-    done = run_here("eval", "run", "--dataset", world.root, "--run", run, "--method", "telea", "--report", "--workers", "0")
+    done = run_here("eval", "run", world.root, "--run", run, "--method", "telea", "--report", "--workers", "0")
     assert done.returncode == 0, done.stderr
     items = len(world.dataset.items)
     assert f"telea and the truth are inpainted again by navier_stokes: {2 * items * 3} second results" in done.stderr
@@ -49,7 +49,7 @@ def test_one_command_goes_from_the_dataset_to_a_report_with_d(world: World, tmp_
 
 def test_the_second_method_and_k_are_options_of_the_run(world: World, tmp_path: Path) -> None:
     run = tmp_path / "new"
-    words = ("eval", "run", "--dataset", world.root, "--run", run, "--method", "telea", "--workers", "0")
+    words = ("eval", "run", world.root, "--run", run, "--method", "telea", "--workers", "0")
     done = run_here(*words, "--report", "--second", "telea,radius_pixels=5", "--second-masks", "1")
     assert done.returncode == 0, done.stderr
     assert "F2 telea radius_pixels=5, K 1" in done.stdout
@@ -82,7 +82,7 @@ def test_the_leaderboard_takes_scores_of_the_usual_setting(world: World, tmp_pat
     words = (world.root, "--run", world.run, "--card", described, "--method", "telea", "--out", folder / "telea.zip")
     submitted = run_here("eval", "submit", *words)
     assert submitted.returncode == 0, submitted.stderr
-    made = run_here("eval", "leaderboard", folder, "--dataset", world.root, "--out", tmp_path / "site")
+    made = run_here("eval", "leaderboard", world.root, folder, "--out", tmp_path / "site")
     assert made.returncode == 0, made.stderr
     assert "left out" not in made.stdout
 
@@ -105,7 +105,7 @@ def test_the_demo_of_the_benchmark_goes_to_a_report_with_d(tmp_path: Path) -> No
     assert built.returncode == 0, built.stderr
     root, run = tmp_path / "w" / "exports" / "reinpaint", tmp_path / "run"
     methods = ("--method", "telea", "--method", "blank")
-    done = run_here("eval", "run", "--dataset", root, "--run", run, *methods, "--report")
+    done = run_here("eval", "run", root, "--run", run, *methods, "--report")
     assert done.returncode == 0, done.stderr
     assert "self-consistency" in done.stdout + done.stderr
     check_report(run, items=len(frozen.load(root).items), methods={"telea", "blank"})

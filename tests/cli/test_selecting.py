@@ -11,6 +11,8 @@ from selection_world import RULES, fill, kept_ids
 from typer.testing import CliRunner, Result
 
 from inpaintbench.cli import selecting
+from inpaintbench.cli.console import Running
+from inpaintbench.cli.options import expanded
 from inpaintbench.curation.measuring import measure
 from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError, RunError, Waiting
@@ -22,7 +24,7 @@ from inpaintbench.workspace import Workspace
 
 APP = typer.Typer()
 for command in (selecting.select, selecting.why, selecting.funnel):
-    APP.command()(command)
+    APP.command()(expanded(command))
 
 
 def run(*words: str) -> Result:
@@ -41,7 +43,7 @@ def test_what_if_tells_counts_and_changes_nothing(
     assert page.exists()
     assert kept_ids(workspace) == before
     with pytest.raises(InputError, match="--what-if changes nothing; give it alone"):
-        selecting.select(workspace.path, what_if="cut_score<=0.2", cut_score_limit=0.1)
+        selecting.select(workspace.path, what_if="cut_score<=0.2", given={"cut_score_limit": 0.1})
 
 
 def test_the_counts_of_the_rules_and_of_people_are_printed(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,11 +66,11 @@ def test_rules_of_a_file_are_applied(workspace: Workspace, tmp_path: Path, capsy
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rule]]\nattribute = "no_such"\nat_most = 1\n')
     with pytest.raises(InputError, match="unknown attribute 'no_such'"):
-        selecting.select(workspace.path, rules=rules, workers=0)
+        selecting.select(workspace.path, rules=rules, running=Running(workers=0))
     assert recall(workspace).rules == ()
     rules.write_text('[[rule]]\nattribute = "crispness"\nat_least = 0.6\nname = "sharp"\n')
     audit = tmp_path / "audit.csv"
-    selecting.select(workspace.path, rules=rules, audit_to=audit, workers=0)
+    selecting.select(workspace.path, rules=rules, audit_to=audit, running=Running(workers=0))
     found = {row.clip_id: row.keep for row in workspace.table("selection", Selection) if row.rule == "sharp (crispness >= 0.6)"}
     assert [keep for _, keep in sorted(found.items())] == [True] * 5 + [False] * 7
     assert recall(workspace).rules == (Rule(attribute="crispness", at_least=0.6, name="sharp"),)
@@ -78,14 +80,14 @@ def test_rules_of_a_file_are_applied(workspace: Workspace, tmp_path: Path, capsy
     assert len(list(csv.DictReader(audit.read_text().splitlines()))) == 12
     rules.write_text('[[rule]]\nattribute = "crispness"\nat_least = 9\n')
     with pytest.raises(RunError, match="all 12 clips were dropped"):
-        selecting.select(workspace.path, rules=rules, workers=0)
+        selecting.select(workspace.path, rules=rules, running=Running(workers=0))
     assert "0 clips kept, 12 dropped" in capsys.readouterr().out
     assert recall(workspace).rules == (Rule(attribute="crispness", at_least=0.6, name="sharp"),)
 
 
 def test_rules_stay_until_they_are_taken_back(workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def told(rules: Path | None = None) -> str:
-        selecting.select(workspace.path, rules=rules, workers=0)
+        selecting.select(workspace.path, rules=rules, running=Running(workers=0))
         return capsys.readouterr().out
 
     def stored() -> list[bytes]:
@@ -113,13 +115,13 @@ def test_rules_are_kept_while_people_are_asked_and_an_older_export_is_named(work
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rule]]\nattribute = "crispness"\nat_least = 0.6\n')
     with pytest.raises(Waiting) as waiting:
-        selecting.select(workspace.path, rules=rules, workers=0)
+        selecting.select(workspace.path, rules=rules, running=Running(workers=0))
     assert str(waiting.value).endswith("run the same command again")
     assert recall(workspace).rules == (Rule(attribute="crispness", at_least=0.6),)
     older = workspace.path / "exports" / "devil"
     older.mkdir(parents=True)
     with pytest.raises(Waiting) as waiting:
-        selecting.select(workspace.path, workers=0)
+        selecting.select(workspace.path, running=Running(workers=0))
     assert str(waiting.value).endswith(f"run the same command again; until then {older} is what an earlier run made")
 
 
@@ -133,12 +135,12 @@ def test_a_rule_without_weights_is_refused_unless_its_values_are_there(
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rule]]\nattribute = "foreground_fraction"\nat_most = 0.5\n')
     with pytest.raises(InputError, match="foreground_fraction cannot be measured: weights missing"):
-        selecting.select(workspace.path, rules=rules, workers=0)
+        selecting.select(workspace.path, rules=rules, running=Running(workers=0))
     assert recall(workspace).rules == ()
     with monkeypatch.context() as there, LocalExecutor(workspace, workers=0) as executor:
         there.setenv("INPAINTBENCH_WEIGHTS", str(assets / "weights"))
         measure(executor, workspace.table("clips", Clip), leaf="foreground_fraction")
-    selecting.select(workspace.path, rules=rules, workers=0)
+    selecting.select(workspace.path, rules=rules, running=Running(workers=0))
     judged = [row for row in workspace.table("selection", Selection) if row.rule == "foreground_fraction <= 0.5"]
     assert len(judged) == 12
     assert all(row.keep and row.value is not None for row in judged)

@@ -172,7 +172,7 @@ def run_of(recipe: str, *methods: str, score: bool = True) -> Maker:
         root = once(shared, recipe, lambda workspace: RECIPES[recipe](workspace, shared)) / "exports" / recipe
         given = [word for name in methods for word in ("--method", name)]
         (shared / "mine.py").write_text(MINE)
-        program("eval", "run", "--dataset", root, "--run", folder, *given, "--workers", "0", cwd=shared)
+        program("eval", "run", root, "--run", folder, *given, "--workers", "0", cwd=shared)
         if score:
             program("eval", "score", root, "--run", folder, "--workers", "0")
 

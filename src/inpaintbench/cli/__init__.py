@@ -30,15 +30,15 @@ app = group(
     help="Build, publish and score diagnostic benchmarks for inpainting.",
     sentences={
         "build": "Build a whole benchmark: sources to frozen dataset.",
-        "demo": "Build, export, score and report a small benchmark from footage that comes with the program; needs no network.",
+        "demo": "Build, score and report a small benchmark. Its footage comes with the program; needs no network.",
         "curation": "Find footage, cut it into clips, measure, label and select them.",
         "masks": "Make corruptions and measure them.",
-        "annotate": "Ask people: labels and judgements in the browser, agreement, rankings.",
-        "export": "Freeze items and slices into a dataset that anyone can load and verify.",
-        "eval": "Run methods on a frozen dataset, score their predictions, report.",
+        "annotate": "Ask people: judgements in the browser, agreement, rankings.",
+        "export": "Freeze items into a dataset that anyone can load and verify.",
+        "eval": "Run methods on a frozen dataset, score them, report.",
         "models": "Fetch, import and check the parameters of networks.",
-        "leaf": "Try leaves of your own: metrics, methods, attributes, mask generators, questions, layouts, splitters ...",
-        "doctor": "Tell which parts are installed and work, and what to do about those that do not.",
+        "leaf": "Try leaves of your own, such as metrics, methods, questions.",
+        "doctor": "Tell which parts work, and what to do about the others.",
     },
     name="inpaintbench",
     pretty_exceptions_enable=False,
@@ -85,7 +85,7 @@ def main() -> None:
         except KeyboardInterrupt:  # before the command itself was begun, which handles it
             console.stop(_STOPPED, status=exits.STOPPED)
         except Waiting as error:  # nothing is wrong, and scripts can tell
-            console.out.print(str(error), markup=False)
+            console.say(str(error))
             sys.exit(exits.WAITING)
         except SystemExit as end:
             if end.code == exits.STOPPED:  # Ctrl-C or SIGTERM

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from inpaintbench.cli import completing, console
+from inpaintbench.cli import console
+from inpaintbench.cli.evaluate_options import ProtocolName
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.align import Alignment, align
@@ -19,6 +19,7 @@ from inpaintbench.eval.alignment.reading import Answers, answers_of_scores, read
 from inpaintbench.eval.alignment.tables import read_table
 from inpaintbench.eval.alignment.words import asked, correlation_words, rate_words
 from inpaintbench.eval.alignment.write import write_alignment
+from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.admission import one_fingerprint
@@ -29,65 +30,58 @@ FOLDER = Path("alignment")
 
 
 def align_command(
+    dataset: Annotated[
+        str | None,
+        argument(
+            "A frozen dataset, for --run, sources and slices: a folder, or OWNER/NAME of the Hub.",
+            default="none, with --scores",
+            metavar="DATASET",
+        ),
+    ] = None,
     answers: Annotated[
         Path | None,
-        typer.Argument(
-            help="Table of answers: .csv, .jsonl or .parquet with annotator, group, dimension, left, right, choice, or a file of "
+        argument(
+            "Table of answers: .csv, .jsonl or .parquet with annotator, group, dimension, left, right, choice, or a file of "
             "`annotate export`.",
-            show_default="the resolved votes of --run",
+            default="the resolved votes of --run",
         ),
     ] = None,
-    scores: Annotated[
-        Path | None, typer.Option(help="Table of scores: item, method, metric, value.", show_default="those of --run")
-    ] = None,
-    dataset: Annotated[
-        Path | None, typer.Option(help="A frozen dataset, for --run, sources and slices.", show_default="none")
-    ] = None,
-    run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --scores")] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=completing.names(PROTOCOLS),
-            help=f"One of: {', '.join(PROTOCOLS)}.",
-            show_default="the corrected one of the benchmark",
-        ),
-    ] = None,
+    scores: Annotated[Path | None, option("Table of scores: item, method, metric, value.", default="those of --run")] = None,
+    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --scores")] = None,
+    protocol: ProtocolName = None,
     tie: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC=VALUE", help="From which difference on two values count as different; repeat for more."),
+        option("From which difference on two values count as different; repeat for more.", metavar="METRIC=VALUE"),
     ] = None,
     tie_quantile: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="The other thresholds: this quantile of the differences of the pairs asked."),
+        float | None, option("The other thresholds: this quantile of the differences of the pairs asked.", min=0, max=1)
     ] = None,
     better: Annotated[
-        list[str] | None, typer.Option(metavar="METRIC=higher|lower", help="Direction of a metric that is not known here.")
+        list[str] | None, option("Direction of a metric that is not known here.", metavar="METRIC=higher|lower")
     ] = None,
     slices: Annotated[
-        Path | None, typer.Option(help="Table with item and slice, for verdicts by slice.", show_default="those of --dataset")
+        Path | None, option("Table with item and slice, for verdicts by slice.", default="those of the dataset")
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            metavar="METRIC", help="The metric that all others are tested against.", show_default="psnr, else clip_similarity"
-        ),
+        option("The metric that all others are tested against.", default="psnr, else clip_similarity", metavar="METRIC"),
     ] = None,
     pair: Annotated[
-        list[str] | None,
-        typer.Option(metavar="METRIC,METRIC", help="Test these two metrics instead of all against one; repeat for more."),
+        list[str] | None, option("Test these two metrics instead of all against one; repeat for more.", metavar="METRIC,METRIC")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for tables, figures and the page.", show_default=f"RUN/{FOLDER}, or {FOLDER}")
-    ] = None,
+    out: Annotated[Path | None, option("Folder for tables, figures and the page.", default=f"RUN/{FOLDER}, or {FOLDER}")] = None,
 ) -> None:
-    """How well metrics agree with people: matching rates, correlations, the raters' own agreement.
+    """Say how well metrics agree with people. It tells matching rates, correlations, the raters' own agreement.
 
-    Example: inpaintbench eval align answers.csv --dataset DATASET --run RUN --tie psnr=0.5
+    Example: inpaintbench eval align DATASET answers.csv --run RUN --tie psnr=0.5
     """
+    if answers is None and dataset is not None and (scores or Path(dataset).is_file()):
+        answers, dataset = Path(dataset), None  # a table alone is that of the answers
+    root = frozen_or_hub(dataset) if dataset else None
     directions = {name: _higher(name, told) for name, told in _pairs(better, "--better").items()}
     given = {name: _number(name, told) for name, told in _pairs(tie, "--tie").items()}
-    loaded = scorable(dataset) if dataset else None
-    told, measured = _inputs(answers, scores, loaded, dataset, run, protocol, directions)
+    loaded = scorable(root) if root else None
+    told, measured = _inputs(answers, scores, loaded, root, run, protocol, directions)
     _tell_strangers(told, measured)
     found = align(
         told,
@@ -100,7 +94,7 @@ def align_command(
     )
     page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), found)
     _say(found)
-    console.out.print(f"Alignment: {page.resolve()}", markup=False)
+    console.say(f"Alignment: {page.resolve()}")
 
 
 def _tell_strangers(told: Answers, measured: Measured) -> None:
@@ -130,7 +124,7 @@ def _inputs(
     if scores and answers:
         return read_answers(answers, sources=sources), read_scores(scores, better=better)
     if scores or run is None or loaded is None or root is None:
-        raise UsageError("give a table of answers with --scores, or --dataset and --run for the scores of a run")
+        raise UsageError("give a table of answers with --scores, or a dataset and --run for the scores of a run")
     workspace = opened(run)
     with workspace.locked():
         bind(workspace, root)
@@ -201,6 +195,6 @@ def _say(found: Alignment) -> None:
             console.print_table(title, ["metric", "matching rate", "preferences alone", "Spearman"], rows)
         if dimension.ceiling:
             against = rate_words(dimension.ceiling.rater_against_others)
-            console.out.print(f"A rater against the others: {against}", markup=False)
+            console.say(f"A rater against the others: {against}")
         for verdict in dimension.verdicts:
-            console.out.print(f"{verdict.slice}: {verdict.sentence()}", markup=False)
+            console.say(f"{verdict.slice}: {verdict.sentence()}")

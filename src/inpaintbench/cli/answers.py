@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
 
-import typer
+from inpaintbench.cli.options import option
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables, for scripts.")]
+AsJson = Annotated[bool, option("Print JSON instead of tables, for scripts.", "--json")]
 
 
 def print_json(answer: object) -> None:

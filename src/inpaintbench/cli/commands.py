@@ -12,6 +12,9 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from inpaintbench.cli import console
+
+DATASET = "--dataset"
 EXAMPLE = "Example:"
 """How the last paragraph of a command's docstring begins that becomes its epilog."""
 
@@ -21,6 +24,7 @@ def group(
     *,
     help: str,  # noqa: A002 - Typer's own name
     sentences: Mapping[str, str] = MappingProxyType({}),
+    usual: str | None = None,
     **options: Any,
 ) -> typer.Typer:
     """A group of commands.
@@ -29,12 +33,13 @@ def group(
         commands: name -> ``module:name`` of a function, or of the ``typer.Typer`` of a group below.
         help: what the group is for.
         sentences: name -> what the command says of itself; where all are here, the group's help imports none of them.
+        usual: the command that is meant where none is named.
         options: further ones of ``typer.Typer``.
     """
-    told = sentences
+    texts, default = sentences, usual
 
     class Group(_Group):
-        addresses, sentences = commands, told
+        addresses, sentences, usual = commands, texts, default
 
     plain = {"add_completion": False, "rich_markup_mode": None}
     made = typer.Typer(cls=Group, no_args_is_help=True, help=help, **plain | options)
@@ -55,6 +60,30 @@ class Command(TyperCommand):
             options |= {"help": text, "epilog": f"{EXAMPLE} {' '.join(example.split())}"}
         super().__init__(*positional, **options)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Takes the dataset, which is the first argument, as the option ``--dataset`` too: older commands have it there."""
+        first = self.params[0] if self.params else None
+        places = [place for place, word in enumerate(args) if word == DATASET or word.startswith(f"{DATASET}=")]
+        if places and first is not None and first.name == "dataset" and first.param_type_name == "argument":
+            place, old = places[0], args[places[0]]
+            value = [old.partition("=")[2]] if "=" in old else args[place + 1 : place + 2]
+            args = [*value, *args[:place], *args[place + (1 if "=" in old else 2) :]]
+            if not ctx.resilient_parsing:
+                console.warn(f"note: the dataset is the first argument now: {ctx.command_path} {' '.join(value)} ...")
+        if ctx.resilient_parsing and args and args[-1].startswith("-"):
+            args = args[:-1]  # the value that a shell asks for; without this the arguments before it would not be read
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments and options under the titles of their panels, in the order of the first of each."""
+        panels: dict[str, list[Any]] = {}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                panels.setdefault(panel_of(parameter), []).append(record)
+        for title, records in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Without folding: what is folded cannot be copied."""
         if self.epilog:
@@ -62,14 +91,25 @@ class Command(TyperCommand):
             formatter.write(f"  {self.epilog}\n")
 
 
+def panel_of(parameter: Any) -> str:
+    """The title that a parameter stands under in help."""
+    return "Arguments" if parameter.param_type_name == "argument" else parameter.rich_help_panel or "Options"
+
+
 class _Group(TyperGroup):
     addresses: ClassVar[Mapping[str, str]]
     sentences: ClassVar[Mapping[str, str]]
+    usual: ClassVar[str | None]
     _unloaded = False
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.commands.update(dict.fromkeys(self.addresses))  # type: ignore[arg-type] # Typer suggests among these names
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Puts the usual command, if there is one, in front of what names none."""
+        names_one = not args or args[0] == "--help" or args[0] in self.addresses
+        return super().parse_args(ctx, args if names_one or self.usual is None else [self.usual, *args])
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Names in the order of the table."""
@@ -104,23 +144,15 @@ class _Group(TyperGroup):
 
 @lru_cache(maxsize=256)
 def _command(name: str, address: str) -> Any:
+    from inpaintbench.cli.options import expanded  # which imports more than the help of the program needs
+
     module, _, attribute = address.partition(":")
     found = getattr(importlib.import_module(module), attribute)
     if isinstance(found, typer.Typer):
-        _give_examples(found)
         made: Any = typer.main.get_group(found)
     else:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name, cls=Command)(found)
+        alone.command(name, cls=Command)(expanded(found))
         made = typer.main.get_command(alone)
     made.name = name
     return made
-
-
-def _give_examples(app: typer.Typer) -> None:
-    app.rich_markup_mode = None
-    for command in app.registered_commands:
-        command.cls = Command
-    for below in app.registered_groups:
-        if below.typer_instance is not None:
-            _give_examples(below.typer_instance)

@@ -8,18 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console, logs
 from inpaintbench.cli.answers import AsJson, print_json
-from inpaintbench.cli.evaluate_options import ProtocolName
+from inpaintbench.cli.evaluate_options import InDataset, Label, ProtocolName, Scored, SomeMetrics, SomeSlices
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.method_options import label_of
+from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.freshness import score_step
-from inpaintbench.eval.hub import frozen_or_hub
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.partial_runs import not_run_words
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.references import references_in
@@ -36,45 +34,33 @@ MOST_ROWS = 20
 
 
 def compare_command(
-    one: Annotated[str, typer.Argument(metavar="A", autocompletion=completing.labels, help="A method's label.")],
+    dataset: InDataset,
+    one: Label,
     other: Annotated[
-        str, typer.Argument(metavar="B", autocompletion=completing.labels, help="Another's, or the same in --other-run.")
+        str,
+        argument("Another's, or the same in --other-run.", metavar="B", parser=label_of, autocompletion=completing.labels),
     ],
-    dataset: Annotated[str, typer.Option(metavar="PATH|OWNER/NAME", help="A frozen dataset: a folder, or its name on the Hub.")],
-    run: Annotated[Path, typer.Option(help="Folder with the scores.")],
-    other_run: Annotated[Path | None, typer.Option(help="Folder with the scores of B.", show_default="--run")] = None,
+    run: Scored,
+    other_run: Annotated[Path | None, option("Folder with the scores of B.", default="--run")] = None,
     protocol: ProtocolName = None,
-    metric: Annotated[
-        Names,
-        typer.Option(autocompletion=completing.names(METRICS), help="Only this metric; may be given again.", show_default="all"),
-    ] = None,
-    region: Annotated[Names, typer.Option(help="Only this region; may be given again.", show_default="all")] = None,
-    part: Annotated[
-        Names,
-        typer.Option(
-            "--slice",
-            metavar="NAME",
-            autocompletion=completing.slices,
-            help="Only this slice; may be given again.",
-            show_default="all",
-        ),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show every row, not the most telling ones.")] = False,
+    metric: SomeMetrics = None,
+    region: Annotated[Names, option("Only this region; may be given again.", default="all")] = None,
+    part: SomeSlices = None,
+    everything: Annotated[bool, option("Show every row, not the most telling ones.", "--all")] = False,
     as_json: AsJson = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for both tables.", show_default="RUN/compare/PROTOCOL")] = None,
+    out: Annotated[Path | None, option("Folder for both tables.", default="RUN/compare/PROTOCOL")] = None,
 ) -> None:
-    """How far two methods are apart by each metric in each slice, whether that is more than chance, and who wins which items.
+    """Compare two methods by each metric in each slice. Is the difference more than chance, and who wins which items?
 
-    Example: inpaintbench eval compare telea mine --dataset DATASET --run RUN --metric psnr
+    Example: inpaintbench eval compare DATASET telea mine --run RUN --metric psnr
     """
-    root = frozen_or_hub(dataset)
-    loaded = scorable(root)
+    loaded = scorable(dataset)
     name = protocol or usual(loaded)
     PROTOCOLS.get(name)
     if one == other and other_run is None:
         raise UsageError(f"{one!r} cannot be compared with itself; give two labels, or --other-run")
-    left = _scores(run, root, loaded, name, one)
-    right = _scores(other_run or run, root, loaded, name, other)
+    left = _scores(run, dataset, loaded, name, one)
+    right = _scores(other_run or run, dataset, loaded, name, other)
     called = other if one != other else f"{other} ({console.shown(other_run or run)})"
     scores = left[0] + [replace(score, method=called) for score in right[0]]
     sets = left[1] + [replace(score, method=called) for score in right[1]]
@@ -106,12 +92,10 @@ def compare_command(
     shown = rows if everything else telling(rows, most=MOST_ROWS)
     console.print_table(f"{name}: A = {one}, B = {called}", HEADS, text_rows(shown))
     if len(shown) < len(rows):
-        console.out.print(
-            f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all", markup=False
-        )
+        console.say(f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all")
     for remark in remarks:
-        console.out.print(remark, markup=False)
-    console.out.print(f"wrote {console.shown(table)} and {console.shown(page)}", markup=False)
+        console.say(remark)
+    console.say(f"wrote {console.shown(table)} and {console.shown(page)}")
 
 
 def telling(rows: Sequence[Difference], *, most: int) -> list[Difference]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import typer
 
 from inpaintbench import frozen
-from inpaintbench.eval.hub import frozen_or_hub
 
 _PROMISE = "_INPAINTBENCH_COMPLETE"
 """Environment variable that shells set when they ask for completions."""
@@ -44,5 +43,9 @@ def labels(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def dataset(text: str) -> Path:
-    """``frozen_or_hub``, which asks the Hub nothing while a shell completes."""
-    return Path(text) if _PROMISE in os.environ else frozen_or_hub(text)
+    """What ``frozen_or_hub`` finds, which asks the Hub nothing while a shell completes."""
+    if _PROMISE in os.environ:
+        return Path(text)
+    from inpaintbench.eval.hub import frozen_or_hub  # the help of the program imports no room
+
+    return frozen_or_hub(text)

@@ -7,14 +7,13 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
-import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -32,6 +31,7 @@ from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.leaf_constants import check_constants
+from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor
@@ -42,32 +42,9 @@ from inpaintbench.workspace import Shard, Workspace
 out = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
 err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
-Workers = Annotated[
-    int, typer.Option(min=0, help="Worker processes; 0 = in this process, for debugging.", show_default="one a core")
-]
-MaxFailures = Annotated[
-    int | None, typer.Option(min=0, help="Stop after this many crashes, time-outs and unexpected errors.", show_default="never")
-]
-RetryRejected = Annotated[bool, typer.Option("--retry-rejected", help="Try again what an earlier run refused.")]
-Ray = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Work on a Ray cluster: its address, `auto`, or `local` to start one here."),
-]
-Memory = Annotated[
-    float | None,
-    typer.Option(
-        min=0.5, max=1 << 20, metavar="GIB", help="Most memory of one worker.", show_default="an equal share of the machine's"
-    ),
-]
-InShard = Annotated[
-    str | None,
-    typer.Option(
-        "--shard", metavar="i/N", help="Do the i-th of N parts, for batch schedulers; one run without puts them together."
-    ),
-]
-HDR = "Films of high dynamic range: exclude, or tone_map (brings them to the standard range)."
-Hdr = Annotated[str, typer.Option(help=HDR)]
 WORKERS = default_workers()
+RUNNING = "Running"
+"""The title of options that say how a command runs, not what it makes."""
 
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -127,11 +104,29 @@ def busy(doing: str) -> Iterator[None]:
 class Running:
     """How a command runs."""
 
-    workers: int = WORKERS
-    max_failures: int | None = None
-    retry_rejected: bool = False
-    ray: str | None = None
-    memory: float | None = None
+    workers: Annotated[
+        int, option("Worker processes; 0 = in this process, for debugging.", default="one a core", min=0, panel=RUNNING)
+    ] = WORKERS
+    max_failures: Annotated[
+        int | None,
+        option("Stop after this many crashes, time-outs and unexpected errors.", default="never", min=0, panel=RUNNING),
+    ] = None
+    retry_rejected: Annotated[bool, option("Try again what an earlier run refused.", "--retry-rejected", panel=RUNNING)] = False
+    ray: Annotated[
+        str | None,
+        option("Work on a Ray cluster: its address, `auto`, or `local` to start one here.", metavar="ADDRESS", panel=RUNNING),
+    ] = None
+    memory: Annotated[
+        float | None,
+        option(
+            "Most memory of one worker.",
+            default="an equal share of the machine's",
+            min=0.5,
+            max=1 << 20,
+            metavar="GIB",
+            panel=RUNNING,
+        ),
+    ] = None
     """GiB a worker."""
 
     @contextmanager
@@ -161,6 +156,19 @@ class Running:
         )  # fmt: skip
 
 
+Processes = Annotated[Running, bundle(Running, "workers")]
+Locally = Annotated[Running, bundle(Running, "workers", "max_failures", "retry_rejected")]
+Anywhere = Annotated[Running, bundle(Running)]
+InShard = Annotated[
+    str | None,
+    option("Do the i-th of N parts, for batch schedulers; one run without puts them together.", "--shard", metavar="i/N",
+           panel=RUNNING),
+]  # fmt: skip
+
+InWorkspace = Annotated[Path, argument("The workspace.")]
+OutWorkspace = Annotated[Path, option("Workspace to make or go on with.")]
+
+
 @contextmanager
 def writing(workspace: Workspace) -> Iterator[None]:
     """Hold ``workspace`` and keep the log there, for commands that write without an executor."""
@@ -177,13 +185,6 @@ def _rejected(workspace: Workspace) -> set[tuple[str, str, str, str]]:
     return {(row.step, row.subject_id, row.name, row.reason) for row in rows}
 
 
-def running(
-    workspace: Workspace, *, workers: int = WORKERS, max_failures: int | None = None, retry_rejected: bool = False
-) -> AbstractContextManager[LedgeredExecutor]:
-    """An executor on this machine, with progress on the console."""
-    return Running(workers, max_failures, retry_rejected).on(workspace)
-
-
 def parse_shard(text: str | None) -> Shard | None:
     """``3/16`` -> the third of sixteen parts."""
     if text is None:
@@ -194,8 +195,14 @@ def parse_shard(text: str | None) -> Shard | None:
     return Shard(int(number), int(count))
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def say(sentence: str) -> None:
+    """A sentence on standard output, as it is."""
+    out.print(sentence, markup=False)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table on standard output; numbers to the right."""
+    rows = list(rows)
     table = Table(title=title, title_justify="left", title_style="bold")
     for place, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[place], int | float) for row in rows)

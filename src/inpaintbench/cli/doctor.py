@@ -11,7 +11,7 @@ from inpaintbench.cli.exits import FAILED
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Tell which parts are installed and work, and what to do about those that do not.
+    """Tell which parts work, and what to do about the others.
 
     Exit status 1 when something is broken that nothing works without.
 
@@ -36,4 +36,4 @@ def _print(found: list[Finding]) -> None:
         before = one.group
     console.print_table("This installation", ["", "part", "state", "found", "what to do"], rows)
     counts = {state: sum(one.state == state for one in found) for state in ("ok", "absent", "warning", "broken")}
-    console.out.print(", ".join(f"{count} {state}" for state, count in counts.items()), markup=False)
+    console.say(", ".join(f"{count} {state}" for state, count in counts.items()))

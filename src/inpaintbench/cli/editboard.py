@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, get_args
-
-import typer
+from typing import Annotated
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.console import WORKERS, InShard, MaxFailures, RetryRejected, Workers
-from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, ProtocolName, Run
+from inpaintbench.cli import console
+from inpaintbench.cli.console import InShard, Locally, Running
+from inpaintbench.cli.evaluate_options import (
+    InDataset,
+    InPrecision,
+    OnDevice,
+    ProtocolName,
+    RandomWeights,
+    Run,
+    SomeMetrics,
+    compute_of,
+)
+from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.cli.scoring import unmeasured_metrics
-from inpaintbench.compute import Compute, Device, Precision
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.editboard import files
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
@@ -26,7 +34,6 @@ from inpaintbench.eval.editboard.scoring import fingerprint_of, score
 from inpaintbench.eval.editboard.settings import cautions, settings_here, settings_of
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.editboard.write import write_transcript
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.markup import count
@@ -57,48 +64,34 @@ class _Asked:
 def editboard(
     manifest: Annotated[
         Path,
-        typer.Option(
-            help="The edited videos: .csv, .jsonl, .json or .parquet with original_video_path, edited_video_path, "
+        option(
+            "The edited videos: .csv, .jsonl, .json or .parquet with original_video_path, edited_video_path, "
             "semantic_mask_path, source_prompt, target_prompt, and perhaps task, model, id."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for scores and transcript; the same command goes on where it was.")],
-    protocol: Annotated[
-        str, typer.Option(autocompletion=completing.names(_OURS), help=f"One of: {', '.join(_OURS)}.")
-    ] = "editboard/as-published",
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=completing.names(METRICS), help="Only this metric; may be given again.", show_default="all nine"
-        ),
-    ] = None,
+    out: Annotated[Path, option("Folder for scores and transcript; the same command goes on where it was.")],
+    protocol: Annotated[str, option(f"One of: {', '.join(_OURS)}.", among=_OURS)] = "editboard/as-published",
+    metric: SomeMetrics = None,
     side: Annotated[
         int | None,
-        typer.Option(
-            min=16,
-            max=4096,
-            help="Squash all videos to squares of this side in pixels; EditBoard takes 512.",
-            show_default="as they are",
+        option(
+            "Squash all videos to squares of this side in pixels; EditBoard takes 512.", default="as they are", min=16, max=4096
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and measure nothing.")] = False,
-    keep_going: Annotated[bool, typer.Option("--keep-going", help="Leave out edits that cannot be scored, and say so.")] = False,
+    dry_run: Annotated[bool, option("Check everything and measure nothing.", "--dry-run")] = False,
+    keep_going: Annotated[bool, option("Leave out edits that cannot be scored, and say so.", "--keep-going")] = False,
     device: OnDevice = "auto",
     precision: InPrecision = "fp32",
-    random_weights: Annotated[
-        int | None, typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out.")
-    ] = None,
-    time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one edit.")] = SCORING_SECONDS,
-    workers: Workers = WORKERS,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
+    random_weights: RandomWeights = None,
+    time_limit: Annotated[float, option("Seconds for one edit.", min=1)] = SCORING_SECONDS,
+    running: Locally = Running(),
     shard: InShard = None,
 ) -> None:
-    """Score edited videos by EditBoard's nine metrics, from a list of them, and write the transcript of every model.
+    """Score edited videos by EditBoard's nine metrics. They come from a list; the transcript of every model is written.
 
     Example: inpaintbench eval editboard --manifest edits.csv --out RUN --dry-run
     """
-    asked = _asked(protocol, metric, Compute(device, precision, random_weights), side, time_limit)  # type: ignore[arg-type]
+    asked = _asked(protocol, metric, compute_of(device, precision, random_weights), side, time_limit)
     listed = read_manifest(manifest)
     if listed.faults:
         _stop(manifest, listed.faults)
@@ -106,7 +99,7 @@ def editboard(
     if (out / "dataset.sha256").exists():
         raise InputError(f"{str(out)!r} is the run folder of a frozen benchmark; choose another --out")
     workspace = Workspace(out, shard=console.parse_shard(shard))
-    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+    with running.on(workspace) as executor:
         own = [edit for edit in listed.edits if workspace.takes(str(edit.original or edit.edited))]
         checked, findings = _checked(executor, own, asked, listed.folder)
         _tell(findings)
@@ -129,12 +122,6 @@ def editboard(
 
 
 def _asked(protocol: str, metrics: list[str] | None, compute: Compute, side: int | None, seconds: float) -> _Asked:
-    for kind, name, known in (
-        ("device", compute.device, get_args(Device)),
-        ("precision", compute.precision, get_args(Precision)),
-    ):
-        if name not in known:
-            raise UnknownNameError(unknown_name(kind, name, list(known)))
     if protocol not in _OURS:
         raise UnknownNameError(unknown_name("protocol for edits", protocol, _OURS))
     chosen: Protocol = PROTOCOLS.get(protocol)
@@ -241,9 +228,9 @@ def transcript(
     dataset: InDataset,
     run: Run,
     protocol: ProtocolName = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the transcript.", show_default="RUN/transcript")] = None,
+    out: Annotated[Path | None, option("Folder for the transcript.", default="RUN/transcript")] = None,
 ) -> None:
-    """Write the transcript of every method scored on a benchmark of edits: each metric in each task, with its figures.
+    """Write the transcript of methods on a benchmark of edits. It has each metric in each task, with its figures.
 
     Example: inpaintbench eval transcript DATASET --run RUN
     """
@@ -264,4 +251,4 @@ def transcript(
 
 
 def _print(words: str) -> None:
-    console.out.print(words, markup=False)
+    console.say(words)

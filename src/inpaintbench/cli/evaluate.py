@@ -21,7 +21,7 @@ app = group(
         "align": "inpaintbench.cli.aligning:align_command",
         "reinpaint": "inpaintbench.cli.reinpaint:app",
         "layouts": "inpaintbench.cli.running_methods:list_layouts",
-        "list": "inpaintbench.cli.reporting:list_leaves",
+        "list": "inpaintbench.cli.listing:list_leaves",
     },
-    help="Run methods on a frozen dataset, score their predictions, report.",
+    help="Run methods on a frozen dataset, score them, report.",
 )

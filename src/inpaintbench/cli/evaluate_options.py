@@ -3,36 +3,63 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
-import typer
-
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing
-from inpaintbench.compute import Device, Precision
+from inpaintbench.cli.method_options import label_of
+from inpaintbench.cli.options import argument, option
+from inpaintbench.compute import Compute, Device, Precision
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 
-InDataset = Annotated[
-    Path,
-    typer.Argument(
-        parser=completing.dataset,
-        metavar="DATASET",
-        help="A frozen dataset: the folder with dataset.json, or OWNER/NAME[@REVISION] of the Hub.",
-    ),
-]
-Run = Annotated[Path, typer.Option(help="Folder for predictions, scores and report.")]
+
+def dataset_argument(default: str | None = None) -> Any:
+    """The metadata of the argument that is a dataset; ``default`` says when none is needed."""
+    words = "A frozen dataset: the folder with dataset.json, or OWNER/NAME[@REVISION] of the Hub."
+    return argument(words, default=default, parser=completing.dataset, metavar="DATASET")
+
+
+InDataset = Annotated[Path, dataset_argument()]
+Run = Annotated[Path, option("Folder for predictions, scores and report.")]
+Scored = Annotated[Path, option("Folder with the scores.")]
 ProtocolName = Annotated[
     str | None,
-    typer.Option(
-        autocompletion=completing.names(PROTOCOLS),
-        help=f"One of: {', '.join(PROTOCOLS)}.",
-        show_default="the corrected one of the benchmark",
+    option(
+        "Its metrics and constants count; `eval list protocols` names them.", default="the corrected one of the benchmark",
+        among=PROTOCOLS, metavar="NAME",
     ),
+]  # fmt: skip
+SomeMetrics = Annotated[
+    list[str] | None,
+    option(
+        "Only this one (`eval list metrics` names them); may be given again.", default="all of the protocol", among=METRICS,
+        metavar="NAME",
+    ),
+]  # fmt: skip
+SomeSlices = Annotated[
+    list[str] | None,
+    option(
+        "Only items of this slice, or of a split (split-test); may be given again.", "--slice", default="all items",
+        metavar="NAME", autocompletion=completing.slices,
+    ),
+]  # fmt: skip
+Label = Annotated[str, argument("A method's label.", metavar="A", parser=label_of, autocompletion=completing.labels)]
+OnDevice = Annotated[str, option(f"Where networks run: {', '.join(get_args(Device))}.", among=get_args(Device))]
+InPrecision = Annotated[str, option(f"Of networks: {', '.join(get_args(Precision))}.", among=get_args(Precision))]
+RandomWeights = Annotated[
+    int | None, option("Made-up parameters for networks, to try things out; no report takes such scores.", metavar="SEED")
 ]
-OnDevice = Annotated[
-    str,
-    typer.Option(autocompletion=completing.names(get_args(Device)), help=f"Where networks run: {', '.join(get_args(Device))}."),
-]
-InPrecision = Annotated[
-    str,
-    typer.Option(autocompletion=completing.names(get_args(Precision)), help=f"Of networks: {', '.join(get_args(Precision))}."),
-]
+
+
+def compute_of(device: str, precision: str, seed: int | None) -> Compute:
+    """How networks run, as the options say.
+
+    Raises:
+        UnknownNameError: no such device or precision.
+    """
+    for kind, name, known in (("device", device, get_args(Device)), ("precision", precision, get_args(Precision))):
+        if name not in known:
+            raise UnknownNameError(unknown_name(kind, name, list(known)))
+    return Compute(device=device, precision=precision, random_weights=seed)  # type: ignore[arg-type]

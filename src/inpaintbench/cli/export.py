@@ -1,20 +1,27 @@
-"""`export`: freeze a dataset and prove it."""
+"""`export`: freeze a dataset and prove it, convert it, compare it, and take items out."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from inpaintbench.cli import console, publishing
+from inpaintbench.cli import console
 from inpaintbench.cli.answers import AsJson, print_json
-from inpaintbench.cli.converting import convert
-from inpaintbench.cli.differing import diff
+from inpaintbench.cli.commands import group
+from inpaintbench.cli.console import InWorkspace
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.holding_back import tell_apart
-from inpaintbench.cli.removing import remove
-from inpaintbench.cli.verifying import verify
+from inpaintbench.cli.leaf_constants import check_constants
+from inpaintbench.cli.options import argument, option
+from inpaintbench.errors import VerifyError
+from inpaintbench.export import removed
+from inpaintbench.export.diff import is_hub_name
+from inpaintbench.export.exposure import exposed_words
+from inpaintbench.export.layouts import LAYOUTS
+from inpaintbench.export.layouts.convert import convert as convert_dataset
+from inpaintbench.export.verify import Verification
+from inpaintbench.export.verify import verify as verify_folder
 from inpaintbench.frozen import dataset_id, has_truth
 from inpaintbench.recipes.holding_back import export_apart
 from inpaintbench.recipes.settings import export, recall
@@ -22,45 +29,47 @@ from inpaintbench.recipes.versions import last, next_version
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
-app = typer.Typer(no_args_is_help=True, help="Freeze items and slices into a dataset that anyone can load and verify.")
-app.command()(convert)
-app.command()(verify)
-app.command()(diff)
-app.command()(remove)
-app.command("push")(publishing.push)
-app.command("fetch")(publishing.fetch)
+app = group(
+    {
+        "convert": "inpaintbench.cli.export:convert",
+        "verify": "inpaintbench.cli.export:verify",
+        "diff": "inpaintbench.cli.export:diff",
+        "remove": "inpaintbench.cli.export:remove",
+        "push": "inpaintbench.cli.publishing:push",
+        "fetch": "inpaintbench.cli.publishing:fetch",
+        "freeze": "inpaintbench.cli.export:freeze",
+    },
+    help="Freeze items into a dataset that anyone can load and verify.",
+)
+_SHOWN = 50
+"""Differences that `verify` names."""
 
 
-@app.command()
 def freeze(
-    workspace: Annotated[Path, typer.Argument(help="The workspace.")],
-    to: Annotated[Path | None, typer.Option(help="Dataset folder.", show_default="WORKSPACE/exports/RECIPE")] = None,
+    workspace: InWorkspace,
+    to: Annotated[Path | None, option("Dataset folder.", default="WORKSPACE/exports/RECIPE")] = None,
     held: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "Keep the truth of this split out of the dataset, in a second one called TO-truth; may be given again.",
             "--hold-back",
+            default="none",
             metavar="SPLIT",
-            help="Keep the truth of this split out of the dataset, in a second one called TO-truth; may be given again.",
-            show_default="none",
         ),
     ] = None,
-    version: Annotated[
-        str | None, typer.Option(metavar="X.Y.Z", help="Of the dataset.", show_default="the last one's, at first 1.0.0")
-    ] = None,
+    version: Annotated[str | None, option("Of the dataset.", default="the last one's, at first 1.0.0", metavar="X.Y.Z")] = None,
     allow_near_duplicates: Annotated[
-        str | None,
-        typer.Option(metavar="WHY", help="Leave near-duplicates in different splits, for a reason that is published."),
+        str | None, option("Leave near-duplicates in different splits, for a reason that is published.", metavar="WHY")
     ] = None,
     allow_exposed: Annotated[
         str | None,
-        typer.Option(
-            metavar="WHY",
-            help="With --hold-back: let inputs show what lies under each other's holes, for a reason that is published.",
+        option(
+            "With --hold-back: let inputs show what lies under each other's holes, for a reason that is published.", metavar="WHY"
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the frozen dataset of a workspace; an older one there is replaced whole.
+    """Write the frozen dataset of a workspace. An older one there is replaced whole.
 
     Example: inpaintbench export freeze WORKSPACE --to FOLDER
     """
@@ -78,11 +87,11 @@ def freeze(
     if as_json:
         print_json([_in_numbers(folder, dataset) for folder, dataset in made])
     elif len(made) == 2:
-        tell_apart(made[0], made[1])
+        _tell_apart(made[0], made[1])
     else:
         [(folder, dataset)] = made
-        console.out.print(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}", markup=False)
-        console.out.print(f"It is {dataset_id(dataset)}", markup=False)
+        console.say(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}")
+        console.say(f"It is {dataset_id(dataset)}")
     if before.content not in (None, now.content) and before.version == now.version:
         console.warn(f"its content changed since the last export, its version did not; give it one of its own: --version"
                      f" {next_version(now.version)}")  # fmt: skip
@@ -95,3 +104,163 @@ def _in_numbers(folder: Path, dataset: Dataset) -> dict[str, object]:
         "slices": {part.name: len(part.item_ids) for part in dataset.slices}, "left_out": dataset.left_out,
         "removed": len(dataset.removed),
     }  # fmt: skip
+
+
+def _tell_apart(public: tuple[Path, Dataset], truth: tuple[Path, Dataset]) -> None:
+    """Print where both datasets lie, and warn of what the inputs show of the truth all the same."""
+    (folder, dataset), (apart, kept) = public, truth
+    console.say(f"{len(dataset.items)} items in {len(dataset.slices)} slices, {len(kept.items)} of them without truth: {folder}")
+    console.say(f"their truth, to be kept: {apart}")
+    told = dataset.facts["held_back"]
+    if seen := told.get("shown_by_other_inputs"):
+        why = f"; the dataset says that it is allowed because: {told['allowed']}" if "allowed" in told else ""
+        console.warn(exposed_words(seen, len(kept.items)) + why)
+
+
+def convert(
+    dataset: Annotated[Path, argument("A frozen dataset.")],
+    layout: Annotated[str, option(f"One of: {', '.join(LAYOUTS)}.", among=LAYOUTS, metavar="NAME")],
+    out: Annotated[Path, option("New folder; one of an earlier conversion is replaced whole.")],
+    slices: Annotated[
+        list[str] | None, option("Only this slice; may be given again.", "--slice", default="all", metavar="NAME")
+    ] = None,
+    shard_megabytes: Annotated[
+        int | None, option("Most media in one file, of embedded and webdataset.", default="500", min=1)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a frozen dataset in another layout. It is checked against its manifest.
+
+    Example: inpaintbench export convert DATASET --layout webdataset --out SHARDS
+    """
+    constants = {} if shard_megabytes is None else {"shard_megabytes": shard_megabytes}
+    check_constants(LAYOUTS.get(layout), constants, called=f"layout {layout!r}")
+    with console.progress() as told:
+        made = convert_dataset(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=told)
+    if as_json:
+        print_json(made)
+        return
+    console.say(f"{made.items} items of {made.slices} slices in {made.files} files, {made.bytes / 1e6:.1f} MB: {made.folder}")
+
+
+def verify(
+    dataset: Annotated[str, argument("Folder of a frozen dataset, or OWNER/NAME on the Hub.", metavar="DATASET")],
+    decoder: Annotated[str | None, option("Second decoder: torchcodec, ffmpeg or decord.", default="the first installed")] = None,
+    sample: Annotated[
+        int | None, option("Decode the media of so many items alone; of the Hub, download no others.", default="all", min=1)
+    ] = None,
+    seed: Annotated[int, option("Of --sample: another one draws other items.")] = 0,
+    revision: Annotated[str | None, option("Branch, tag or commit of the Hub.", default="main")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that a dataset is what its manifest says. Every file is hashed, every config loaded, media decoded with two
+    decoders; exit status 1 on any difference.
+
+    Example: inpaintbench export verify OWNER/NAME --sample 20
+    """
+    with console.progress() as told:
+        if is_hub_name(dataset):
+            from inpaintbench.export.verify_hub import verify_hub
+
+            result = verify_hub(dataset, decoder=decoder, sample=sample, seed=seed, revision=revision, progress=told)
+        elif revision is not None:
+            raise UsageError(f"{dataset!r} is a folder; --revision is for datasets of the Hub")
+        else:
+            result = verify_folder(Path(dataset), decoder=decoder, sample=sample, seed=seed, progress=told)
+    if as_json:
+        print_json({"equal": not result.problems, **asdict(result)})
+    for problem in () if as_json else result.problems[:_SHOWN]:
+        console.err.print(problem, markup=False)
+    if result.problems:
+        raise VerifyError(f"{dataset} differs from its manifest in {len(result.problems)} places")
+    if not as_json:
+        _tell_verified(dataset, result)
+
+
+def _tell_verified(dataset: str, result: Verification) -> None:
+    lines = [f"{dataset}: {result.files} files, {result.configs} configs, {result.cells} cells equal the manifest"]
+    if result.second_decoder and result.largest_difference is not None:
+        lines.append(f"{result.second_decoder} agrees with PyAV to {result.largest_difference} levels")
+    lines.append(f"It is {result.dataset_id}")
+    for line in [*lines, *(f"Not looked at: {what}" for what in result.not_looked_at)]:
+        console.say(line)
+
+
+def diff(
+    old: Annotated[str, argument("Folder of a frozen dataset, or OWNER/NAME on the Hub.", metavar="A")],
+    new: Annotated[str, argument("The same, of the later version.", metavar="B")],
+    changelog: Annotated[bool, option("Print Markdown for a changelog.", "--changelog")] = False,
+    shown: Annotated[int, option("Most lines of a kind.", "--show", min=1)] = 20,
+    old_revision: Annotated[str | None, option("Of A on the Hub.", default="main")] = None,
+    new_revision: Annotated[str | None, option("Of B on the Hub.", default="main")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what changed between two datasets. Their manifests alone are read; exit status 0 whether or not they differ.
+
+    Example: inpaintbench export diff exports/devil-1.0 exports/devil --changelog
+    """
+    from inpaintbench.export.diff import difference, manifest_of
+    from inpaintbench.export.diff_text import as_json as plain
+    from inpaintbench.export.diff_text import changelog as markdown
+    from inpaintbench.export.diff_text import lines
+
+    if changelog and as_json:
+        raise UsageError("--changelog prints Markdown and --json JSON; give one of them")
+    found = difference(manifest_of(old, revision=old_revision), manifest_of(new, revision=new_revision))
+    if as_json:
+        print_json(plain(found))
+    elif changelog:
+        sys.stdout.write(markdown(found))
+    else:
+        for line in lines(found, shown=shown):
+            console.say(line)
+
+
+def remove(
+    workspace: InWorkspace,
+    items: Annotated[list[str] | None, option("May be given again.", "--item", default="none", metavar="ID")] = None,
+    clips: Annotated[list[str] | None, option("May be given again.", "--clip", default="none", metavar="ID")] = None,
+    sources: Annotated[
+        list[str] | None, option("As the dataset has it; may be given again.", "--source", default="none", metavar="ID|URI")
+    ] = None,
+    reason: Annotated[str | None, option("Published in the place of the items, so name nobody.", default="none")] = None,
+    undo: Annotated[bool, option("Put back what was removed.", "--undo")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take items, clips or sources out of every later export. Ids of the others stay. Without any, tell what is taken out.
+
+    Example: inpaintbench export remove WORKSPACE --source films/a.mp4 --reason "withdrawn by its author"
+    """
+    named = [(kind, name) for kind, names in (("item", items), ("clip", clips), ("source", sources)) for name in names or ()]
+    opened = Workspace(workspace, create=False)
+    if not named:
+        if undo or reason is not None:
+            raise UsageError("say what: --item, --clip or --source")
+        _tell_orders(removed.orders(opened), as_json=as_json)
+        return
+    with opened.locked():
+        if undo:
+            if reason is not None:
+                raise UsageError("--undo puts back, which needs no --reason")
+            done = removed.undo(opened, named)
+        elif reason is None:
+            raise UsageError('a removal needs a reason, which is published: --reason "withdrawn by its author"')
+        else:
+            done = removed.remove(opened, named, reason=reason)
+    _tell_orders(done, as_json=as_json, title="Put back" if undo else "Taken out")
+    if not as_json:
+        console.say(
+            f"{'Put back' if undo else 'Removed'}: {sum(len(one.items) for one in done)} items; export the dataset again with"
+            " `inpaintbench export freeze`"
+        )
+
+
+def _tell_orders(orders: list[removed.Order], *, as_json: bool, title: str = "Taken out") -> None:
+    if as_json:
+        print_json(orders)
+        return
+    rows = [(one.kind, one.subject_id, len(one.items), one.reason) for one in orders]
+    if rows:
+        console.print_table(title, ["kind", "id", "items", "reason"], rows)
+    else:
+        console.say("Nothing is taken out.")

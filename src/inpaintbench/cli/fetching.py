@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench.cli import console
-from inpaintbench.cli.console import InShard, MaxFailures, Memory, Ray, RetryRejected, Running, parse_shard
+from inpaintbench.cli.commands import group
+from inpaintbench.cli.console import RUNNING, InShard, InWorkspace, OutWorkspace, Running, parse_shard
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.curation.fetching.attribution import notice
 from inpaintbench.curation.fetching.listings import listings
 from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
@@ -24,160 +27,135 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Clip, Download, Source
 from inpaintbench.workspace import Workspace, write_atomically
 
-fetch_app = typer.Typer(no_args_is_help=True, help="Bring footage from a network into a workspace.")
+fetch_app = group(
+    {
+        "urls": "inpaintbench.cli.fetching:urls",
+        "dataset": "inpaintbench.cli.fetching:dataset",
+        "site": "inpaintbench.cli.fetching:site",
+        "flickr": "inpaintbench.cli.fetching_flickr:flickr",
+    },
+    help="Bring footage from a network into a workspace.",
+)
 _SHOWN = 20  # rows without a file that are named; the table has them all
 _STATUSES = ("obtained", "gone", "refused", "failed")
-_ONE = 1  # one connection to a host at a time is what hosts expect of strangers
+_DOWNLOADS = "Downloads"
 
-Workers = Annotated[int, typer.Option(min=0, help="Files fetched at the same time; 0 = one, in this process, for debugging.")]
-Out = Annotated[Path, typer.Option(help="Workspace to make or go on with.")]
 Licences = Annotated[
     list[str] | None,
-    typer.Option(
-        "--licence", help="Only footage of this licence, such as CC-BY-2.0, or CC-BY for all versions. May be given again."
-    ),
+    option("Only footage of this licence, such as CC-BY-2.0, or CC-BY for all versions. May be given again.", "--licence"),
 ]
-AllowPrivate = Annotated[bool, typer.Option("--allow-private", help="Also from loopback, private and link-local addresses.")]
-MostMegabytes = Annotated[float, typer.Option(min=0.001, help="Largest file.")]
-Seconds = Annotated[float, typer.Option(min=1, help="Longest time for one file, with all tries.")]
-Contact = Annotated[str, typer.Option(help="How servers' owners can reach you; sent along with every question.")]
+AllowPrivate = Annotated[
+    bool, option("Also from loopback, private and link-local addresses.", "--allow-private", panel=_DOWNLOADS)
+]
+Contact = Annotated[str, option("How servers' owners can reach you; sent along with every question.", panel=_DOWNLOADS)]
 ListFile = Annotated[
-    Path, typer.Argument(metavar="LIST", help="CSV, TSV, JSON lines or Parquet with the column url; or .txt, an address a line.")
+    Path, argument("CSV, TSV, JSON lines or Parquet with the column url; or .txt, an address a line.", metavar="LIST")
 ]
-Label = Annotated[str, typer.Option(help="Tells this list apart from others.", show_default="the list's name")]
-Media = Annotated[str, typer.Option(help="video or image: what the files are.")]
-InWorkspace = Annotated[Path, typer.Argument(help="The workspace.")]
+Label = Annotated[str, option("Tells this list apart from others.", default="the list's name")]
+Media = Annotated[str, option("video or image: what the files are.")]
 
 
-def limits_of(*, most_megabytes: float, seconds: float, allow_private: bool, contact: str) -> Limits:
-    """Limits as people give them.
+@dataclass(frozen=True)
+class Downloads:
+    """Limits of downloads, as people give them."""
 
-    Raises:
-        InputError: a number that is not finite.
-    """
-    for option, value in (("--most-megabytes", most_megabytes), ("--seconds", seconds)):
-        if not math.isfinite(value):
-            raise UsageError(f"{option} {value} is no limit; give a number")
-    return Limits(most_bytes=int(most_megabytes * 1e6), seconds=seconds, allow_private=allow_private, contact=contact)
+    allow_private: AllowPrivate = False
+    most_megabytes: Annotated[float, option("Largest file.", min=0.001, panel=_DOWNLOADS)] = 4000.0
+    seconds: Annotated[float, option("Longest time for one file, with all tries.", min=1, panel=_DOWNLOADS)] = 1800.0
+    contact: Contact = ""
+
+    @property
+    def limits(self) -> Limits:
+        """The same in bytes.
+
+        Raises:
+            UsageError: a number that is not finite.
+        """
+        for name, value in (("--most-megabytes", self.most_megabytes), ("--seconds", self.seconds)):
+            if not math.isfinite(value):
+                raise UsageError(f"{name} {value} is no limit; give a number")
+        return Limits(
+            most_bytes=int(self.most_megabytes * 1e6), seconds=self.seconds, allow_private=self.allow_private,
+            contact=self.contact,
+        )  # fmt: skip
 
 
-@fetch_app.command()
+@dataclass(frozen=True)
+class OneAtATime(Running):
+    """How files are fetched: one connection to a host at a time is what hosts expect of strangers."""
+
+    workers: Annotated[
+        int, option("Files fetched at the same time; 0 = one, in this process, for debugging.", min=0, panel=RUNNING)
+    ] = 1
+
+
+Limited = Annotated[Downloads, bundle(Downloads)]
+Fetching = Annotated[Running, bundle(OneAtATime)]
+
+
 def urls(
     list_file: ListFile,
-    out: Out,
+    out: OutWorkspace,
     media: Media = "video",
     licence: Licences = None,
     label: Label = "",
-    allow_private: AllowPrivate = False,
-    most_megabytes: MostMegabytes = 4000.0,
-    seconds: Seconds = 1800.0,
-    contact: Contact = "",
-    workers: Workers = _ONE,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
-    ray: Ray = None,
-    memory: Memory = None,
+    downloads: Limited = Downloads(),
+    running: Fetching = OneAtATime(),
     shard: InShard = None,
 ) -> None:
     """Fetch the files whose addresses stand in a list.
 
     Example: inpaintbench curation fetch urls addresses.csv --out WORKSPACE --licence CC-BY
     """
-    limits = limits_of(most_megabytes=most_megabytes, seconds=seconds, allow_private=allow_private, contact=contact)
-    constants = {"list": str(list_file.absolute()), "media": media, "allow_private": allow_private}
-    running = Running(workers, max_failures, retry_rejected, ray, memory)
-    run(
-        "urls",
-        constants,
-        out,
-        limits=limits,
-        licences=licence,
-        label=label or safe_name(list_file.stem),
-        running=running,
-        shard=shard,
-    )
+    constants = {"list": str(list_file.absolute()), "media": media, "allow_private": downloads.allow_private}
+    label = label or safe_name(list_file.stem)
+    run("urls", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
 
 
-@fetch_app.command()
 def dataset(
-    name: Annotated[str, typer.Argument(help="Id on the Hugging Face Hub, or a folder.")],
-    out: Out,
-    config: Annotated[str | None, typer.Option(help="Configuration, where the dataset has several.")] = None,
-    split: Annotated[str, typer.Option(help="Which rows.")] = "train",
-    column: Annotated[str | None, typer.Option(help="Column of videos or images.", show_default="the only one")] = None,
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit.")] = None,
-    stated_licence: Annotated[str | None, typer.Option(help="Where neither the rows nor the dataset's card state one.")] = None,
+    name: Annotated[str, argument("Id on the Hugging Face Hub, or a folder.")],
+    out: OutWorkspace,
+    config: Annotated[str | None, option("Configuration, where the dataset has several.")] = None,
+    split: Annotated[str, option("Which rows.")] = "train",
+    column: Annotated[str | None, option("Column of videos or images.", default="the only one")] = None,
+    revision: Annotated[str | None, option("Branch, tag or commit.")] = None,
+    stated_licence: Annotated[str | None, option("Where neither the rows nor the dataset's card state one.")] = None,
     media: Media = "video",
     licence: Licences = None,
     label: Label = "",
-    allow_private: AllowPrivate = False,
-    most_megabytes: MostMegabytes = 4000.0,
-    seconds: Seconds = 1800.0,
-    contact: Contact = "",
-    workers: Workers = _ONE,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
-    ray: Ray = None,
-    memory: Memory = None,
+    downloads: Limited = Downloads(),
+    running: Fetching = OneAtATime(),
     shard: InShard = None,
 ) -> None:
     """Fetch the videos or images of a Hugging Face dataset.
 
     Example: inpaintbench curation fetch dataset OWNER/NAME --out WORKSPACE --split test --column video
     """
-    limits = limits_of(most_megabytes=most_megabytes, seconds=seconds, allow_private=allow_private, contact=contact)
     folder = Path(name)
     constants = {
         "dataset": str(folder.absolute()) if folder.is_dir() else name, "config": config, "split": split, "column": column,
         "licence": stated_licence, "revision": revision, "media": media,
     }  # fmt: skip
-    running = Running(workers, max_failures, retry_rejected, ray, memory)
-    run(
-        "hf_dataset",
-        constants,
-        out,
-        limits=limits,
-        licences=licence,
-        label=label or safe_name(f"{name}.{split}"),
-        running=running,
-        shard=shard,
-    )
+    label = label or safe_name(f"{name}.{split}")
+    run("hf_dataset", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
 
 
-@fetch_app.command()
 def site(
     list_file: ListFile,
-    out: Out,
+    out: OutWorkspace,
     licence: Licences = None,
     label: Label = "",
-    allow_private: AllowPrivate = False,
-    most_megabytes: MostMegabytes = 4000.0,
-    seconds: Seconds = 1800.0,
-    contact: Contact = "",
-    workers: Workers = _ONE,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
-    ray: Ray = None,
-    memory: Memory = None,
+    downloads: Limited = Downloads(),
+    running: Fetching = OneAtATime(),
     shard: InShard = None,
 ) -> None:
-    """Fetch the videos of web pages, as yt-dlp finds them (extra "sites").
+    """Fetch the videos of web pages, as yt-dlp finds them. Needs the extra "sites".
 
     Example: inpaintbench curation fetch site pages.txt --out WORKSPACE --workers 2
     """
-    limits = limits_of(most_megabytes=most_megabytes, seconds=seconds, allow_private=allow_private, contact=contact)
-    constants = {"list": str(list_file.absolute()), "allow_private": allow_private}
-    running = Running(workers, max_failures, retry_rejected, ray, memory)
-    run(
-        "yt_dlp",
-        constants,
-        out,
-        limits=limits,
-        licences=licence,
-        label=label or safe_name(list_file.stem),
-        running=running,
-        shard=shard,
-    )
+    constants = {"list": str(list_file.absolute()), "allow_private": downloads.allow_private}
+    label = label or safe_name(list_file.stem)
+    run("yt_dlp", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
 
 
 def run(
@@ -197,7 +175,7 @@ def run(
     if shard is not None:
         counts = Counter(row.status for row in outcome.records) + Counter({"failed": len(outcome.rejected)})
         told = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
-        console.out.print(f"{told} of shard {shard} in {out}; run without --shard when all are done", markup=False)
+        console.say(f"{told} of shard {shard} in {out}; run without --shard when all are done")
         return
     _tell(workspace, leaf, label)
 
@@ -209,21 +187,21 @@ def _tell(workspace: Workspace, leaf: str, label: str) -> None:
     if missing:
         console.print_table("Without a file", ["name", "status", "reason"], missing[:_SHOWN])
         if len(missing) > _SHOWN:
-            console.out.print(f"and {len(missing) - _SHOWN} more", markup=False)
+            console.say(f"and {len(missing) - _SHOWN} more")
     told = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
     asked = {row.name for row in rows if row.status == "obtained"}
     earlier = sum(row.status == "obtained" and row.name not in asked for row in rows_of(workspace, leaf, label))
     told += f", {earlier} of earlier calls not asked for now" if earlier else ""
     megabytes = sum(row.bytes or 0 for row in rows if row.status == "obtained") / 1e6
-    console.out.print(f"{told}; {megabytes:.1f} MB in {workspace.path}", markup=False)
+    console.say(f"{told}; {megabytes:.1f} MB in {workspace.path}")
     if counts["refused"]:
-        console.out.print("what was refused is tried again with --retry-rejected", markup=False)
+        console.say("what was refused is tried again with --retry-rejected")
     if not counts["obtained"]:
         raise typer.Exit(1)
 
 
-def recheck(workspace: InWorkspace, workers: Workers = _ONE) -> None:
-    """Ask again for the licences of everything that was fetched; what they were then stays on record.
+def recheck(workspace: InWorkspace, running: Annotated[Running, bundle(OneAtATime, "workers")] = OneAtATime()) -> None:
+    """Ask again for the licences of all that was fetched. What they were then stays on record.
 
     Example: inpaintbench curation recheck WORKSPACE
     """
@@ -233,7 +211,7 @@ def recheck(workspace: InWorkspace, workers: Workers = _ONE) -> None:
         raise InputError(f"nothing was fetched into {str(workspace)!r}; see `inpaintbench curation fetch --help`")
     checks: list[LicenceCheck] = []
     stamp = datetime.now(UTC).isoformat()  # to the microsecond: every call asks anew
-    with console.running(opened, workers=workers) as executor:
+    with running.on(opened) as executor:
         for one in known:
             checks += ask_again(executor, one.leaf, constants=one.constants, stamp=stamp, label=one.label)
     rows = [
@@ -244,13 +222,11 @@ def recheck(workspace: InWorkspace, workers: Workers = _ONE) -> None:
     if rows:
         console.print_table("Not as it was", ["from", "name", "status", "licence then", "licence now", "reason"], rows)
     same = sum(check.status == "same" for check in checks)
-    console.out.print(f"{same} of {len(checks)} licences are as they were", markup=False)
+    console.say(f"{same} of {len(checks)} licences are as they were")
 
 
-def attribution(
-    workspace: InWorkspace, out: Annotated[Path | None, typer.Option(help="File to write.", show_default="print")] = None
-) -> None:
-    """Write who made the footage that became clips, where it is and under which licence, as text for a NOTICE file.
+def attribution(workspace: InWorkspace, out: Annotated[Path | None, option("File to write.", default="print")] = None) -> None:
+    """Write who made the footage that became clips. With where it is and under which licence it is text for a NOTICE file.
 
     Example: inpaintbench curation attribution WORKSPACE --out NOTICE
     """
@@ -262,4 +238,4 @@ def attribution(
         console.out.print(text, markup=False, end="")
     else:
         write_atomically(out, text.encode())
-        console.out.print(f"wrote {console.shown(out)}", markup=False)
+        console.say(f"wrote {console.shown(out)}")

@@ -6,17 +6,16 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
-from inpaintbench.cli.evaluate_options import ProtocolName
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.method_options import label_of
+from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.freshness import score_step
-from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import usual_fingerprint
 from inpaintbench.workspace import write_atomically
@@ -24,32 +23,31 @@ from inpaintbench.workspace import write_atomically
 if TYPE_CHECKING:
     from inpaintbench.eval.leaderboard.board import Entry
 
-_DATASET = "A frozen dataset: a folder, or OWNER/NAME on the Hub."
-
 
 def submit(
-    dataset: Annotated[str | None, typer.Argument(help=_DATASET, show_default="none, with --new-card")] = None,
-    run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --new-card")] = None,
+    dataset: Annotated[Path | None, dataset_argument("none, with --new-card")] = None,
+    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --new-card")] = None,
     method: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Which of its methods.",
+            default="the only one that was scored",
             metavar="LABEL",
-            help="Which of its methods.",
-            show_default="the only one that was scored",
+            parser=label_of,
             autocompletion=completing.labels,
         ),
     ] = None,
-    card: Annotated[Path | None, typer.Option(help="The method card, TOML.", show_default="none, with --new-card")] = None,
-    out: Annotated[Path | None, typer.Option(help="The file to write.", show_default="LABEL.zip")] = None,
+    card: Annotated[Path | None, option("The method card, TOML.", default="none, with --new-card")] = None,
+    out: Annotated[Path | None, option("The file to write.", default="LABEL.zip")] = None,
     protocol: ProtocolName = None,
     predictions: Annotated[
-        bool, typer.Option("--predictions", help="Put in the predictions, so that others can measure some again.")
+        bool, option("Put in the predictions, so that others can measure some again.", "--predictions")
     ] = False,
     new_card: Annotated[
-        Path | None, typer.Option("--new-card", metavar="FILE", help="Write an empty method card there, and nothing else.")
+        Path | None, option("Write an empty method card there, and nothing else.", "--new-card", metavar="FILE")
     ] = None,
 ) -> None:
-    """Pack one method's scores, hashes and method card into a file for a leaderboard.
+    """Pack one method's scores for a leaderboard. Hashes and its method card go with them.
 
     Example: inpaintbench eval submit DATASET --run RUN --method mine --card card.toml --out mine.zip
     """
@@ -60,7 +58,7 @@ def submit(
         if new_card.exists():
             raise InputError(f"{str(new_card)!r} is there already; give --new-card another name")
         write_atomically(new_card, template())
-        console.out.print(f"wrote {console.shown(new_card)}: fill it in, then give it as --card", markup=False)
+        console.say(f"wrote {console.shown(new_card)}: fill it in, then give it as --card")
         return
     if dataset is None or run is None or card is None:
         raise UsageError("give a dataset, --run and --card, or --new-card FILE for a card to fill in")
@@ -68,12 +66,11 @@ def submit(
         raise InputError(f"no method card {str(card)!r}; `inpaintbench eval submit --new-card {card}` writes one to fill in")
     with card.open("rb") as file:
         described = file.read(MOST_BYTES + 1)
-    root = frozen_or_hub(dataset)
-    loaded, workspace = frozen.load(root), opened(run)
+    loaded, workspace = frozen.load(dataset), opened(run)
     name = protocol or usual(loaded)
     PROTOCOLS.get(name)
     with workspace.locked():
-        bind(workspace, root)
+        bind(workspace, dataset)
         prefix = score_step(name, "")
         scored = [step.removeprefix(prefix) for step in workspace.steps("scores") if step.startswith(prefix)]
         if method is None and len(scored) > 1:
@@ -81,50 +78,45 @@ def submit(
         if scored and method is not None and method not in scored:
             raise UnknownNameError(f"{unknown_name('scored method', method, scored)}: run `inpaintbench eval score` for others")
         label = method or (scored[0] if scored else "")
-        scores, sets = scores_of(workspace, loaded, root, name, methods=[label] if label else None)
+        scores, sets = scores_of(workspace, loaded, dataset, name, methods=[label] if label else None)
         target = out or Path(f"{label}.zip")
         made = pack(
-            target, workspace=workspace, root=root, protocol=name, method=label, card=described, scores=scores, slice_scores=sets,
-            with_predictions=predictions,
+            target, workspace=workspace, root=dataset, protocol=name, method=label, card=described, scores=scores,
+            slice_scores=sets, with_predictions=predictions,
         )  # fmt: skip
     missing = len(loaded.items) - len(made.header.predictions)
     said = f", {missing} of {len(loaded.items)} items without a prediction" if missing else ""
     inside = f"{len(made.blobs)} predictions, " if predictions else ""
-    console.out.print(f"wrote {console.shown(target)}: {inside}{len(made.scores)} scores of {label}{said}", markup=False)
-    console.out.print(f"submission {made.identity}", markup=False)
+    console.say(f"wrote {console.shown(target)}: {inside}{len(made.scores)} scores of {label}{said}")
+    console.say(f"submission {made.identity}")
 
 
 def leaderboard(
-    folder: Annotated[Path, typer.Argument(help="Folder with submissions, *.zip.")],
-    dataset: Annotated[str, typer.Option(metavar="PATH|OWNER/NAME", help=_DATASET)],
-    out: Annotated[Path, typer.Option(help="Folder for the site.")],
+    dataset: InDataset,
+    folder: Annotated[Path, argument("Folder with submissions, *.zip.", metavar="SUBMISSIONS")],
+    out: Annotated[Path, option("Folder for the site.")],
     protocol: ProtocolName = None,
-    fingerprint: Annotated[
-        str | None, typer.Option(help="Take scores with this fingerprint.", show_default="the protocol's own")
-    ] = None,
-    verify: Annotated[int, typer.Option(min=0, metavar="N", help="Measure N items of each submission again.")] = 0,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Chooses these items.", show_default="drawn anew, so that nobody can know it")
-    ] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes that measure again; 0 = this one.")] = 1,
-    title: Annotated[str | None, typer.Option(help="Of the site.", show_default="the dataset's name")] = None,
-    introduction: Annotated[str, typer.Option(help="A sentence below the title.")] = "",
+    fingerprint: Annotated[str | None, option("Take scores with this fingerprint.", default="the protocol's own")] = None,
+    verify: Annotated[int, option("Measure N items of each submission again.", min=0, metavar="N")] = 0,
+    seed: Annotated[int | None, option("Chooses these items.", default="drawn anew, so that nobody can know it", min=0)] = None,
+    workers: Annotated[int, option("Processes that measure again; 0 = this one.", min=0)] = 1,
+    title: Annotated[str | None, option("Of the site.", default="the dataset's name")] = None,
+    introduction: Annotated[str, option("A sentence below the title.")] = "",
 ) -> None:
-    """Make a static site from submissions; a bad one is listed with its reason and left out.
+    """Make a static site from submissions. A bad one is listed with its reason and left out.
 
-    Example: inpaintbench eval leaderboard SUBMISSIONS --dataset DATASET --verify 5 --out site
+    Example: inpaintbench eval leaderboard DATASET SUBMISSIONS --verify 5 --out site
     """
     from inpaintbench.eval.leaderboard.gather import Sample, gather
     from inpaintbench.eval.leaderboard.write import write_site
 
-    root = frozen_or_hub(dataset)
-    loaded = frozen.load(root)
+    loaded = frozen.load(dataset)
     chosen = PROTOCOLS.get(protocol or usual(loaded))
     drawn = secrets.randbits(32) if seed is None else seed
     with console.progress() as told:
         sample = Sample(verify, drawn, workers) if verify else None
         taken = fingerprint or usual_fingerprint(chosen, loaded)
-        board = gather(folder, root=root, protocol=chosen, fingerprint=taken, sample=sample, progress=told)
+        board = gather(folder, root=dataset, protocol=chosen, fingerprint=taken, sample=sample, progress=told)
     page = write_site(out, board, title=title, introduction=introduction)
     everything, region = board.slices[0], board.regions[0]
     rows = [
@@ -133,10 +125,10 @@ def leaderboard(
     ]
     console.print_table(f"{chosen.name}, {region}, all items", ["place", "method", "mean place", "file", "measured again"], rows)
     for one in board.refused:
-        console.out.print(f"left out: {one.name}: {one.reason}", markup=False)
+        console.say(f"left out: {one.name}: {one.reason}")
     if verify:
-        console.out.print(f"measured again with --verify {verify} --seed {drawn}", markup=False)
-    console.out.print(f"Leaderboard: {page.resolve()}", markup=False)
+        console.say(f"measured again with --verify {verify} --seed {drawn}")
+    console.say(f"Leaderboard: {page.resolve()}")
 
 
 def _verified(entry: Entry) -> str:

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench.catalogue import Catalogue, Leaf, attribute_at, unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.leaf_constants import check_constants
+from inpaintbench.cli.options import argument, option
 from inpaintbench.contract import outcomes
 from inpaintbench.errors import InpaintBenchError, InputError
 
@@ -35,11 +34,9 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {"metric": {"regions": ("frame", "hol
 
 
 def check(
-    address: Annotated[str, typer.Argument(metavar="MODULE:CLASS", help="The leaf; its module may lie in the current folder.")],
-    constants: Annotated[list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="What it is built with.")] = None,
-    kind: Annotated[
-        str | None, typer.Option(help="What it is, where it inherits from no base class: " + ", ".join(CATALOGUES) + ".")
-    ] = None,
+    address: Annotated[str, argument("The leaf; its module may lie in the current folder.", metavar="MODULE:CLASS")],
+    constants: Annotated[list[str] | None, argument("What it is built with.", metavar="[NAME=VALUE]...")] = None,
+    kind: Annotated[str | None, option(f"What it is, where it inherits from no base class: {', '.join(CATALOGUES)}.")] = None,
 ) -> None:
     """Whether a leaf does what every leaf of its kind has to do.
 
@@ -91,5 +88,5 @@ def _catalogue_of(leaf: type, address: str, kind: str | None) -> Catalogue[type[
 
 app = group(
     {"check": "inpaintbench.cli.leaf:check"},
-    help="Try leaves of your own: metrics, methods, attributes, mask generators, questions, layouts, splitters ...",
+    help="Try leaves of your own, such as metrics, methods, questions.",
 )

@@ -7,12 +7,11 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench import video
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.build.running import BEHAVIOURS, parse_size
-from inpaintbench.cli.console import WORKERS, Workers, constant
+from inpaintbench.cli import console
+from inpaintbench.cli.commands import group
+from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
+from inpaintbench.cli.options import argument, option, read_option
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of, write_gallery
 from inpaintbench.masks.gallery.markup import count as counted
@@ -20,6 +19,7 @@ from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
+from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.preview import PRINT_SIZE, SIZE, backdrops, check, guessed, on_photographs, panels, shows_prints
 from inpaintbench.recipes.settings import corrupt, recall
 from inpaintbench.types import Corruption, Item
@@ -27,51 +27,50 @@ from inpaintbench.workspace import Workspace
 
 TEXT_FRAMES = 125
 """Of films that subtitles are shown on: five seconds."""
-app = typer.Typer(no_args_is_help=True, help="Make corruptions and measure them.")
+app = group(
+    {name: f"inpaintbench.cli.masks:{name}" for name in ("pair", "render", "presets", "preview")},
+    help="Make corruptions and measure them.",
+)
 
 
-@app.command()
 def pair(
-    workspace: Annotated[Path, typer.Argument(help="The workspace.")],
-    saved_masks: Annotated[Path | None, typer.Option(help="Folder of the masks of a recipe that takes saved ones.")] = None,
-    blocks: Annotated[Path | None, typer.Option(help="Mask file of a recipe that takes given blocks.")] = None,
-    photographs: Annotated[Path | None, typer.Option(help="Folder of the backgrounds of a recipe that takes some.")] = None,
-    workers: Workers = WORKERS,
+    workspace: InWorkspace,
+    saved_masks: Annotated[Path | None, option("Folder of the masks of a recipe that takes saved ones.")] = None,
+    blocks: Annotated[Path | None, option("Mask file of a recipe that takes given blocks.")] = None,
+    photographs: Annotated[Path | None, option("Folder of the backgrounds of a recipe that takes some.")] = None,
+    running: Processes = Running(),
 ) -> None:
-    """Pair the kept clips with corruptions, render those that are used, measure them.
+    """Pair kept clips with corruptions, render and measure those.
 
     Example: inpaintbench masks pair WORKSPACE
     """
     opened = Workspace(workspace, create=False)
-    with console.running(opened, workers=workers) as executor:
+    with running.on(opened) as executor:
         recipe = recall(opened)
         options = (("masks", saved_masks), ("blocks", blocks), ("photographs", photographs))
         given = {name: path for name, path in options if path}
         corrupt(recipe, executor, opened, **given)
     corruptions, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
-    console.out.print(f"{items} items with {corruptions} corruptions", markup=False)
+    console.say(f"{items} items with {corruptions} corruptions")
 
 
-@app.command()
 def render(
-    preset: Annotated[str, typer.Option(autocompletion=completing.names(PRESETS), help="See `masks presets`.")],
-    out: Annotated[Path, typer.Option(help="Folder for the hole videos (255 = hole).")],
-    count: Annotated[int, typer.Option(min=1, help="How many masks.")] = 1,
-    first: Annotated[int, typer.Option(min=0, help="Number of the first one.")] = 0,
-    behaviour: Annotated[
-        str, typer.Option(autocompletion=completing.names(BEHAVIOURS), help="corrected or as-published.")
-    ] = "corrected",
-    size: Annotated[str, typer.Option(metavar="WxH", help="Size of the holes.")] = "832x480",
-    frames: Annotated[int, typer.Option(min=1, help="Length.")] = 90,
-    seed: Annotated[int, typer.Option(help="Of the corrected behaviour.")] = 0,
+    preset: Annotated[str, option("See `masks presets`.", among=PRESETS)],
+    out: Annotated[Path, option("Folder for the hole videos (255 = hole).")],
+    count: Annotated[int, option("How many masks.", min=1)] = 1,
+    first: Annotated[int, option("Number of the first one.", min=0)] = 0,
+    behaviour: Annotated[str, option("corrected or as-published.", among=("corrected", "as-published"))] = "corrected",
+    size: Annotated[str, option("Size of the holes.", metavar="WxH")] = "832x480",
+    frames: Annotated[int, option("Length.", min=1)] = 90,
+    seed: Annotated[int, option("Of the corrected behaviour.")] = 0,
 ) -> None:
-    """Render numbered blob masks of one preset and print what they measure.
+    """Render blob masks of one preset, and print what they measure.
 
     Example: inpaintbench masks render --preset size-low_pose-low_displacement-low --count 4 --out masks
     """
     find_preset(preset)
     build("devil_blobs", {"preset": preset, "behaviour": behaviour, "index": first})
-    width, height = parse_size(size)
+    width, height = read_option(read_size, size)
     if out.exists() and not out.is_dir():
         raise InputError(f"{str(out)!r} is a file, not a folder")
     out.mkdir(parents=True, exist_ok=True)
@@ -90,7 +89,6 @@ def render(
     console.print_table("Masks", ["file", "hole fraction", "speed px/frame", "pose change", "labels"], rows)
 
 
-@app.command()
 def presets() -> None:
     """List the mask presets.
 
@@ -100,31 +98,25 @@ def presets() -> None:
     console.print_table("Presets", ["name", "size", "pose", "displacement"], rows)
 
 
-@app.command()
 def preview(
-    generator: Annotated[
-        str, typer.Argument(autocompletion=completing.names(GENERATORS), help=f"One of: {', '.join(GENERATORS)}.")
-    ],
-    out: Annotated[Path, typer.Option(help="HTML file to write.")],
+    generator: Annotated[str, argument(f"One of: {', '.join(GENERATORS)}.", among=GENERATORS)],
+    out: Annotated[Path, option("HTML file to write.")],
     constants: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A constant of the generator, such as preset=thick-256. Repeatable."),
+        option("A constant of the generator, such as preset=thick-256. Repeatable.", "--set", metavar="NAME=VALUE"),
     ] = None,
     vary: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE;VALUE", help="A constant with a panel for each value: area=[0,0.2];[0.2,0.4]."),
+        list[str] | None, option("A constant with a panel for each value: area=[0,0.2];[0.2,0.4].", metavar="NAME=VALUE;VALUE")
     ] = None,
-    count: Annotated[int, typer.Option(min=1, max=200, help="Masks of each setting.")] = 8,
-    size: Annotated[
-        str | None, typer.Option(metavar="WxH", help="Size of the pictures.", show_default=f"{SIZE}, prints {PRINT_SIZE}")
-    ] = None,
-    frames: Annotated[int, typer.Option(min=1, max=250, help="Length; above 1 over films.")] = 1,
-    seed: Annotated[int, typer.Option(help="Of the masks.")] = 0,
+    count: Annotated[int, option("Masks of each setting.", min=1, max=200)] = 8,
+    size: Annotated[str | None, option("Size of the pictures.", default=f"{SIZE}, prints {PRINT_SIZE}", metavar="WxH")] = None,
+    frames: Annotated[int, option("Length; above 1 over films.", min=1, max=250)] = 1,
+    seed: Annotated[int, option("Of the masks.")] = 0,
     images: Annotated[
-        Path | None, typer.Option(help="Folder of pictures to show them over, stills only; of prints the backgrounds.")
+        Path | None, option("Folder of pictures to show them over, stills only; of prints the backgrounds.")
     ] = None,
 ) -> None:
-    """Write one HTML contact sheet of a generator's masks or degradations with their measured attributes.
+    """Write a contact sheet of a generator's masks or degradations. The HTML page tells their measured attributes.
 
     Example: inpaintbench masks preview brush_box --set preset=thick-256 --count 12 --out masks.html
     """
@@ -140,7 +132,7 @@ def preview(
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
-    width, height = parse_size(size or (PRINT_SIZE if shows_prints(generator) else SIZE))
+    width, height = read_option(read_size, size or (PRINT_SIZE if shows_prints(generator) else SIZE))
     if "timed_text" in leaf.needs and frames == 1:
         frames = TEXT_FRAMES
     shown = backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)
@@ -150,7 +142,7 @@ def preview(
     noun = quantity_of(made).noun
     title = f"{noun.capitalize()}s of {generator}"
     page = write_gallery(out, title=title, panels=made, generator=generator, version=leaf.version, seed=seed)
-    console.out.print(f"{counted(sum(len(panel.tiles) for panel in made), noun)}: {page}", markup=False)
+    console.say(f"{counted(sum(len(panel.tiles) for panel in made), noun)}: {page}")
 
 
 def settings_of(constants: Sequence[str], vary: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,53 +11,57 @@ from typing import Any
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.adapters.layouts import layout_of
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.predict import MethodSpec
 
-FORM = "[LABEL=]NAME[,CONSTANT=VALUE]..."
 _LABELLED = re.compile(r"([^=,:\s\[]+)=(.+)", re.DOTALL)
 _OTHER_WAYS = "MODULE:NAME, or LABEL=PROGRAM that can be run"
 _ADDRESS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+FORMS = (
+    "NAME, one of `eval list methods`, with constants after commas (telea,radius_pixels=5); MODULE:NAME, a callable that takes "
+    "frames uint8[T,H,W,3] and hole bool[T,H,W]; or LABEL=PROGRAM. LABEL= may stand before each. May be given again."
+)
+Named = option(FORMS, "--method", among=METHODS, metavar="METHOD")
+"""The option of methods that are to run, which are the same wherever one can be named."""
+
+
+def label_of(text: str) -> str:
+    """The label of a method that was given none: ``telea``, and ``mine.fill`` of the callable ``mine:fill``."""
+    return text.replace(":", ".") if _ADDRESS.fullmatch(text) else text
 
 
 def leaf_and_constants(text: str) -> tuple[str, dict[str, Any]]:
-    """``telea,radius_pixels=5`` -> its leaf and constants, checked by building it; a name alone is only looked up.
+    """``telea,radius_pixels=5`` or ``mine:fill`` -> its leaf and constants, checked by building it; a name is only looked up.
 
     Raises:
         UnknownNameError: no such method. InputError: constants that it does not take.
     """
-    leaf = console.parse_leaf(text, METHODS) if "," in text else {"name": text}
+    name, _, given = text.partition(",")
+    if name not in METHODS and _ADDRESS.fullmatch(name):
+        arguments = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
+        return "python_callable", {"address": name, **({"arguments": arguments} if arguments else {})}
+    leaf = console.parse_leaf(text, METHODS) if given else {"name": text}
     METHODS.get(leaf["name"])
     return leaf["name"], {name: value for name, value in leaf.items() if name != "name"}
 
 
-def named_method(text: str) -> MethodSpec:
-    """``telea``, ``telea,radius_pixels=5`` or ``wide=telea,radius_pixels=9``; without a label the name is the label."""
-    label, rest = split_label(text)
-    leaf, constants = leaf_and_constants(rest)
-    return MethodSpec(label or leaf, leaf, constants)
-
-
 def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
-    """What ``named_method`` takes, ``[LABEL=]MODULE:NAME[,ARGUMENT=VALUE]...``, or ``LABEL=PROGRAM ARGUMENTS``.
+    """``[LABEL=]NAME[,CONSTANT=VALUE]...``, ``[LABEL=]MODULE:NAME[,ARGUMENT=VALUE]...``, or ``LABEL=PROGRAM ARGUMENTS``.
 
     Args:
-        text: as it was typed.
+        text: as it was typed; without a label that is the name, as ``label_of`` has it.
         program: further constants of programs.
 
     Raises:
-        UnknownNameError: none of these. InputError: a program without a label, or what ``named_method`` refuses.
+        UnknownNameError: none of these. InputError: a program without a label, or constants that a method does not take.
     """
     label, rest = split_label(text)
-    name, _, given = rest.partition(",")
-    if name in METHODS:
-        return named_method(text)
-    if _ADDRESS.fullmatch(name):
-        arguments = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
-        constants = {"address": name, **({"arguments": arguments} if arguments else {})}
-        return MethodSpec(label or name.replace(":", "."), "python_callable", constants)
+    name = rest.partition(",")[0]
+    if name in METHODS or _ADDRESS.fullmatch(name):
+        return MethodSpec(label or label_of(name), *leaf_and_constants(rest))
     if not _is_program(rest, program.get("folder")):
         words = unknown_name("method", name, list(METHODS))
         raise UnknownNameError(f"{words[:-1]}, {_OTHER_WAYS}?" if words.endswith("?") else f"{words}; or give {_OTHER_WAYS}")

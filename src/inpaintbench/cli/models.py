@@ -5,28 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from inpaintbench.cli import completing, console
+from inpaintbench.cli import console
 from inpaintbench.cli.answers import AsJson, print_json, records
+from inpaintbench.cli.commands import group
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
 from inpaintbench.download import Limits
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import fetching
 from inpaintbench.models.weights import Weights, known, located, named, state
 
-app = typer.Typer(no_args_is_help=True, help="Fetch, import and check the parameters of networks.")
+app = group(
+    {
+        "list": "inpaintbench.cli.models:list_all",
+        "fetch": "inpaintbench.cli.models:fetch",
+        "verify": "inpaintbench.cli.models:verify",
+        "import": "inpaintbench.cli.models:import_file",
+    },
+    help="Fetch, import and check the parameters of networks.",
+)
 
-Names = Annotated[
-    list[str] | None, typer.Argument(autocompletion=completing.names(known()), help="Which ones.", show_default="all")
-]
-Fetched = Annotated[
-    list[str] | None,
-    typer.Argument(autocompletion=completing.names(known()), help="Which ones.", show_default="all that have a public address"),
-]
+Names = Annotated[list[str] | None, argument("Which ones.", default="all", among=known())]
+Fetched = Annotated[list[str] | None, argument("Which ones.", default="all that have a public address", among=known())]
 
 
-@app.command("list")
 def list_all(as_json: AsJson = False) -> None:
     """List the known files, whether they are here, and who needs them.
 
@@ -47,18 +49,13 @@ def list_all(as_json: AsJson = False) -> None:
     console.print_table("weights", ["name", "state", "bytes", "licence", "used by", "file"], rows)
 
 
-@app.command()
 def fetch(
     names: Fetched = None,
-    mirror: Annotated[
-        str | None, typer.Option("--from", metavar="URL", help="Another address of the same bytes; for one name.")
-    ] = None,
-    seconds: Annotated[float, typer.Option(min=1, help="Longest time for one file, with all tries.")] = 3600.0,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Also from loopback, private and link-local addresses.")
-    ] = False,
+    mirror: Annotated[str | None, option("Another address of the same bytes; for one name.", "--from", metavar="URL")] = None,
+    seconds: Annotated[float, option("Longest time for one file, with all tries.", min=1)] = 3600.0,
+    allow_private: Annotated[bool, option("Also from loopback, private and link-local addresses.", "--allow-private")] = False,
 ) -> None:
-    """Bring files into the cache folder from their public addresses, checked by their SHA-256.
+    """Bring files into the cache folder. They come from their public addresses and are checked by their SHA-256.
 
     Without names all but those that only non-commercial work may use.
 
@@ -69,38 +66,36 @@ def fetch(
         raise UsageError(f"--from gives one file, {len(chosen)} were asked for: name one of {', '.join(known())}")
     for weights in chosen:
         address = mirror or weights.origin or "no known address"
-        console.out.print(f"{weights.name}: {weights.licence}, {weights.bytes / 1e6:.1f} MB, from {address}", markup=False)
+        console.say(f"{weights.name}: {weights.licence}, {weights.bytes / 1e6:.1f} MB, from {address}")
         limits = Limits(most_bytes=weights.bytes, seconds=seconds, allow_private=allow_private)
         path = fetching.fetch(weights, limits=limits, mirror=mirror)
-        console.out.print(f"{weights.name}: {console.shown(path)}", markup=False)
+        console.say(f"{weights.name}: {console.shown(path)}")
 
 
 def _for_everybody(weights: Weights) -> bool:
     return bool(weights.origin) and "Noncommercial" not in weights.licence
 
 
-@app.command()
 def verify(names: Names = None) -> None:
-    """Check the files that are here; exit status 1 when one is missing or damaged.
+    """Check the files that are here. Exit status 1 when one is missing or damaged.
 
     Example: inpaintbench models verify alexnet raft-small
     """
     wrong = 0
     for weights in [named(name) for name in names or known()]:
         try:
-            console.out.print(f"{weights.name}: ready, {console.shown(located(weights))}", markup=False)
+            console.say(f"{weights.name}: ready, {console.shown(located(weights))}")
         except NotMeasurable as error:
             wrong += 1
-            console.out.print(f"{weights.name}: {error}", markup=False)
+            console.say(f"{weights.name}: {error}")
     if wrong:
         console.stop(f"{wrong} of the weights cannot be used")
 
 
-@app.command("import")
-def import_file(file: Annotated[Path, typer.Argument(help="A file under any name.")]) -> None:
-    """Copy a file into the cache folder; which one it is, its bytes tell.
+def import_file(file: Annotated[Path, argument("A file under any name.")]) -> None:
+    """Copy a file into the cache folder. Which one it is, its bytes tell.
 
     Example: inpaintbench models import downloads/alexnet.pth
     """
     weights = fetching.import_file(file)
-    console.out.print(f"{weights.name}: imported, {weights.licence}, used by {', '.join(weights.used_by)}", markup=False)
+    console.say(f"{weights.name}: imported, {weights.licence}, used by {', '.join(weights.used_by)}")

@@ -9,19 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
+from inpaintbench.cli import console
+from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Run
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.method_options import FORM, named_method, program_constants
+from inpaintbench.cli.method_options import Named, any_method, program_constants
+from inpaintbench.cli.options import bundle, option
 from inpaintbench.cli.run_folder import bind
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.adapters.layouts import layouts
-from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.saved_folder import strangers
 from inpaintbench.eval.partial_runs import OnlyItems, items_of_slices, not_run, not_run_words
 from inpaintbench.eval.predict import MethodSpec, labelled, why_not, without_holes
@@ -33,45 +31,16 @@ from inpaintbench.workspace import Workspace
 _GRACE_SECONDS = 60.0
 _FAILURES_SHOWN, _OFTEN = 5, 3
 
-Methods = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--method",
-        metavar=FORM,
-        autocompletion=completing.names(METHODS),
-        help=f"One of: {', '.join(METHODS)}; with constants after commas, and a label where two of one are wanted "
-        "(wide=telea,radius_pixels=9). May be given again.",
-    ),
-]
 Saved = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="LABEL=FOLDER",
-        help="Predictions made elsewhere: files ITEM.mp4, .mkv, .png, .jpg, .jpeg, .bmp, .webp, .tif or .tiff, "
+    option(
+        "Predictions made elsewhere: files ITEM.mp4, .mkv, .png, .jpg, .jpeg, .bmp, .webp, .tif or .tiff, "
         "or a folder ITEM of numbered images.",
+        metavar="LABEL=FOLDER",
     ),
 ]
 Commands = Annotated[
-    list[str] | None,
-    typer.Option("--command", metavar="LABEL=PROGRAM", help="Any program; it gets an input folder and an output folder."),
-]
-References = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--reference",
-        metavar="LABEL",
-        help="A method of this call that is a floor to see others against, as blank is: it is shown and never ranked. May be "
-        "given again.",
-        show_default="blank alone",
-    ),
-]
-KeepFullFrames = Annotated[bool, typer.Option("--keep-full-frames", help="Keep pixels outside the hole too.")]
-OracleMask = Annotated[
-    bool, typer.Option("--oracle-mask", help="Show methods the hole of a benchmark that hides it; their labels say so.")
-]
-TimeLimit = Annotated[float, typer.Option(min=1, help="Seconds for one item; with --workers 0 programs alone are stopped.")]
-ProgramDivisor = Annotated[
-    int | None, typer.Option(min=1, help="Pad the input of programs to multiples of this.", show_default="that of the layout")
+    list[str] | None, option("Any program; it gets an input folder and an output folder.", "--command", metavar="LABEL=PROGRAM")
 ]
 LAYOUT_HELP = f"File names for programs: {', '.join(layouts())}, or a file of yours that ends in .toml."
 
@@ -80,7 +49,7 @@ def method_specs(
     names: Sequence[str], saved: Sequence[str], commands: Sequence[str], *, program: Mapping[str, Any]
 ) -> list[MethodSpec]:
     """The methods that the options ask for, labels checked; ``program`` holds further constants of commands."""
-    specs = [named_method(text) for text in names]
+    specs = [any_method(text, program=program) for text in names]
     specs += [MethodSpec(label, "saved_folder", {"folder": str(Path(value).absolute())}) for label, value in map(_pair, saved)]
     specs += [MethodSpec(label, "command", {"command": value, **program}) for label, value in map(_pair, commands)]
     if not specs:
@@ -139,48 +108,58 @@ def predict_all(
 class Wanted:
     """What `eval predict` and `eval run` do besides the methods."""
 
-    full: bool
-    """Keep whole frames."""
-    seconds: float
-    """For one item."""
-    oracle_mask: bool = False
+    reference: Annotated[
+        list[str] | None,
+        option(
+            "A method of this call that is a floor to see others against, as blank is: it is shown and never ranked. May be "
+            "given again.", default="blank alone", metavar="LABEL",
+        ),
+    ] = None  # fmt: skip
+    divisor: Annotated[
+        int | None, option("Pad the input of programs to multiples of this.", default="that of the layout", min=1)
+    ] = None
+    keep_full_frames: Annotated[bool, option("Keep pixels outside the hole too.", "--keep-full-frames")] = False
+    oracle_mask: Annotated[
+        bool, option("Show methods the hole of a benchmark that hides it; their labels say so.", "--oracle-mask")
+    ] = False
+    time_limit: Annotated[float, option("Seconds for one item; with --workers 0 programs alone are stopped.", min=1)] = 3600.0
     slices: tuple[str, ...] = ()
     """Only items of these; () = all."""
+
+    def program(self, layout: str, folder: Path | None = None) -> dict[str, Any]:
+        """Further constants of programs, which run in ``folder``; None = a temporary one."""
+        place = None if folder is None else str(folder.absolute())
+        return program_constants(seconds=self.time_limit, layout=layout, divisor=self.divisor, folder=place)
+
+
+Besides = Annotated[Wanted, bundle(Wanted)]
 
 
 def predict(
     dataset: InDataset,
     run: Run,
-    method: Methods = None,
+    method: Annotated[list[str] | None, Named] = None,
     saved: Saved = None,
     command: Commands = None,
-    reference: References = None,
-    keep_full_frames: KeepFullFrames = False,
-    oracle_mask: OracleMask = False,
-    time_limit: TimeLimit = 3600.0,
-    divisor: ProgramDivisor = None,
-    layout: Annotated[str, typer.Option(help=LAYOUT_HELP)] = "plain",
-    workers: Workers = WORKERS,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
+    layout: Annotated[str, option(LAYOUT_HELP)] = "plain",
+    wanted: Besides = Wanted(),
+    running: Locally = Running(),
 ) -> None:
     """Run methods over every item; what is done already is kept.
 
     Example: inpaintbench eval predict DATASET --run RUN --method telea --saved mine=FOLDER
     """
-    program = program_constants(seconds=time_limit, layout=layout, divisor=divisor)
-    specs = method_specs(method or (), saved or (), command or (), program=program)
-    specs = with_references(specs, reference or ())
-    running = console.Running(workers, max_failures, retry_rejected)
-    predict_and_tell(dataset, run, specs, Wanted(keep_full_frames, time_limit, oracle_mask), running)
+    specs = method_specs(method or (), saved or (), command or (), program=wanted.program(layout))
+    predict_and_tell(dataset, run, specs, wanted, running)
 
 
-def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: console.Running) -> None:
+def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: Running) -> None:
     """Run methods over the items of a dataset, into a run folder, and print what came of it.
 
     Raises:
         InputError: what cannot run. RunError: not one prediction was made.
     """
+    specs = with_references(specs, wanted.reference or ())
     check_labels(specs)
     loaded = frozen.load(root)
     specs = _that_can_run(specs, loaded, oracle_mask=wanted.oracle_mask)
@@ -193,8 +172,8 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
     before = {label: _predicted_items(workspace, label) for label in labels}
     with running.on(workspace) as executor:
         predict_all(
-            executor if chosen is None else OnlyItems(executor, chosen), loaded, root, specs, full=wanted.full,
-            seconds=wanted.seconds, oracle_mask=wanted.oracle_mask,
+            executor if chosen is None else OnlyItems(executor, chosen), loaded, root, specs, full=wanted.keep_full_frames,
+            seconds=wanted.time_limit, oracle_mask=wanted.oracle_mask,
         )  # fmt: skip
     made = [_tell(workspace, loaded, spec, label, before[label]) for spec, label in zip(specs, labels, strict=True)]
     if wanted.oracle_mask and loaded.items[0]["hole_is_given"]:
@@ -223,15 +202,15 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     """Print what became of one method; how many predictions it has."""
     step = f"predict.{label}"
     made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
-    console.out.print(f"{label}: {len(made)} predictions, {len(failed)} failed", markup=False)
+    console.say(f"{label}: {len(made)} predictions, {len(failed)} failed")
     _tell_failures(failed)
     if failed and spec.leaf == "saved_folder":
         _tell_strangers(spec, dataset)
     if words := not_run_words(workspace, dataset, label):
-        console.out.print(f"  {words}", markup=False)
+        console.say(f"  {words}")
     if dropped := before.intersection(not_run(workspace, dataset, label)):
         text = f"  {len(dropped)} earlier predictions were of another version or other constants of {label}, and are left out"
-        console.out.print(text, markup=False)
+        console.say(text)
     return len(made)
 
 
@@ -244,12 +223,12 @@ def _tell_failures(failed: Sequence[Rejection]) -> None:
     counts = Counter(row.reason for row in failed)
     often = {reason: count for reason, count in counts.items() if count >= _OFTEN}
     for reason, count in often.items():
-        console.out.print(f"  {count} items: {' '.join(reason.split())}", markup=False)
+        console.say(f"  {count} items: {' '.join(reason.split())}")
     others = [row for row in failed if row.reason not in often]
     for row in others[:_FAILURES_SHOWN]:
-        console.out.print(f"  {row.subject_id}: {' '.join(row.reason.split())}", markup=False)
+        console.say(f"  {row.subject_id}: {' '.join(row.reason.split())}")
     if len(others) > _FAILURES_SHOWN:
-        console.out.print(f"  and {len(others) - _FAILURES_SHOWN} more", markup=False)
+        console.say(f"  and {len(others) - _FAILURES_SHOWN} more")
 
 
 def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:
@@ -257,4 +236,4 @@ def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:
     ids = [str(row["item_id"]) for row in dataset.items]
     if names := strangers(Path(str(spec.constants["folder"])), set(ids)):
         many = "1 file or folder has" if len(names) == 1 else f"{len(names)} files and folders have"
-        console.out.print(f"  {many} the name of no item, such as {names[0]!r}; items are called like {ids[0]!r}", markup=False)
+        console.say(f"  {many} the name of no item, such as {names[0]!r}; items are called like {ids[0]!r}")

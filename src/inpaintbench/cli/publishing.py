@@ -5,37 +5,36 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from inpaintbench.cli import console
 from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
     from inpaintbench.export.publishing.plan import Plan
 
 _SHOWN = 20
-Revision = Annotated[str | None, typer.Option(help="Branch of the Hub; when fetching a tag or commit too.", show_default="main")]
+Revision = Annotated[str | None, option("Branch of the Hub; when fetching a tag or commit too.", default="main")]
 
 
 def push(
-    dataset: Annotated[Path, typer.Argument(help="A frozen dataset.")],
-    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="Dataset of the Hub; made where there is none.")],
-    public: Annotated[bool, typer.Option("--public", help="Show it to everybody; otherwise a new one is private.")] = False,
+    dataset: Annotated[Path, argument("A frozen dataset.")],
+    repo: Annotated[str, option("Dataset of the Hub; made where there is none.", metavar="OWNER/NAME")],
+    public: Annotated[bool, option("Show it to everybody; otherwise a new one is private.", "--public")] = False,
     licence: Annotated[
-        str | None, typer.Option(metavar="SPDX", help="Licence of the sources that say nothing of theirs, such as CC-BY-4.0.")
+        str | None, option("Licence of the sources that say nothing of theirs, such as CC-BY-4.0.", metavar="SPDX")
     ] = None,
     licences: Annotated[
-        Path | None, typer.Option(help="CSV with the columns source (id, URI or name) and licence, for single sources.")
+        Path | None, option("CSV with the columns source (id, URI or name) and licence, for single sources.")
     ] = None,
     publish_held_back: Annotated[
-        bool, typer.Option("--publish-held-back", help="Show the truth of a challenge to everybody, with --public.")
+        bool, option("Show the truth of a challenge to everybody, with --public.", "--publish-held-back")
     ] = False,
     revision: Revision = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would go, and send nothing.")] = False,
+    dry_run: Annotated[bool, option("Print what would go, and send nothing.", "--dry-run")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Upload a frozen dataset to the Hugging Face Hub, after its hashes and licences are checked.
+    """Upload a frozen dataset to the Hugging Face Hub. Its hashes and licences are checked first.
 
     The token is that of HF_TOKEN or `hf auth login`. A push that was stopped goes on when it is called again.
 
@@ -63,23 +62,22 @@ def push(
         print_json(done)
         return
     seen = "private" if done.private else "public"
-    console.out.print(
-        f"{done.url}: {seen}, {done.sent} files sent, {done.there} there already, {done.removed} old ones removed", markup=False
-    )
+    console.say(f"{done.url}: {seen}, {done.sent} files sent, {done.there} there already, {done.removed} old ones removed")
     if public and done.private:
-        console.out.print("It was private before and stays so; its settings on the Hub change that.", markup=False)
+        console.say("It was private before and stays so; its settings on the Hub change that.")
 
 
 def fetch(
-    repo: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="Dataset of the Hub.")],
-    to: Annotated[Path, typer.Option(help="New folder.")],
+    repo: Annotated[str, argument("Dataset of the Hub.", metavar="OWNER/NAME")],
+    to: Annotated[Path, option("New folder.")],
     slices: Annotated[
-        list[str] | None, typer.Option("--slice", metavar="NAME", help="Only this slice; may be given again.", show_default="all")
+        list[str] | None, option("Only this slice; may be given again.", "--slice", default="all", metavar="NAME")
     ] = None,
     revision: Revision = None,
     as_json: AsJson = False,
 ) -> None:
-    """Download a frozen dataset from the Hugging Face Hub, whole or some slices, and check the SHA-256 of every file.
+    """Download a frozen dataset from the Hugging Face Hub. It comes whole or in slices, and the SHA-256 of every file is
+    checked.
 
     A fetch that was stopped goes on when it is called again.
 
@@ -96,12 +94,11 @@ def fetch(
             | {"slices": names, "missing": done.missing}
         )
         return
-    console.out.print(
-        f"{len(done.dataset.items)} items in {len(done.dataset.slices)} slices of {repo} at {done.commit[:12]}: {done.folder}",
-        markup=False,
+    console.say(
+        f"{len(done.dataset.items)} items in {len(done.dataset.slices)} slices of {repo} at {done.commit[:12]}: {done.folder}"
     )
     if done.missing:
-        console.out.print(f"Not fetched: {', '.join(done.missing)}", markup=False)
+        console.say(f"Not fetched: {', '.join(done.missing)}")
 
 
 def _of_truth(made: Plan, shown: bool) -> list[str]:
@@ -142,6 +139,6 @@ def _print_plan(made: Plan, repo: str, *, public: bool) -> None:
         console.print_table("Stated over what the dataset says", ["the dataset says", "you state", "sources"], stated)
     console.print_table("Files", ["file", "bytes"], [[name, made.bytes[name]] for name in sorted(made.bytes)[:_SHOWN]])
     if (more := len(made.bytes) - _SHOWN) > 0:
-        console.out.print(f"and {more} more files; --json prints them all", markup=False)
+        console.say(f"and {more} more files; --json prints them all")
     total = sum(made.bytes.values())
-    console.out.print(f"{len(made.bytes)} files, {total} bytes; nothing was sent", markup=False)
+    console.say(f"{len(made.bytes)} files, {total} bytes; nothing was sent")

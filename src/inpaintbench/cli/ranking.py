@@ -6,22 +6,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, get_args
 
-import typer
-
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.evaluate_options import ProtocolName, SomeMetrics, dataset_argument
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.cli.options import option
+from inpaintbench.cli.run_folder import results_of
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.poses.by_joint import METRIC as JOINTS_METRIC
 from inpaintbench.eval.poses.by_joint import joint_means
-from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
 from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, decimal, standings
-from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.set_notes import size_words
@@ -36,55 +33,31 @@ _ABSENT = "–"
 
 
 def rank(
-    dataset: Annotated[
-        Path | None,
-        typer.Argument(help="A frozen dataset: the folder with dataset.json.", show_default="none, with --published"),
-    ] = None,
-    run: Annotated[Path | None, typer.Option(help="Folder with the scores.", show_default="none, with --published")] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=completing.names(PROTOCOLS),
-            help=f"One of: {', '.join(PROTOCOLS)}.",
-            show_default="the corrected one of the benchmark",
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=completing.names(METRICS),
-            help="Rank by these alone. May be given again.",
-            show_default="all of the protocol that have a direction",
-        ),
-    ] = None,
-    region: Annotated[
-        str | None,
-        typer.Option(help="Where they are measured.", show_default="each metric's usual one, as in the report"),
-    ] = None,
+    dataset: Annotated[Path | None, dataset_argument("none, with --published")] = None,
+    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --published")] = None,
+    protocol: ProtocolName = None,
+    metric: SomeMetrics = None,
+    region: Annotated[str | None, option("Where they are measured.", default="each metric's usual one, as in the report")] = None,
     part: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Over the items of one slice, or of a split: split-test.",
             "--slice",
+            default="all items",
             metavar="NAME",
             autocompletion=completing.slices,
-            help="Over the items of one slice, or of a split: split-test.",
-            show_default="all items",
         ),
     ] = None,
     mean_places: Annotated[
         str | None,
-        typer.Option(
-            autocompletion=completing.names(get_args(MeanPlaces)),
-            help="Mean places to one decimal: rounded, or truncated.",
-            show_default="as the protocol says",
-        ),
+        option("Mean places to one decimal: rounded, or truncated.", default="as the protocol says", among=get_args(MeanPlaces)),
     ] = None,
-    joints: Annotated[bool, typer.Option("--joints", help="WNJD of each joint, with its side, too.")] = False,
-    published: Annotated[bool, typer.Option("--published", help="The tables of the ChaLearn 2018 challenges.")] = False,
-    table: Annotated[int | None, typer.Option(help="Only this one of them.", show_default="all")] = None,
+    joints: Annotated[bool, option("WNJD of each joint, with its side, too.", "--joints")] = False,
+    published: Annotated[bool, option("The tables of the ChaLearn 2018 challenges.", "--published")] = False,
+    table: Annotated[int | None, option("Only this one of them.", default="all")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Order methods by the mean of their places over several metrics.
+    """Order methods by the mean of their places over metrics.
 
     Example: inpaintbench eval rank DATASET --run RUN --slice split-test --metric psnr --metric ssim
     """
@@ -97,7 +70,7 @@ def rank(
         raise UsageError("give a dataset and --run for your own scores, or --published for those of the challenges")
     if mean_places is not None and mean_places not in get_args(MeanPlaces):
         raise UnknownNameError(unknown_name("way to print mean places", mean_places, list(get_args(MeanPlaces))))
-    results = _results(run, dataset, protocol)
+    results = results_of(run, dataset, protocol)
     how: MeanPlaces = mean_places or results.protocol.mean_places  # type: ignore[assignment]
     quantities = _quantities(results, metric, region)
     if as_json:
@@ -105,19 +78,9 @@ def rank(
         return
     _print_run(results, _slice(results, part), quantities, how)
     for name, reason in () if metric else _unmeasured(results, quantities, region):
-        console.out.print(f"not ranked by {name}: {reason}", markup=False)
+        console.say(f"not ranked by {name}: {reason}")
     if joints:
         _print_joints(results)
-
-
-def _results(run: Path, root: Path, protocol: str | None) -> Results:
-    dataset, workspace = scorable(root), opened(run)
-    with workspace.locked():
-        bind(workspace, root)
-        name = protocol or usual(dataset)
-        chosen = PROTOCOLS.get(name)
-        scores, compared = scores_of(workspace, dataset, root, name)
-    return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace))
 
 
 def _slice(results: Results, name: str | None) -> Slice:
@@ -245,18 +208,18 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
     console.print_table(title, _head(named), _rows(found, texts, mean_places))
     few = too_few(results.n_sources(part))
     if few:
-        console.out.print(f"means without ranks: the items come from {few}", markup=False)
+        console.say(f"means without ranks: the items come from {few}")
     for one in found:
         if one.reason and (not few or one.reason == REFERENCE):
-            console.out.print(f"{one.method} has no mean place: {one.reason}", markup=False)
+            console.say(f"{one.method} has no mean place: {one.reason}")
     for name in (one.metric for one in quantities if one.metric in against):
-        console.out.print(f"{name} is ranked the wrong way round, as this protocol's tables were printed", markup=False)
+        console.say(f"{name} is ranked the wrong way round, as this protocol's tables were printed")
     for quantity in quantities:
         if words := _left_out(results, part, quantity):
-            console.out.print(words, markup=False)
+            console.say(words)
     for quantity in quantities:
         if quantity.of_sets:
-            console.out.print(_of_sets(results, part, quantity), markup=False)
+            console.say(_of_sets(results, part, quantity))
 
 
 def _text(value: float | None, results: Results, part: Slice, method: str, quantity: Quantity) -> str:
@@ -304,7 +267,7 @@ def _print_published(table: PrintedTable) -> None:
     for how, columns, found in _readings(table):
         console.print_table(f"{title}; {how}", _head(columns), _rows(found, texts, table.mean_places))
     for note in table.notes:
-        console.out.print(f"Table {table.number}: {note}", markup=False)
+        console.say(f"Table {table.number}: {note}")
 
 
 def _readings(table: PrintedTable) -> list[tuple[str, list[Column], list[Standing]]]:

@@ -11,6 +11,10 @@ from inpaintbench.cli import console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import is_stale
 from inpaintbench.eval.held_back import held_back_words, is_truth_of, open_part, remember_inputs
+from inpaintbench.eval.partial_runs import items_of_slices
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.references import references_in
+from inpaintbench.eval.report.tables import Results
 from inpaintbench.executors.unfinished import stopped
 from inpaintbench.frozen import content_of, dataset_id
 from inpaintbench.types import Dataset, Score, SliceScore
@@ -82,6 +86,20 @@ def predicted(workspace: Workspace) -> list[str]:
     return found
 
 
+def results_of(run: Path, root: Path, protocol: str | None) -> Results:
+    """The scores of a run folder under a protocol, by default the usual one of the dataset, as tables.
+
+    Raises:
+        InputError: the run is for another dataset, has no scores under the protocol, or scores older than its predictions.
+    """
+    dataset, workspace = scorable(root), opened(run)
+    with workspace.locked():
+        bind(workspace, root)
+        chosen = PROTOCOLS.get(protocol or usual(dataset))
+        scores, compared = scores_of(workspace, dataset, root, chosen.name)
+    return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace))
+
+
 def scores_of(
     workspace: Workspace, dataset: Dataset, root: Path, protocol: str, *, methods: Sequence[str] | None = None
 ) -> tuple[list[Score], list[SliceScore]]:
@@ -103,3 +121,20 @@ def scores_of(
             again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
             raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
     return rows, [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]
+
+
+def check_reportable(root: Path, slices: Sequence[str]) -> None:
+    """Refuse a report before anything runs where not one of the asked items can be scored.
+
+    Args:
+        root: a frozen dataset.
+        slices: the items that are asked for are in these; () = all items.
+
+    Raises:
+        InputError: the truth of every asked item is held back, or no item is in the slices. UnknownNameError: no such slice.
+    """
+    dataset = frozen.load(root)
+    asked = items_of_slices(dataset, slices) if slices else {row["item_id"] for row in dataset.items}
+    words = held_back_words(dataset)
+    if words and not any(row["item_id"] in asked and frozen.has_truth(row) for row in dataset.items):
+        raise InputError(f"{words}; leave out --report, and send the run folder to those who hold the truth")

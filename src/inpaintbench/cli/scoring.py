@@ -7,22 +7,28 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
-import typer
-
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
-from inpaintbench.cli.evaluate_options import InDataset, InPrecision, OnDevice, ProtocolName, Run
+from inpaintbench.cli import console
+from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.evaluate_options import (
+    InDataset,
+    InPrecision,
+    OnDevice,
+    ProtocolName,
+    RandomWeights,
+    Run,
+    SomeMetrics,
+    compute_of,
+)
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
 from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
-from inpaintbench.compute import RANDOM_WEIGHTS, Compute, Device, Precision
-from inpaintbench.errors import InputError, UnknownNameError, WorkspaceError
+from inpaintbench.compute import RANDOM_WEIGHTS, Compute
+from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval import poses
 from inpaintbench.eval.freshness import NOT_RUN, score_step
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.partial_runs import not_run_words
 from inpaintbench.eval.precision import Difference, from_float32
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -95,26 +101,17 @@ def score(
     dataset: InDataset,
     run: Run,
     protocol: ProtocolName = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(autocompletion=completing.names(METRICS), help=f"One of: {', '.join(METRICS)}. May be given again."),
-    ] = None,
+    metric: SomeMetrics = None,
     device: OnDevice = "auto",
     precision: InPrecision = "fp32",
-    random_weights: Annotated[
-        int | None,
-        typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out; no report takes such scores."),
-    ] = None,
+    random_weights: RandomWeights = None,
     pose: Annotated[
-        str | None,
-        typer.Option(metavar="ESTIMATOR", help="For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM."),
+        str | None, option("For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM.", metavar="ESTIMATOR")
     ] = None,
-    time_limit: Annotated[float, typer.Option(min=1, help="Seconds for one item of one method.")] = SCORING_SECONDS,
-    workers: Workers = WORKERS,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
+    time_limit: Annotated[float, option("Seconds for one item of one method.", min=1)] = SCORING_SECONDS,
+    running: Locally = Running(),
 ) -> None:
-    """Score every method that has predictions in the run folder; with --metric, the table holds these metrics alone.
+    """Score every method that has predictions in the run folder. With --metric, the table holds these metrics alone.
 
     Under a protocol of re-inpainting this is `eval reinpaint` with its usual F2 and K.
 
@@ -128,29 +125,28 @@ def score(
             raise UsageError(f"{protocol} has no --pose, and re-inpainting runs its networks in fp32 on the device that is there")
         score_again(
             dataset, run, protocol=protocol, metric=[submetric_of(name) for name in metric or ()] or None,
-            random_weights=random_weights, time_limit=SECONDS if time_limit == SCORING_SECONDS else time_limit, workers=workers,
-            max_failures=max_failures, retry_rejected=retry_rejected,
+            random_weights=random_weights, time_limit=SECONDS if time_limit == SCORING_SECONDS else time_limit, running=running,
         )  # fmt: skip
         return
-    compute = _compute(device, precision, random_weights)
+    compute = compute_of(device, precision, random_weights)
     if pose is not None:
         compute = replace(compute, pose=pose, pose_identity=poses.identity(pose))
     workspace = opened(run)
     bind(workspace, dataset)
-    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+    with running.on(workspace) as executor:
         score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
     # What was not run stands as rows without a value, so that means tell how many are missing; it was not to be scored.
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol and row.reason != NOT_RUN]
     missing = sum(row.value is None and row.features is None for row in rows)
-    console.out.print(f"{len(rows)} scores under {protocol}, {missing} without a value", markup=False)
+    console.say(f"{len(rows)} scores under {protocol}, {missing} without a value")
     for method in predicted(workspace):
         if words := not_run_words(workspace, loaded, method):
-            console.out.print(words, markup=False)
+            console.say(words)
     for reason, names in unmeasured_metrics(rows).items():
-        console.out.print(f"not measured: {', '.join(names)}: {reason}", markup=False)
+        console.say(f"not measured: {', '.join(names)}: {reason}")
     if compute.precision != "fp32":
         for one in _differences(workspace, loaded, dataset, protocol, metric, compute):
-            console.out.print(_in_words(one), markup=False)
+            console.say(_in_words(one))
 
 
 def _differences(
@@ -181,10 +177,3 @@ def unmeasured_metrics(rows: Sequence[Score]) -> dict[str, list[str]]:
         if quantity.metric not in measured:
             found.setdefault(reason, {})[quantity.metric] = None
     return {reason: list(names) for reason, names in found.items()}
-
-
-def _compute(device: str, precision: str, seed: int | None) -> Compute:
-    for kind, name, known in (("device", device, get_args(Device)), ("precision", precision, get_args(Precision))):
-        if name not in known:
-            raise UnknownNameError(unknown_name(kind, name, list(known)))
-    return Compute(device=device, precision=precision, random_weights=seed)  # type: ignore[arg-type]

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench.cli import console
 from inpaintbench.cli.answers import AsJson, print_json
-from inpaintbench.cli.console import WORKERS, Workers
+from inpaintbench.cli.console import InWorkspace, Processes, Running
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_csv, calibrate_judged
@@ -29,11 +29,11 @@ from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection
+from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace, write_atomically
 
-InWorkspace = Annotated[Path, typer.Argument(help="The workspace.")]
 _NO_RULES = Path("none")
 _AUDIT_AT_RANDOM = 20
 _COPIES_SHOWN = 8
@@ -43,35 +43,29 @@ def select(
     workspace: InWorkspace,
     rules: Annotated[
         Path | None,
-        typer.Option(
-            help="TOML file with one [[rule]] each, in place of those remembered; `none`: take them back.",
-            show_default="those remembered",
+        option(
+            "TOML file with one [[rule]] each, in place of those remembered; `none`: take them back.", default="those remembered"
         ),
     ] = None,
     what_if: Annotated[
-        str | None, typer.Option(help='Change nothing; tell what "camera_motion>0.2 and cut_score<=0.3" would gain and lose.')
+        str | None, option('Change nothing; tell what "camera_motion>0.2 and cut_score<=0.3" would gain and lose.')
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Of --what-if: where the page of pictures goes.", show_default="WORKSPACE/what_if.html")
+        Path | None, option("Of --what-if: where the page of pictures goes.", default="WORKSPACE/what_if.html")
     ] = None,
     audit_to: Annotated[
-        Path | None, typer.Option("--audit", help="Write a CSV of clips for people to look at, near thresholds and at random.")
+        Path | None, option("Write a CSV of clips for people to look at, near thresholds and at random.", "--audit")
     ] = None,
-    audit_near: Annotated[int, typer.Option(min=1, help="Of --audit: clips near each threshold.")] = 20,
-    cut_score_limit: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Clips with a higher cut score are dropped.")
-    ] = None,
-    level_share: Annotated[float | None, typer.Option(min=0.01, max=0.5, help="Share labelled low, and high.")] = None,
-    level_limit: Annotated[int | None, typer.Option(min=1, help="Most clips labelled low, and high.")] = None,
-    workers: Workers = WORKERS,
+    audit_near: Annotated[int, option("Of --audit: clips near each threshold.", min=1)] = 20,
+    given: Annotated[Given, of_recipe(DevilRecipe, "cut_score_limit", "level_share", "level_limit")] = NONE_GIVEN,
+    running: Processes = Running(),
 ) -> None:
-    """Apply rules and label the clips that are kept; options stay until given anew, and nothing is measured twice.
+    """Apply rules and label the clips that are kept. Options stay until given anew, and nothing is measured twice.
 
     Example: inpaintbench curation select WORKSPACE --what-if "camera_motion>0.2 and cut_score<=0.3"
     """
     opened = Workspace(workspace, create=False)
-    given = {"cut_score_limit": cut_score_limit, "level_share": level_share, "level_limit": level_limit}
-    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changed = dict(given)
     if what_if is not None:
         if changed or rules is not None or audit_to is not None:
             raise UsageError("--what-if changes nothing; give it alone, and the rules in its expression")
@@ -83,7 +77,7 @@ def select(
         changed["rules"] = () if rules == _NO_RULES else read_rules(rules)
         _check_rules(opened, changed["rules"])
     try:
-        _apply(opened, changed, workers=workers)
+        _apply(opened, changed, running)
     except (RunError, Waiting):
         # Nothing is kept, or people have to answer first: the counts say why.
         print_judged(stored_selection(opened, Facts.of_workspace(opened)))
@@ -93,11 +87,11 @@ def select(
     levels = Counter(str(row.value) for row in opened.table("attributes", Attribute, step="levels") if row.value is not None)
     if levels:
         told = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
-        console.out.print(f"labels, of camera and scene motion together: {told}", markup=False)
+        console.say(f"labels, of camera and scene motion together: {told}")
     if audit_to is not None:
         picked = audit(judged, near=audit_near, at_random=_AUDIT_AT_RANDOM)
         write_atomically(audit_to, audit_csv(judged, picked, names=source_names(opened)))
-        console.out.print(f"{len(picked)} clips to look at in {console.shown(audit_to)}", markup=False)
+        console.say(f"{len(picked)} clips to look at in {console.shown(audit_to)}")
 
 
 def _check_rules(workspace: Workspace, rules: Sequence[Rule]) -> None:
@@ -109,13 +103,13 @@ def _check_rules(workspace: Workspace, rules: Sequence[Rule]) -> None:
     require_measured(facts, [rule for rule in rules if rule.subject not in ATTRIBUTES], workspace=workspace)
 
 
-def _apply(workspace: Workspace, changed: dict[str, Any], *, workers: int) -> None:
+def _apply(workspace: Workspace, changed: dict[str, Any], running: Running) -> None:
     """Run the labelling stage of the workspace's recipe with some options changed, which it keeps unless the stage fails."""
     recipe = recall(workspace)
     if foreign := [name for name in changed if name not in type(recipe).model_fields]:
         raise InputError(f"the recipe {recipe.kind!r} has no {foreign[0]} to change; `inpaintbench masks pair` applies its rules")
     recipe = recipe.model_copy(update=changed)
-    with console.running(workspace, workers=workers) as executor:
+    with running.on(workspace) as executor:
         try:
             stages_of(recipe).label(recipe, executor, workspace)
         except Waiting:
@@ -135,7 +129,7 @@ def print_judged(judged: Judged) -> None:
         console.print_table("Rules", columns, rows)
     waiting = int(judged.waiting.sum())
     more = f", {waiting} waiting for an answer" if waiting else ""
-    console.out.print(f"{int(judged.kept.sum())} clips kept, {int(judged.dropped.sum())} dropped{more}", markup=False)
+    console.say(f"{int(judged.kept.sum())} clips kept, {int(judged.dropped.sum())} dropped{more}")
     _print_calibration(judged)
 
 
@@ -150,7 +144,7 @@ def _print_calibration(judged: Judged) -> None:
     ]  # fmt: skip
     columns = ["rule", "n", "drop, reject", "drop, keep", "keep, reject", "keep, keep", "precision", "recall"]
     console.print_table("Rules against people (95 % intervals)", columns, rows)
-    console.out.print(LIMITATION, markup=False)
+    console.say(LIMITATION)
 
 
 def _share(share: Share) -> str:
@@ -166,17 +160,17 @@ def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:
     told = {"now": change.now.kept, "then": change.then.kept, "gained": change.gained, "lost": change.lost}
     console.print_table("Clips kept", list(told), [[int(flags.sum()) for flags in told.values()]])
     for label in change.replaced:
-        console.out.print(f"in place of: {label}", markup=False)
+        console.say(f"in place of: {label}")
     write_what_if(workspace, change, page)
-    console.out.print(f"Pictures of what is gained and lost: {console.shown(page)}", markup=False)
+    console.say(f"Pictures of what is gained and lost: {console.shown(page)}")
 
 
 def why(
     workspace: InWorkspace,
-    clip: Annotated[str, typer.Argument(help="A clip's id or its beginning, the path of its source, or SOURCE:FRAME.")],
+    clip: Annotated[str, argument("A clip's id or its beginning, the path of its source, or SOURCE:FRAME.")],
     as_json: AsJson = False,
 ) -> None:
-    """Print the whole trail of a clip: where it is from, what was measured, what was decided, and where it ended.
+    """Print the whole trail of a clip. It tells where it is from, what was measured, what was decided, and where it ended.
 
     Example: inpaintbench curation why WORKSPACE "holiday.mp4:250"
     """
@@ -186,7 +180,7 @@ def why(
         print_json({"name": clip, "refused": [{"step": row.step, "reason": row.reason} for row in refused]})
     elif refused:
         for row in refused:
-            console.out.print(f"{clip} gave no clip: refused by {row.step}: {row.reason}", markup=False)
+            console.say(f"{clip} gave no clip: refused by {row.step}: {row.reason}")
     if refused:
         return
     found = trail(opened, find_clip(opened, clip))
@@ -199,14 +193,14 @@ def why(
     if verdicts:
         console.print_table("Rules", ["rule", "value", "margin", "verdict", "reason"], verdicts)
     else:
-        console.out.print("No rule has been applied to it.", markup=False)
+        console.say("No rule has been applied to it.")
     if found.answers:
         answers = [(row.question, row.answer, row.reason, row.votes, row.agreement) for row in found.answers]
         console.print_table("Answers of people", ["question", "answer", "reason", "votes", "agreement"], answers)
     if found.copies:
         rest = len(found.copies) - _COPIES_SHOWN
         more = f" and {rest} more" if rest > 0 else ""
-        console.out.print(f"Duplicates of it: {', '.join(found.copies[:_COPIES_SHOWN])}{more}", markup=False)
+        console.say(f"Duplicates of it: {', '.join(found.copies[:_COPIES_SHOWN])}{more}")
     _print_endings(found)
 
 
@@ -215,7 +209,7 @@ def _print_origin(found: Trail) -> None:
     span = f"frames {clip.start_frame}..{clip.end_frame - 1}"
     of = display_name(source.uri) if source else f"the source {clip.source_id}, which is gone"
     size = f"{clip.width}x{clip.height}, {clip.frames} frames at {clip.fps:g} fps"
-    console.out.print(f"clip {clip.clip_id}: {span} of {of} ({size})", markup=False)
+    console.say(f"clip {clip.clip_id}: {span} of {of} ({size})")
     if source:
         facts = {"found by": source.origin, "licence": source.licence, "author": source.author, "page": source.page_url,
                  "bytes": source.bytes, "sha256": source.sha256}  # fmt: skip
@@ -248,7 +242,7 @@ def _print_facts(found: Trail) -> None:
 
 def _print_endings(found: Trail) -> None:
     if not found.endings:
-        console.out.print("It is in no item.", markup=False)
+        console.say("It is in no item.")
         return
     rows = [
         (one.item.item_id, one.corruption.generator if one.corruption else None, one.item.split, ", ".join(one.slices) or "none")
@@ -259,7 +253,7 @@ def _print_endings(found: Trail) -> None:
 
 def funnel(
     workspace: InWorkspace,
-    out: Annotated[Path | None, typer.Option(help="The HTML file.", show_default="WORKSPACE/funnel.html")] = None,
+    out: Annotated[Path | None, option("The HTML file.", default="WORKSPACE/funnel.html")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a page that shows what became of all footage, and why.
@@ -272,4 +266,4 @@ def funnel(
         judged = stored_selection(opened, Facts.of_workspace(opened))
         print_json({"page": page, "stages": stages(opened, judged), "rules": judged.counts()})
         return
-    console.out.print(f"Funnel: {console.shown(page)}", markup=False)
+    console.say(f"Funnel: {console.shown(page)}")

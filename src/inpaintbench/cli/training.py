@@ -5,55 +5,52 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from inpaintbench import frozen
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.evaluate_options import InDataset
+from inpaintbench.cli import console
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
 from inpaintbench.compute import Device
+from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.training.networks import NETWORKS, named
 from inpaintbench.eval.training.train import Limits
 from inpaintbench.eval.training.train import train as train_network
 
-Name = Annotated[
-    str, typer.Argument(metavar="NETWORK", autocompletion=completing.names(NETWORKS), help=f"One of: {', '.join(NETWORKS)}.")
-]
-Out = Annotated[Path, typer.Option(help="Folder for the parameters; what it holds of the same training is gone on from.")]
-Steps = Annotated[int | None, typer.Option(min=1, help="End after so many steps in all.", show_default="no limit")]
-Minutes = Annotated[float | None, typer.Option(help="End after so many minutes in all.", show_default="no limit")]
+Name = Annotated[str, argument(f"One of: {', '.join(NETWORKS)}.", among=NETWORKS, metavar="NETWORK")]
+Out = Annotated[Path, option("Folder for the parameters; what it holds of the same training is gone on from.")]
+Steps = Annotated[int | None, option("End after so many steps in all.", default="no limit", min=1)]
+Minutes = Annotated[float | None, option("End after so many minutes in all.", default="no limit")]
 Given = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="A setting, such as width=8. May be given again.", show_default="as published"
-    ),
+    option("A setting, such as width=8. May be given again.", "--set", default="as published", metavar="NAME=VALUE"),
 ]
-On = Annotated[Device, typer.Option(help="Where: auto, cpu or cuda.")]
-Threads = Annotated[int, typer.Option(min=1, help="Of the processor; another number changes last digits.")]
+On = Annotated[Device, option("Where: auto, cpu or cuda.")]
+Threads = Annotated[int, option("Of the processor; another number changes last digits.", min=1)]
 Evaluated = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DATASET", help="The frozen dataset that the network is for; all items of the other one are then learnt."
-    ),
+    option("The frozen dataset that the network is for; all items of the other one are then learnt.", metavar="DATASET"),
 ]
 
 
 def train(
+    dataset: Annotated[str, argument("A frozen dataset: a folder, or OWNER/NAME of the Hub.", metavar="DATASET")],
     network: Name,
-    dataset: InDataset,
     out: Out,
     steps: Steps = None,
     minutes: Minutes = None,
     given: Given = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the first parameters and of every draw.")] = 0,
+    seed: Annotated[int, option("Of the first parameters and of every draw.", min=0, max=2**63 - 1)] = 0,
     device: On = "auto",
     threads: Threads = 1,
     evaluated: Evaluated = None,
 ) -> None:
-    """Train a baseline of ChaLearn 2018 on the items of the split "train"; the method of the same name then uses it.
+    """Train a baseline of ChaLearn 2018. It learns the items of the split "train"; the method of the same name then uses it.
 
-    Example: inpaintbench eval train residual_encoder DATASET --out trained --minutes 30
+    Example: inpaintbench eval train DATASET residual_encoder --out trained --minutes 30
     """
+    if dataset in NETWORKS and network not in NETWORKS:  # as older commands have it
+        console.warn(f"note: the dataset is the first argument now: inpaintbench eval train {network} {dataset} ...")
+        dataset, network = network, dataset
+    root = frozen_or_hub(dataset)
     chosen = named(network)
     if minutes is not None and not 0 < minutes < float("inf"):
         raise UsageError(f"--minutes is {minutes}, choose a number above 0")
@@ -68,14 +65,13 @@ def train(
                 bars(f"train {network}, seconds", min(int(seconds), int(60 * minutes)), int(60 * minutes))
 
         trained = train_network(
-            chosen, frozen.load(dataset), root=dataset, folder=out, limits=limits, seed=seed, device=device, threads=threads,
+            chosen, frozen.load(root), root=root, folder=out, limits=limits, seed=seed, device=device, threads=threads,
             settings=dict(map(console.constant, given or ())), evaluated=judged, told=told,
         )  # fmt: skip
-    console.out.print(
+    console.say(
         f"{network}: {trained.steps} steps on {trained.items} items in {trained.seconds / 60:.1f} minutes, last loss "
-        f"{trained.loss:.3g}: {console.shown(trained.folder)}",
-        markup=False,
+        f"{trained.loss:.3g}: {console.shown(trained.folder)}"
     )
     where = "" if evaluated else " --slice split-test"
-    use = f"inpaintbench eval run --dataset DATASET --run RUN{where} --method {network},checkpoint={out}"
-    console.out.print(f"Use it: {use}", markup=False)
+    use = f"inpaintbench eval run DATASET --run RUN{where} --method {network},checkpoint={out}"
+    console.say(f"Use it: {use}")

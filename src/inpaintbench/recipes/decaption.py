@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,6 +26,7 @@ from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
 from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
 from inpaintbench.recipes import leakage, stages
+from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, content_id, item_rng
 from inpaintbench.workspace import Workspace
@@ -73,17 +74,21 @@ class DecaptionRecipe(BaseModel):
     )
 
     name: str = "Video decaptioning"
-    seed: int = 0
-    behaviour: Literal["corrected", "as-published"] = "corrected"
+    seed: Seed = 0
+    behaviour: Behaviour = "corrected"
     """What decides which clips have the most subtitles: the letters that a source shows, or the pixels that are painted."""
-    side: int = Field(128, ge=16)
-    """Of the square clips; the challenge published 128, its paper says 256."""
+    side: Annotated[int, Option(CLIPS)] = Field(
+        128, ge=16, description="Of the square clips: 128 as published, 256 as in the paper."
+    )
     fps: float = Field(25.0, gt=0)
     clip_frames: int = Field(125, ge=1)
-    form: Literal["lossless", "challenge"] = "lossless"
-    """Of truth and input: exact, or H.264 of 100 kbit/s each, as the challenge has it."""
-    families: tuple[str, ...] = (BUNDLED,)
-    """Font families that subtitles are set in; the one that comes with the program is the same everywhere."""
+    form: Annotated[Literal["lossless", "challenge"], Option(DATASET, shown="lossless; of as-published challenge")] = Field(
+        "lossless", description="Of truth and input: lossless, or challenge (H.264 of 100 kbit/s)."
+    )
+    families: Annotated[
+        tuple[str, ...], Option(SUBTITLES, "--family", shown="the common ones that are installed", repeatable=True)
+    ] = Field((BUNDLED,), description="Font family, or `bundled`. Repeatable.")
+    """The font that comes with the program is the same everywhere."""
     covered_share: float = Field(0.7, gt=0, le=1)
     """Share of the clips that is kept: those with the most subtitles."""
     splits: Mapping[str, float] = {"train": 0.6, "validation": 0.2, "test": 0.2}

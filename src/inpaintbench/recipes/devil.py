@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -28,6 +28,7 @@ from inpaintbench.masks import render
 from inpaintbench.masks.generators.blob_presets import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import stages
+from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, Behaviour, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
@@ -87,33 +88,38 @@ class DevilRecipe(BaseModel):
     )
 
     name: str = "DEVIL-style diagnostic video inpainting"
-    behaviour: Literal["as-published", "corrected"] = "corrected"
-    seed: int = 0
-    width: int = Field(832, ge=16)
+    behaviour: Behaviour = "corrected"
+    seed: Seed = 0
+    width: Annotated[int, SIZE] = Field(832, ge=16, description="Size of the clips.")
     height: int = Field(480, ge=16)
     clip_frames: int = Field(90, ge=1)
     shortest_clip_frames: int = Field(45, ge=1)
-    cut_score_limit: float = Field(0.3, ge=0, le=1)
-    """Clips above it hold a shot change; FFmpeg's scene score, 0..1."""
-    level_share: float = Field(0.16, gt=0, le=0.5)
-    level_limit: int = Field(150, ge=1)
-    per_slice: int = Field(150, ge=1)
+    cut_score_limit: Annotated[float, Option(SELECTION)] = Field(
+        0.3, ge=0, le=1, description="Clips with a higher cut score, which is FFmpeg's scene score, are dropped."
+    )
+    level_share: Annotated[float, Option(SELECTION)] = Field(
+        0.16, gt=0, le=0.5, description="Share of the clips labelled low, and high."
+    )
+    level_limit: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Most clips labelled low, and high.")
+    per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
     masks_per_preset: int = Field(1000, ge=1)
     rules: tuple[Rule, ...] = ()
     """What clips must fulfil besides."""
-    review: bool = False
-    """People must answer keep to the question ``keep_reject`` of every clip."""
-    hdr: Literal["exclude", "tone_map"] = "exclude"
-    """What is done with films of high dynamic range."""
-    cut_bars: bool = False
-    """Cut letterbox and pillarbox bars off."""
+    review: Annotated[bool, Option(SELECTION, "--review/--no-review", shown="of flickr alone")] = Field(
+        False, description="Wait until people have answered keep for a clip."
+    )
+    hdr: Annotated[Literal["exclude", "tone_map"], Option(CLIPS)] = Field(
+        "exclude", description="Films of high dynamic range: exclude, or tone_map (brings them to the standard range)."
+    )
+    cut_bars: Annotated[bool, Option(CLIPS, "--cut-bars/--no-cut-bars")] = Field(
+        False, description="Cut letterbox and pillarbox bars off."
+    )
 
     splitter: dict[str, Any] | None = None
     """Leaf with its constants; ``windows`` of ``clip_frames`` by default."""
     normalizer: dict[str, Any] | None = None
     """Leaf with its constants; ``cover`` to ``width`` x ``height`` by default."""
-    reader: Literal["pyav", "decord"] = "pyav"
-    """Who looks for bars."""
+    reader: Annotated[Literal["pyav", "decord"], Option(CLIPS)] = Field("pyav", description="Who looks for bars: pyav, decord.")
     fps: float | None = Field(None, gt=0)
     """Bring films to this rate, by timestamps; by default they keep theirs."""
 

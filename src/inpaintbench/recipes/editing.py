@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -26,6 +26,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.recipes import stages
+from inpaintbench.recipes.options import CLIPS, DATASET, Behaviour, Option
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import EDIT, EDIT_TASKS, Answer, Attribute, Clip, Corruption, Dataset, Item, Plain, Source, content_id
 from inpaintbench.workspace import Workspace
@@ -61,16 +62,18 @@ class EditingRecipe(BaseModel):
     )
 
     name: str = "Video editing"
-    behaviour: Literal["corrected", "as-published"] = "corrected"
+    behaviour: Behaviour = "corrected"
     """``as-published`` squashes frames to the square, as EditBoard's script does; ``corrected`` cuts out the centre."""
-    side: int = Field(512, ge=16)
-    """Of the square frames."""
-    frames: int | None = Field(None, ge=2)
-    """At most so many of a clip, the first; None = all."""
+    side: Annotated[int, Option(CLIPS)] = Field(512, ge=16, description="Of the square frames.")
+    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(
+        None, ge=2, description="At most so many of a clip, the first."
+    )
     mask_tasks: tuple[str, ...] = MASK_TASKS
     """Tasks whose items carry an object mask; without one they are refused."""
-    captioner: str | None = None
-    """Attribute leaf, perhaps of another package, whose text says what a clip shows where neither file nor rater does."""
+    captioner: Annotated[str | None, Option(DATASET)] = Field(
+        None, description="Attribute whose text says what a clip shows where the prompts do not."
+    )
+    """A leaf, perhaps of another package, for what neither file nor rater says."""
 
     @field_validator("mask_tasks")
     @classmethod

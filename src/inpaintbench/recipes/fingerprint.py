@@ -6,11 +6,12 @@ Truth and input share the elastic field of their impression. All impressions of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.curation import print_geometry, split
 from inpaintbench.curation.sources.fingerprints import PRINT_LICENCE
@@ -22,6 +23,18 @@ from inpaintbench.fingerprints.records import CLASSES
 from inpaintbench.masks import render
 from inpaintbench.masks.fingerprints.backgrounds import check_photographs, list_photographs
 from inpaintbench.recipes import stages
+from inpaintbench.recipes.options import (
+    DATASET,
+    DEGRADATION,
+    PRINTS,
+    SIZE,
+    Behaviour,
+    Option,
+    Seed,
+    read_splits,
+    read_weights,
+    write_splits,
+)
 from inpaintbench.recipes.stages import SourceSpec, check_sources, require
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, content_id
 from inpaintbench.workspace import Workspace, file_sha256
@@ -31,8 +44,17 @@ MOISTURE_LEVELS = ("dry", "normal", "wet")
 MOISTURE_EDGE = 1 / 3
 """Moisture below minus this is dry, above it wet."""
 PUBLISHED_JPEG_QUALITY = 75
+PUBLISHED_FINGERS = 92_400
+"""75,600 for training, 8,400 for validation and 8,400 for testing. Source: ChaLearn LAP 2018, track 3."""
 PHOTOGRAPHS = "photographs"
 """The background that is a folder of the user's."""
+
+
+def read_backgrounds(names: Sequence[str]) -> str | tuple[str, ...]:
+    """One background by its name, or several materials."""
+    if alone := [name for name in names if name in ("procedural", "white", "none") and len(names) > 1]:
+        raise ValueError(f"--background {alone[0]} stands alone; only materials can be combined")
+    return names[0] if len(names) == 1 else tuple(names)
 
 
 class FingerprintRecipe(BaseModel):
@@ -69,33 +91,54 @@ class FingerprintRecipe(BaseModel):
     )
 
     name: str = "Fingerprint denoising"
-    seed: int = 0
-    behaviour: Literal["corrected", "as-published"] = "corrected"
+    seed: Seed = 0
+    behaviour: Behaviour = "corrected"
     """``as-published`` degrades by the challenge's recipe, bug for bug, over prints like the challenge's."""
-    fingers: int = 600
-    impressions: int = 1
-    """Of each finger."""
-    law: str | Mapping[str, float] = "natural"
-    """How often each class of finger occurs: ``natural``, ``uniform``, or class -> weight."""
-    width: int = 275
+    fingers: Annotated[int, Option(PRINTS, shown="")] = Field(
+        600, description=f"How many fingers; the challenge has {PUBLISHED_FINGERS}, one impression each."
+    )
+    impressions: Annotated[int, Option(PRINTS)] = Field(1, description="Of each finger; all in one split.")
+    law: Annotated[str | Mapping[str, float], Option(PRINTS, read=read_weights)] = Field(
+        "natural", description="How often classes occur: natural, uniform, or whorl=2,arch=1."
+    )
+    width: Annotated[int, replace(SIZE, panel=PRINTS)] = Field(275, description="Of the pictures, which the prints fill.")
     height: int = 400
-    pixels_per_inch: float = 500.0
-    elastic: float = 1.0
-    """Of the field that truth and input share; 1 as published, 0 none."""
-    strength: float = 1.0
-    """Multiplies every effect of the degradation."""
-    backgrounds: str | tuple[str, ...] = "procedural"
-    """Kinds of procedural background, ``white``, ``none``, or ``photographs`` for a folder of the user's."""
-    photographs_licence: str | None = None
-    """Of the user's photographs."""
-    jpeg_quality: int | None = None
-    """Of the JPEG that the input has been through; None: 75 for ``as-published``, as the challenge's seem to be, else no JPEG."""
-    splits: Mapping[str, float] = {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11}
+    pixels_per_inch: Annotated[float, Option(PRINTS, "--ppi", write="{:g}".format)] = Field(
+        500.0, description="Resolution in pixels per inch, which sets how wide ridges are."
+    )
+    elastic: Annotated[float, Option(PRINTS)] = Field(
+        1.0, description="Of the field that bends truth and input alike; 0 none, 1 as published."
+    )
+    strength: Annotated[float, Option(DEGRADATION)] = Field(
+        1.0, description="Multiplies every effect of the degradation, 0 to 4."
+    )
+    backgrounds: Annotated[str | tuple[str, ...], Option(DEGRADATION, "--background", read=read_backgrounds, repeatable=True)] = (
+        Field(
+            "procedural",
+            description="A material (`masks preview fingerprint_degradation` shows them), repeatable; or white, or none.",
+        )
+    )
+    """``photographs`` for a folder of the user's."""
+    photographs_licence: Annotated[str | None, Option(DEGRADATION, shown="not stated")] = Field(
+        None, description="Of the photographs, for the rows."
+    )
+    jpeg_quality: Annotated[int | None, Option(DEGRADATION, "--jpeg", shown="75 as-published, else no JPEG")] = Field(
+        None, description="JPEG quality of the inputs, 1 to 100."
+    )
+    """75 as the challenge's seem to be."""
+    splits: Annotated[
+        Mapping[str, float],
+        Option(DATASET, metavar="TRAIN,VALIDATION,TEST", read=read_splits, write=write_splits),
+    ] = Field(
+        {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11},
+        description="Shares of the prints: 9,1,1 or 75600,8400,8400.",
+    )
     """As published: 75,600, 8,400 and 8,400 of 92,400."""
     strength_edges: tuple[float, ...] = (0.0, 0.13, 0.17, 1.0)
     """Of the slices by ``wear_rms``: what is done to the print itself, whatever it lies on, in shares of white."""
-    orientation_fields: bool = False
-    """Publish the true ridge orientation of every print."""
+    orientation_fields: Annotated[bool, Option(DATASET, "--orientations")] = Field(
+        False, description="Publish the true ridge directions."
+    )
 
     @model_validator(mode="after")
     def _drawable(self) -> FingerprintRecipe:

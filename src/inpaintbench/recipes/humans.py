@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,7 @@ from inpaintbench.export import slices
 from inpaintbench.masks import render
 from inpaintbench.masks.block_json import Block, read_blocks
 from inpaintbench.recipes import leakage, stages
+from inpaintbench.recipes.options import MASKS, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
 from inpaintbench.workspace import Workspace
@@ -52,10 +53,9 @@ class HumansRecipe(BaseModel):
     )
 
     name: str = "People with missing blocks"
-    seed: int = 0
-    margin: int = Field(100, ge=0)
-    """Pixels that every block keeps from the edges of the picture."""
-    most_blocks: int = Field(10, ge=1)
+    seed: Seed = 0
+    margin: Annotated[int, Option(MASKS)] = Field(100, ge=0, description="Pixels between blocks and the edges of a photograph.")
+    most_blocks: Annotated[int, Option(MASKS)] = Field(10, ge=1, description="Most blocks in a photograph.")
     given_blocks: bool = False
     """The blocks come from a mask file, and the photographs need no joints."""
     shortest_side: int = Field(16, ge=1)

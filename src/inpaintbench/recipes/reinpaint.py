@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -20,9 +20,11 @@ from inpaintbench.errors import InputError, Rejected, RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.masks import render
+from inpaintbench.masks.generators.brush_presets import PRESETS
 from inpaintbench.masks.saved_folder import folder_polarity
 from inpaintbench.masks.saved_sequences import content_of, sequence_files
 from inpaintbench.recipes import saved_pairs, stages
+from inpaintbench.recipes.options import CLIPS, MASKS, SECOND_MASKS, Option, Seed, read_edges, read_ratio, write_edges
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.types import Clip, Corruption, Dataset, Item, Source, content_id, item_rng
 from inpaintbench.workspace import Workspace
@@ -53,29 +55,34 @@ class ReinpaintRecipe(BaseModel):
     )
 
     name: str = "Re-inpainting self-consistency"
-    seed: int = 0
-    size: int = Field(512, ge=16)
-    """Side of the square pictures."""
-    pictures: int = Field(100, ge=1)
-    """Most pictures in each area bin."""
-    area_edges: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6)
+    seed: Seed = 0
+    size: Annotated[int, Option(CLIPS)] = Field(512, ge=16, description="Side of the square pictures.")
+    pictures: Annotated[int, Option(MASKS)] = Field(100, ge=1, description="Most pictures in each area bin.")
+    area_edges: Annotated[tuple[float, ...], Option(MASKS, "--bins", read=read_edges, write=write_edges)] = Field(
+        (0.0, 0.2, 0.4, 0.6), description="Edges of the area bins, in per cent."
+    )
     """Of the first hole's share of the picture; neighbours bound a bin."""
-    preset: str = "medium-512"
-    reach: Literal["grow", "rejection"] = "grow"
+    preset: Annotated[str, Option(MASKS, names=PRESETS)] = Field("medium-512", description="Strokes and boxes.")
+    reach: Annotated[Literal["grow", "rejection"], Option(MASKS)] = Field(
+        "grow", description="How a bin is hit: grow, or rejection."
+    )
     saved_masks: Mapping[str, Any] | None = None
     """Constants of the generator ``saved_masks``, less the folder: the first holes are then those, whatever their area."""
-    masks_by_turn: bool = False
-    """Saved masks go to the pictures in turn, not by their names."""
-    second_masks: int = Field(10, ge=0)
-    """K, for each hole."""
-    patch_pixels: int = Field(32, ge=1)
-    second_ratio: float | tuple[float, float] = 0.4
-    """P; two numbers = drawn uniformly between them for each mask."""
+    masks_by_turn: Annotated[bool, Option(MASKS, "--masks-by-turn")] = Field(
+        False, description="Take saved masks in turn, whatever they are called, and squash them to fit."
+    )
+    second_masks: Annotated[int, Option(SECOND_MASKS)] = Field(10, ge=0, description="Patch masks on top of each hole (K).")
+    patch_pixels: Annotated[int, Option(SECOND_MASKS, "--patch")] = Field(32, ge=1, description="Side of a patch in pixels (S).")
+    second_ratio: Annotated[float | tuple[float, float], Option(SECOND_MASKS, "--ratio", read=read_ratio)] = Field(
+        0.4, description="Share of patches (P): 0.4, or 0.2-0.6 for uniform between."
+    )
     second_count: Literal["bernoulli", "exact"] = "bernoulli"
-    clip_frames: int = Field(1, ge=1)
-    """More than 1 makes a video benchmark."""
-    motion: Literal["static", "drifting", "tube"] = "static"
-    """Of both masks, in videos."""
+    clip_frames: Annotated[int, Option(CLIPS, "--frames")] = Field(
+        1, ge=1, description="Frames of a clip; above 1 the sources are videos."
+    )
+    motion: Annotated[Literal["static", "drifting", "tube"], Option(MASKS)] = Field(
+        "static", description="Of both masks in videos: static, drifting or tube."
+    )
 
     @model_validator(mode="after")
     def _ascending_edges(self) -> ReinpaintRecipe:

@@ -23,26 +23,28 @@ def call(*arguments: object) -> str:
 
 
 def test_trains_and_says_what_it_came_to(films: Path, tmp_path: Path) -> None:
-    words = ("patch_autoencoder", films, "--out", tmp_path / "n", "--steps", 2, "--set", "width=2", "--set", "batch=2")
+    words = (films, "patch_autoencoder", "--out", tmp_path / "n", "--steps", 2, "--set", "width=2", "--set", "batch=2")
     told = call(*words, "--device", "cpu", "--seed", 3)
     assert "patch_autoencoder: 2 steps on" in told
     assert {path.name for path in (tmp_path / "n").iterdir()} == {
         "network.pt", "network.json", "training.pt", "losses.csv", "losses.svg",
     }  # fmt: skip
-    assert "3 steps on" in call(*words[:4], "--steps", 3, *words[6:], "--device", "cpu", "--seed", 3, "--minutes", 5)
+    assert "3 steps on" in call(
+        "patch_autoencoder", films, *words[2:4], "--steps", 3, *words[6:], "--device", "cpu", "--seed", 3, "--minutes", 5
+    )
 
 
 def test_what_cannot_be_is_refused(films: Path, prints: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'patch_autoencoder'"):
-        call("patch_autoencode", films, "--out", tmp_path, "--steps", 1)
+        call(films, "patch_autoencode", "--out", tmp_path, "--steps", 1)
     with pytest.raises(InputError, match="--minutes is 0"):
-        call("patch_autoencoder", films, "--out", tmp_path, "--minutes", 0)
+        call(films, "patch_autoencoder", "--out", tmp_path, "--minutes", 0)
     with pytest.raises(InputError, match="'width' is not NAME=VALUE"):
-        call("patch_autoencoder", films, "--out", tmp_path, "--steps", 1, "--set", "width")
+        call(films, "patch_autoencoder", "--out", tmp_path, "--steps", 1, "--set", "width")
     with pytest.raises(InputError, match="is not a frozen dataset"):
-        call("patch_autoencoder", tmp_path, "--out", tmp_path / "n", "--steps", 1)
+        call(tmp_path, "patch_autoencoder", "--out", tmp_path / "n", "--steps", 1)
     with pytest.raises(InputError, match="is of 'decaption'"):
-        call("residual_encoder", prints, "--evaluated", films, "--out", tmp_path / "n", "--steps", 1)
+        call(prints, "residual_encoder", "--evaluated", films, "--out", tmp_path / "n", "--steps", 1)
     (tmp_path / "file").write_text("")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("")
@@ -53,4 +55,4 @@ def test_what_cannot_be_is_refused(films: Path, prints: Path, tmp_path: Path) ->
         (tmp_path / "file", "cannot be written: File exists"),
     ):
         with pytest.raises(InputError, match=words):
-            call("patch_autoencoder", films, "--out", out, "--steps", 1, "--set", "width=2")
+            call(films, "patch_autoencoder", "--out", out, "--steps", 1, "--set", "width=2")

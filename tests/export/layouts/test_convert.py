@@ -14,7 +14,8 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from inpaintbench.cli.converting import convert as command
+from inpaintbench.cli.export import convert as command
+from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError, VerifyError, WorkspaceError
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.base import by_bytes
@@ -200,7 +201,7 @@ def test_the_command_tells_what_it_wrote_and_refuses_constants_of_other_layouts(
     frozen_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
     program = typer.Typer()
-    program.command()(command)
+    program.command()(expanded(command))
     arguments = [str(frozen_of("reinpaint")), "--layout", "reinpaint", "--out", str(tmp_path / "out"), "--slice", "area-0-20"]
     done = CliRunner().invoke(program, arguments)
     assert done.exit_code == 0, done.output

@@ -11,7 +11,8 @@ from publishing_data import contents, make_dataset
 from typer.testing import CliRunner, Result
 
 from inpaintbench import frozen
-from inpaintbench.cli.converting import convert
+from inpaintbench.cli.export import convert
+from inpaintbench.cli.options import expanded
 from inpaintbench.cli.publishing import fetch, push
 from inpaintbench.errors import InputError
 
@@ -19,9 +20,9 @@ from inpaintbench.errors import InputError
 @pytest.fixture
 def run() -> object:
     app = typer.Typer()
-    app.command("push")(push)
-    app.command("fetch")(fetch)
-    app.command("convert")(convert)
+    app.command("push")(expanded(push))
+    app.command("fetch")(expanded(fetch))
+    app.command("convert")(expanded(convert))
 
     def ran(*words: object) -> Result:
         return CliRunner().invoke(app, [str(word) for word in words])

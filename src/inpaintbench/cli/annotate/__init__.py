@@ -26,5 +26,5 @@ app = group(
         "backup": "inpaintbench.cli.annotate.running:backup",
         "restore": "inpaintbench.cli.annotate.running:restore",
     },
-    help="Ask people: labels and judgements in the browser, agreement, rankings.",
+    help="Ask people: judgements in the browser, agreement, rankings.",
 )

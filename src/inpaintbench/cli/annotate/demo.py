@@ -6,22 +6,19 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from inpaintbench.annotate.study import MANIFEST
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import opened
 from inpaintbench.cli.annotate.running import start
+from inpaintbench.cli.options import option
 from inpaintbench.errors import InputError
 
 
 def demo(
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the study; a later demo goes on in it.", show_default="a new temporary one")
-    ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 = a free one.")] = 7860,
+    out: Annotated[Path | None, option("Folder of the study; a later demo goes on in it.", default="a new temporary one")] = None,
+    port: Annotated[int, option("0 = a free one.", min=0, max=65535)] = 7860,
 ) -> None:
-    """Try the browser app with a small study on films made here; Ctrl-C ends it.
+    """Try the browser app with a small study. Its films are made here; Ctrl-C ends it.
 
     Example: inpaintbench annotate demo --out first-look
     """
@@ -38,10 +35,8 @@ def demo(
         links = {name: found.people.invite(study_id, found.rater_id(name, role=role)) for name, role in people.items()}
 
     def ready(address: str) -> None:
-        console.out.print(
-            f"the study lies in {console.shown(folder)}; open one of these links, Ctrl-C ends the app", markup=False
-        )
+        console.say(f"the study lies in {console.shown(folder)}; open one of these links, Ctrl-C ends the app")
         for name, secret in links.items():
-            console.out.print(f"  {name + ':':<15}{address}/join/{secret}", markup=False)
+            console.say(f"  {name + ':':<15}{address}/join/{secret}")
 
     start(folder, database=None, port=port, ready=ready)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from inpaintbench.annotate.desk.state import Vote, votes
 from inpaintbench.annotate.study import Study, load
+from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 
 DEMO_WORKSPACE = "embedded"
 """What the demo's study calls the place of its films, which are in none."""
-InStudy = Annotated[Path, typer.Argument(help="Folder of a prepared study.")]
+InStudy = Annotated[Path, argument("Folder of a prepared study.")]
 Database = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Journal elsewhere: a file, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME.",
+        default="STUDY/journal.sqlite",
         envvar="INPAINTBENCH_DATABASE",
         metavar="URL",
-        help="Journal elsewhere: a file, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME.",
-        show_default="STUDY/journal.sqlite",
     ),
 ]
 

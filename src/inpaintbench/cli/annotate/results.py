@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
@@ -26,19 +24,18 @@ from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import DEMO_WORKSPACE, Database, InStudy, opened
 from inpaintbench.cli.answers import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement
 from inpaintbench.types import Clip, Score
 from inpaintbench.workspace import Workspace
 
-Names = Annotated[bool, typer.Option("--names", help="Call raters by their names, instead of rater-001 and so on.")]
+Names = Annotated[bool, option("Call raters by their names, instead of rater-001 and so on.", "--names")]
 
 
 def agreement(
     study: InStudy,
-    confusion: Annotated[
-        bool, typer.Option("--confusion", help="Also print how often two raters gave which answers to one task.")
-    ] = False,
+    confusion: Annotated[bool, option("Also print how often two raters gave which answers to one task.", "--confusion")] = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
@@ -138,7 +135,7 @@ def _print_ranking(label: str, one: Ranking) -> None:
         *([one.reason] if one.reason else []),
         *one.notes,
     ]
-    console.out.print("; ".join(told), markup=False)
+    console.say("; ".join(told))
 
 
 def _span(low: int | None, high: int | None) -> str:
@@ -147,11 +144,11 @@ def _span(low: int | None, high: int | None) -> str:
 
 def report(
     study: InStudy,
-    out: Annotated[Path | None, typer.Option(help="Folder of the page.", show_default="STUDY/report")] = None,
+    out: Annotated[Path | None, option("Folder of the page.", default="STUDY/report")] = None,
     names: Names = False,
     database: Database = None,
 ) -> None:
-    """One page with everything that the answers say, and the judgements as a table.
+    """Write a page with everything that the answers say. The judgements lie beside it as a table.
 
     Example: inpaintbench annotate report STUDY --out report
     """
@@ -168,7 +165,7 @@ def report(
         folder, study=found.study, votes=votes, events=events, overview=overview,
         rankings=plain(rankings_of(found.study, votes)), dimensions=dimensions_of(found.study, votes), names=called,
     )  # fmt: skip
-    console.out.print(console.shown(page), markup=False)
+    console.say(console.shown(page))
 
 
 def _called(raters: Sequence[object]) -> dict[str, str]:
@@ -179,16 +176,13 @@ def resolve(
     study: InStudy,
     into: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Workspace (labels) or run (comparisons) to write to. May be given again for runs.",
-            show_default="the study's own",
-        ),
+        option("Workspace (labels) or run (comparisons) to write to. May be given again for runs.", default="the study's own"),
     ] = None,
-    least_agreement: Annotated[float, typer.Option(min=0, max=1, help="Share of a clip's votes that a label needs.")] = 0.5,
-    override: Annotated[bool, typer.Option("--override", help="Count for clips that another study answered too.")] = False,
+    least_agreement: Annotated[float, option("Share of a clip's votes that a label needs.", min=0, max=1)] = 0.5,
+    override: Annotated[bool, option("Count for clips that another study answered too.", "--override")] = False,
     database: Database = None,
 ) -> None:
-    """Turn answers into attributes, answers and scores that the other rooms read.
+    """Turn answers into labels and scores. The other rooms read these attributes, answers and scores.
 
     Example: inpaintbench annotate resolve STUDY --into WORKSPACE
     """
@@ -254,12 +248,12 @@ def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Wor
             write_preferences(run, scores, study, override=override)
     known = sum(row.value is not None for row in scores)
     where = ", ".join(console.shown(run.path) for run in runs)
-    console.out.print(f"{known} scores of {METRIC} ({len(scores) - known} without votes) written to {where}", markup=False)
+    console.say(f"{known} scores of {METRIC} ({len(scores) - known} without votes) written to {where}")
 
 
 def export(
     study: InStudy,
-    out: Annotated[Path, typer.Option(help="A .parquet, .csv or .jsonl file.")],
+    out: Annotated[Path, option("A .parquet, .csv or .jsonl file.")],
     names: Names = False,
     database: Database = None,
 ) -> None:
@@ -270,15 +264,13 @@ def export(
     with opened(study, database) as found:
         called = _called(found.people.raters(found.study.study_id)) if names else None
         count = export_judgements(found.study, found.votes(), out, names=called)
-    console.out.print(f"{count} judgements in {console.shown(out)}", markup=False)
+    console.say(f"{count} judgements in {console.shown(out)}")
 
 
 def import_file(
-    study: InStudy,
-    file: Annotated[Path, typer.Argument(help="A .parquet, .csv or .jsonl file of judgements.")],
-    database: Database = None,
+    study: InStudy, file: Annotated[Path, argument("A .parquet, .csv or .jsonl file of judgements.")], database: Database = None
 ) -> None:
-    """Bring in judgements from another journal, or made elsewhere; twice is the same as once.
+    """Bring in judgements from elsewhere. Another journal will do; twice is the same as once.
 
     Example: inpaintbench annotate import STUDY judgements.csv
     """
@@ -286,4 +278,4 @@ def import_file(
         done = import_judgements(file, found.study, found.journal, at=time.time())
     if not (done.stored or done.known):
         raise InputError(f"{str(file)!r} holds no judgements")
-    console.out.print(f"{done.stored} judgements stored, {done.known} were here already", markup=False)
+    console.say(f"{done.stored} judgements stored, {done.known} were here already")

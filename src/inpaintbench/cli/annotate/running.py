@@ -9,30 +9,27 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench.annotate.study import load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened, place_of
 from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
 
-Names = Annotated[list[str], typer.Argument(help="What raters are called; any words.")]
-Name = Annotated[str, typer.Argument(help="What the rater is called.")]
+Names = Annotated[list[str], argument("What raters are called; any words.")]
+Name = Annotated[str, argument("What the rater is called.")]
 _ORIGIN = "http://127.0.0.1:7860"
 
 
 def serve(
     study: InStudy,
     database: Database = None,
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 = all networks.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 = a free one.")] = 7860,
-    origin: Annotated[
-        str | None, typer.Option(help="How browsers reach it through a proxy in front, such as https://NAME.")
-    ] = None,
-    certificate: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
-    key: Annotated[Path | None, typer.Option(help="TLS private key (PEM).")] = None,
+    host: Annotated[str, option("Address to listen at; 0.0.0.0 = all networks.")] = "127.0.0.1",
+    port: Annotated[int, option("0 = a free one.", min=0, max=65535)] = 7860,
+    origin: Annotated[str | None, option("How browsers reach it through a proxy in front, such as https://NAME.")] = None,
+    certificate: Annotated[Path | None, option("TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, option("TLS private key (PEM).")] = None,
 ) -> None:
     """Open the browser app of a study; Ctrl-C ends it.
 
@@ -57,18 +54,18 @@ def start(
 
 
 def _ready(address: str) -> None:
-    console.out.print(f"raters: {address} with the links of `inpaintbench annotate invite`; Ctrl-C ends the app", markup=False)
+    console.say(f"raters: {address} with the links of `inpaintbench annotate invite`; Ctrl-C ends the app")
 
 
 def invite(
     study: InStudy,
     names: Names,
     database: Database = None,
-    admin: Annotated[bool, typer.Option("--admin", help="They see the admin page and do not answer.")] = False,
-    password: Annotated[bool, typer.Option("--password", help="Ask for a password to sign in with, instead of a link.")] = False,
-    origin: Annotated[str, typer.Option(help="Where raters reach the app.")] = _ORIGIN,
+    admin: Annotated[bool, option("They see the admin page and do not answer.", "--admin")] = False,
+    password: Annotated[bool, option("Ask for a password to sign in with, instead of a link.", "--password")] = False,
+    origin: Annotated[str, option("Where raters reach the app.")] = _ORIGIN,
 ) -> None:
-    """Add raters, and print a secret link for each; a new link for a known name makes the old one useless.
+    """Add raters, and print a secret link for each. A new link for a known name makes the old one useless.
 
     Example: inpaintbench annotate invite STUDY Ada Grace
     """
@@ -79,10 +76,10 @@ def invite(
             rater_id = found.rater_id(name, role="admin" if admin else "rater")
             if password:
                 found.people.set_password(found.study.study_id, rater_id, _asked_password())
-                console.out.print(f"{name}: signs in at {origin}/login", markup=False)
+                console.say(f"{name}: signs in at {origin}/login")
             else:
                 secret = found.people.invite(found.study.study_id, rater_id)
-                console.out.print(f"{name}: {origin}/join/{secret}", markup=False)
+                console.say(f"{name}: {origin}/join/{secret}")
 
 
 def _asked_password() -> str:
@@ -112,17 +109,17 @@ def raters(study: InStudy, database: Database = None) -> None:
 
 
 def revoke(study: InStudy, name: Name, database: Database = None) -> None:
-    """End a rater's link, password and open sessions; their answers stay.
+    """End a rater's link, password and open sessions. Answers stay.
 
     Example: inpaintbench annotate revoke STUDY Ada
     """
     with opened(study, database) as found:
         found.people.revoke(found.study.study_id, found.rater(name).rater_id)
-    console.out.print(f"{name} can no longer sign in", markup=False)
+    console.say(f"{name} can no longer sign in")
 
 
 def resume(study: InStudy, name: Name, database: Database = None) -> None:
-    """Let a rater go on who was paused after missing too many known answers.
+    """Let a paused rater go on. Raters are paused who miss too many known answers.
 
     Example: inpaintbench annotate resume STUDY Ada
     """
@@ -130,7 +127,7 @@ def resume(study: InStudy, name: Name, database: Database = None) -> None:
 
     with opened(study, database) as found:
         Desk(found.study, found.journal).resume(found.rater(name).rater_id)
-    console.out.print(f"{name} can go on", markup=False)
+    console.say(f"{name} can go on")
 
 
 def _overview(found: Opened) -> Mapping[str, Any]:
@@ -171,15 +168,15 @@ def status(study: InStudy, database: Database = None, as_json: AsJson = False) -
     ]  # fmt: skip
     console.print_table("raters", columns, rows)
     for one in [*overview["taken_out"], *overview["reported_broken"]]:
-        console.out.print(f"does not play: {one['question']} of {one['caption'] or one['subject_id']}", markup=False)
-    console.out.print(overview["why"], markup=False)
+        console.say(f"does not play: {one['question']} of {one['caption'] or one['subject_id']}")
+    console.say(overview["why"])
 
 
 def backup(
     study: InStudy,
-    out: Annotated[Path, typer.Option(help="The SQLite file to write.")],
+    out: Annotated[Path, option("The SQLite file to write.")],
     database: Database = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over an older backup.")] = False,
+    replace: Annotated[bool, option("Write over an older backup.", "--replace")] = False,
 ) -> None:
     """Copy the journal to one checked file while the app runs.
 
@@ -189,14 +186,10 @@ def backup(
 
     with opened(study, database) as found:
         copy(found.journal, out, replace=replace)
-    console.out.print(f"{console.shown(out)}: {out.stat().st_size / 1e6:.1f} MB", markup=False)
+    console.say(f"{console.shown(out)}: {out.stat().st_size / 1e6:.1f} MB")
 
 
-def restore(
-    file: Annotated[Path, typer.Argument(help="A backup.")],
-    study: InStudy,
-    database: Database = None,
-) -> None:
+def restore(file: Annotated[Path, argument("A backup.")], study: InStudy, database: Database = None) -> None:
     """Bring a backup into an empty journal.
 
     Example: inpaintbench annotate restore journal-backup.sqlite STUDY
@@ -208,4 +201,4 @@ def restore(
 
     bring_back(file, url, study_id=load(study).study_id)
     note(study, url)
-    console.out.print(f"{console.shown(file)} is back in the journal {name_of(url)}", markup=False)
+    console.say(f"{console.shown(file)} is back in the journal {name_of(url)}")

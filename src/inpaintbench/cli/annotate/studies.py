@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from inpaintbench.annotate import shipped
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
@@ -14,16 +12,17 @@ from inpaintbench.annotate.statistics.planning import Plan, difference_of
 from inpaintbench.annotate.statistics.planning import plan as plan_votes
 from inpaintbench.annotate.statistics.planning_labels import LabelPlan, plan_labels, plan_selection
 from inpaintbench.annotate.study import read_study_file
-from inpaintbench.cli import completing, console
+from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, answers_stored
 from inpaintbench.cli.answers import AsJson, print_json
-from inpaintbench.cli.console import WORKERS, Running, Workers
+from inpaintbench.cli.console import Processes, Running
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError
 
 
 def list_shipped() -> None:
-    """List the studies that come with the program, and the questions there are.
+    """List the studies and questions that come with the program.
 
     Example: inpaintbench annotate studies
     """
@@ -37,32 +36,29 @@ def list_shipped() -> None:
 
 
 def new(
-    name: Annotated[
-        str,
-        typer.Argument(autocompletion=completing.names(shipped.names()), help="A shipped study (`annotate studies` lists them)."),
-    ],
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("study.toml"),
+    name: Annotated[str, argument("A shipped study (`annotate studies` lists them).", among=shipped.names())],
+    out: Annotated[Path, option("The file to write.")] = Path("study.toml"),
 ) -> None:
     """Write a shipped study as a file to complete and change.
 
     Example: inpaintbench annotate new devil_labels --out study.toml
     """
     path = console.shown(shipped.write(name, out))
-    console.out.print(f"{path}: set its paths, then `inpaintbench annotate prepare {path} --out STUDY`", markup=False)
+    console.say(f"{path}: set its paths, then `inpaintbench annotate prepare {path} --out STUDY`")
 
 
 def prepare(
-    file: Annotated[Path, typer.Argument(help="The study file.")],
-    out: Annotated[Path, typer.Option(help="Folder of the study.")],
+    file: Annotated[Path, argument("The study file.")],
+    out: Annotated[Path, option("Folder of the study.")],
     database: Database = None,
-    workers: Workers = WORKERS,
+    running: Processes = Running(),
 ) -> None:
-    """Make the tasks of a study and the videos that browsers play; run it again to go on after an interruption.
+    """Make the tasks of a study and the videos that browsers play. Run it again to go on after an interruption.
 
     Example: inpaintbench annotate prepare study.toml --out STUDY
     """
     asked = read_study_file(file)
-    study = prepare_study(asked, out, executor_of=Running(workers).on, answers_of=answers_stored(out, database), log=_told)
+    study = prepare_study(asked, out, executor_of=running.on, answers_of=answers_stored(out, database), log=_told)
     console.out.print(
         f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
         f"next: `inpaintbench annotate invite {console.shown(out)} NAME` and `inpaintbench annotate serve {console.shown(out)}`"
@@ -70,31 +66,29 @@ def prepare(
 
 
 def _told(sentence: str) -> None:
-    console.out.print(sentence, markup=False)
+    console.say(sentence)
 
 
 def plan(
     kind: Annotated[
-        Literal["pairwise", "labels", "best_of"],
-        typer.Option(help="What is asked: pairs, labels, or the best of several."),
+        Literal["pairwise", "labels", "best_of"], option("What is asked: pairs, labels, or the best of several.")
     ] = "pairwise",
-    methods: Annotated[int, typer.Option(min=2, help="Pairwise: to be compared.")] = 5,
+    methods: Annotated[int, option("Pairwise: to be compared.", min=2)] = 5,
     difference: Annotated[
-        float,
-        typer.Option(min=0.01, max=0.45, help="Pairwise: smallest that matters; 0.1 = 60 % of the votes for the better one."),
+        float, option("Pairwise: smallest that matters; 0.1 = 60 % of the votes for the better one.", min=0.01, max=0.45)
     ] = 0.1,
-    ties: Annotated[float, typer.Option(min=0, max=0.9, help="Pairwise: expected share of `hard to distinguish`.")] = 0.15,
-    raters: Annotated[int, typer.Option(min=2, help="Pairwise: people who take part.")] = 30,
-    sources: Annotated[int, typer.Option(min=3, help="Pairwise: films or pictures that are compared.")] = 20,
-    power: Annotated[float, typer.Option(min=0.5, max=0.99, help="Pairwise: chance that all differences are found.")] = 0.9,
-    items: Annotated[int, typer.Option(min=2, help="Labels: to be labelled.")] = 100,
-    options: Annotated[int, typer.Option(min=2, help="Labels: steps of the scale.")] = 7,
-    spread: Annotated[float, typer.Option(min=0.05, max=10, help="Labels: spread of the raters around an item, in steps.")] = 0.5,
+    ties: Annotated[float, option("Pairwise: expected share of `hard to distinguish`.", min=0, max=0.9)] = 0.15,
+    raters: Annotated[int, option("Pairwise: people who take part.", min=2)] = 30,
+    sources: Annotated[int, option("Pairwise: films or pictures that are compared.", min=3)] = 20,
+    power: Annotated[float, option("Pairwise: chance that all differences are found.", min=0.5, max=0.99)] = 0.9,
+    items: Annotated[int, option("Labels: to be labelled.", min=2)] = 100,
+    options: Annotated[int, option("Labels: steps of the scale.", min=2)] = 7,
+    spread: Annotated[float, option("Labels: spread of the raters around an item, in steps.", min=0.05, max=10)] = 0.5,
     half_width: Annotated[
-        float, typer.Option(min=0.001, max=0.49, help="Labels, best_of: of the interval that is wanted, as a share.")
+        float, option("Labels, best_of: of the interval that is wanted, as a share.", min=0.001, max=0.49)
     ] = 0.05,
-    seconds: Annotated[float, typer.Option(min=0.5, help="For one answer.")] = 8.0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 0,
+    seconds: Annotated[float, option("For one answer.", min=0.5)] = 8.0,
+    seed: Annotated[int, option("Of the simulation.", min=0)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Say how many votes a study needs, before it starts.
@@ -153,4 +147,4 @@ def _print_pairs(found: Plan, *, title: str) -> None:
     ]  # fmt: skip
     console.print_table(title, ["what", "needed"], rows)
     for note in found.notes:
-        console.out.print(note, markup=False)
+        console.say(note)

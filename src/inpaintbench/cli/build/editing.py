@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import Behaviour, Demo, Out, make_recipe, one_of, run_build
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers
+from inpaintbench.cli.build.running import Demo, Out, make_recipe, one_of, run_build
+from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
+from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation.sources.edit_clips import EditClips
 from inpaintbench.recipes.editing import EditingRecipe, warnings
+from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.stages import SourceSpec
 
 DEMO_SIDE = 192
@@ -21,26 +22,19 @@ DEMO_SIDE = 192
 
 def build_editing(
     out: Out,
-    clips: Annotated[Path | None, typer.Option(help="Folder of clips (frames or videos), as DAVIS, TGVE, EditBoard.")] = None,
+    clips: Annotated[Path | None, option("Folder of clips (frames or videos), as DAVIS, TGVE, EditBoard.", panel=FOOTAGE)] = None,
     prompts: Annotated[
-        Path | None, typer.Option(help="CSV or JSON lines: clip, task, target_prompt, perhaps source_prompt and object.")
+        Path | None, option("CSV or JSON lines: clip, task, target_prompt, perhaps source_prompt and object.", panel=FOOTAGE)
     ] = None,
     demo: Demo = False,
-    masks: Annotated[Path | None, typer.Option(help="Folder of the clips' masks.", show_default="beside the clips")] = None,
-    behaviour: Behaviour = "corrected",
-    side: Annotated[int | None, typer.Option(min=16, help="Of the square frames.", show_default="512")] = None,
-    frames: Annotated[int | None, typer.Option(min=2, help="At most so many of a clip.", show_default="all")] = None,
-    fps: Annotated[float, typer.Option(help="Frames a second of folders of frames.")] = 24.0,
-    fewest_prompts: Annotated[int, typer.Option(min=1, help="Target prompts that a clip needs in each of its tasks.")] = 2,
-    captioner: Annotated[
-        str | None, typer.Option(help="Attribute whose text says what a clip shows where the prompts do not.")
-    ] = None,
-    licence: Annotated[str | None, typer.Option(help="Of the clips, for the rows.", show_default="not stated")] = None,
-    workers: Workers = WORKERS,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
+    masks: Annotated[Path | None, option("Folder of the clips' masks.", default="beside the clips", panel=FOOTAGE)] = None,
+    fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
+    fewest_prompts: Annotated[int, option("Target prompts that a clip needs in each of its tasks.", min=1, panel=FOOTAGE)] = 2,
+    licence: Annotated[str | None, option("Of the clips, for the rows.", default="not stated", panel=FOOTAGE)] = None,
+    given: Annotated[Given, of_recipe(EditingRecipe)] = NONE_GIVEN,
+    running: Locally = Running(),
 ) -> None:
-    """Clips with prompts that ask for edits in four tasks, and masks of what these are about.
+    """Clips with prompts that ask for edits in four tasks. Masks say what these are about.
 
     Example: inpaintbench build editing --clips CLIPS --prompts prompts.csv --out WORKSPACE
     """
@@ -49,9 +43,8 @@ def build_editing(
         raise UsageError("--clips says where clips lie; say what is asked of them, too: --prompts FILE")
     if demo and (prompts or masks):
         raise UsageError("the demo has prompts and masks of its own; for yours give --clips FOLDER")
-    chosen = {"side": side, "frames": frames, "behaviour": behaviour, "captioner": captioner}
     small = {"name": "Video editing demo", "side": DEMO_SIDE} if demo else {}
-    recipe = make_recipe(EditingRecipe, small | {name: value for name, value in chosen.items() if value is not None})
+    recipe = make_recipe(EditingRecipe, {**small, **given})
     source = SourceSpec("embedded_edits", {"side": min(max(recipe.side, 128), 256)})
     if clips is not None:
         constants: dict[str, Any] = {
@@ -60,6 +53,6 @@ def build_editing(
         }  # fmt: skip
         source = SourceSpec("edit_clips", constants)
         EditClips(**constants).checked()  # before there is a folder
-    run_build(recipe, [source], out, Running(workers, max_failures, retry_rejected))
+    run_build(recipe, [source], out, running)
     for warning in warnings(frozen.load(out / "exports" / recipe.kind).items):
         console.warn(f"warning: {warning}")

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from inpaintbench.cli.build.running import Demo, Out, Seed, make_recipe, one_of, run_build
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Running, Workers, constant
+from inpaintbench.cli.build.running import Demo, Out, make_recipe, one_of, run_build
+from inpaintbench.cli.console import Locally, Running, constant
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
+from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.masks.block_json import read_blocks
 from inpaintbench.recipes.humans import HumansRecipe
+from inpaintbench.recipes.options import FOOTAGE, MASKS
 from inpaintbench.recipes.stages import SourceSpec
 
 DEMO_PEOPLE = 24
@@ -22,27 +23,26 @@ def build_humans(
     out: Out,
     people: Annotated[
         list[str] | None,
-        typer.Option(metavar="[SET:]FORMAT=ANNOTATIONS:IMAGES", help="Annotated photographs: mpii=mpii.mat:images. Repeatable."),
+        option(
+            "Annotated photographs: mpii=mpii.mat:images. Repeatable.",
+            metavar="[SET:]FORMAT=ANNOTATIONS:IMAGES", panel=FOOTAGE,
+        ),
     ] = None,
     demo: Demo = False,
     originals: Annotated[
-        Path | None, typer.Option(help="Folder of photographs for --blocks, instead of annotated people.")
-    ] = None,
-    blocks: Annotated[
-        Path | None, typer.Option(help="Mask file of the challenge: photograph -> [row, column, size] triples.")
+        Path | None, option("Folder of photographs for --blocks, instead of annotated people.", panel=FOOTAGE)
     ] = None,
     crop: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Of the crops: grow=0.5, shortest_side=224, framing=person ... Repeatable."),
+        option("Of the crops: grow=0.5, shortest_side=224, framing=person ... Repeatable.", metavar="NAME=VALUE", panel=FOOTAGE),
     ] = None,
-    margin: Annotated[int, typer.Option(min=0, help="Pixels between blocks and the edges of a photograph.")] = 100,
-    most_blocks: Annotated[int, typer.Option(min=1, help="Most blocks in a photograph.")] = 10,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many people of each set.")] = None,
-    seed: Seed = 0,
-    workers: Workers = WORKERS,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
-) -> None:
+    limit: Annotated[int | None, option("At most so many people of each set.", min=1, panel=FOOTAGE)] = None,
+    blocks: Annotated[
+        Path | None, option("Mask file of the challenge: photograph -> [row, column, size] triples.", panel=MASKS)
+    ] = None,
+    given: Annotated[Given, of_recipe(HumansRecipe)] = NONE_GIVEN,
+    running: Locally = Running(),
+) -> None:  # fmt: skip
     """People with blocks missing around their joints.
 
     Example: inpaintbench build humans --people mpii=mpii.mat:images --out WORKSPACE --limit 500
@@ -57,9 +57,9 @@ def build_humans(
         sources = [SourceSpec("drawn_people", {"count": DEMO_PEOPLE})]
     if originals:
         sources = [SourceSpec("folder", {"folder": str(originals), "media": "image"})]
-    chosen = {"margin": margin, "most_blocks": most_blocks, "seed": seed, "given_blocks": bool(blocks)}
-    recipe = make_recipe(HumansRecipe, chosen | ({"name": "People demo"} if demo else {}))
-    run_build(recipe, sources, out, Running(workers, max_failures, retry_rejected), blocks=blocks)
+    name = {"name": "People demo"} if demo else {}
+    recipe = make_recipe(HumansRecipe, {**name, "given_blocks": bool(blocks), **given})
+    run_build(recipe, sources, out, running, blocks=blocks)
 
 
 def _people(text: str, crop: Mapping[str, Any], limit: int | None) -> SourceSpec:

@@ -12,39 +12,25 @@ from pydantic import BaseModel, ValidationError
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import completing, console
+from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
 from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
 from inpaintbench.curation.footage import display_name
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.export.freeze import check_target
 from inpaintbench.export.layout import by_split, splits
+from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.settings import build, check
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Dataset, Selection
 from inpaintbench.workspace import Workspace
 
-BEHAVIOURS = ("corrected", "as-published")
-Behaviour = Annotated[
-    str,
-    typer.Option(
-        autocompletion=completing.names(BEHAVIOURS), help="corrected, or as-published (repeats the released code's choices)."
-    ),
-]
-Seed = Annotated[int, typer.Option(help="Of every random choice of the corrected behaviour.")]
-Out = Annotated[Path, typer.Option(help="Workspace to make or go on with.")]
-Demo = Annotated[bool, typer.Option("--demo", help="Small, from material that comes with the program; needs no network.")]
+Out = console.OutWorkspace
+Demo = Annotated[bool, option("Small, from material that comes with the program; needs no network.", "--demo", panel=FOOTAGE)]
 
 Recipe = TypeVar("Recipe", bound=BaseModel)
-
-
-def parse_size(size: str) -> tuple[int, int]:
-    """``832x480`` -> (832, 480)."""
-    if not re.fullmatch(r"[0-9]{2,4}x[0-9]{2,4}", size) or min(map(int, size.split("x"))) < 16:
-        raise UsageError(f"size {size!r} is not WxH with sides of 16 to 9999, such as 832x480")
-    width, height = map(int, size.split("x"))
-    return width, height
 
 
 def make_recipe(kind: type[Recipe], chosen: Mapping[str, Any]) -> Recipe:
@@ -69,10 +55,10 @@ def one_of(sources: object, demo: bool, option: str) -> None:
 
 def given_alone(context: typer.Context, *names: str) -> None:
     """Raise ``UsageError`` when the command line names another option of this command than ``names``."""
-    for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if source is not None and source.name == "COMMANDLINE" and option.name not in names:
-            raise UsageError(f"{option.opts[0]} does nothing beside --demo, which has footage and settings of its own")
+    for asked in context.command.params:
+        source = context.get_parameter_source(asked.name or "")
+        if source is not None and source.name == "COMMANDLINE" and asked.name not in names:
+            raise UsageError(f"{asked.opts[0]} does nothing beside --demo, which has footage and settings of its own")
 
 
 def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
@@ -102,9 +88,9 @@ def _published(folder: Path) -> Dataset | None:
 def told(folder: Path, dataset: Dataset) -> None:
     """Say where the dataset is, and how it is loaded and checked."""
     split = next(iter(by_split(dataset.slices[0].item_ids, splits(dataset.items))))
-    console.out.print(f"Dataset: {folder}", markup=False)
-    console.out.print(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")', markup=False)
-    console.out.print(f"Check it: inpaintbench export verify {folder}", markup=False)
+    console.say(f"Dataset: {folder}")
+    console.say(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")')
+    console.say(f"Check it: inpaintbench export verify {folder}")
 
 
 def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
@@ -117,18 +103,18 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
         unsure = sum(row.value != "none" for row in doubts)
         where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
         text = f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}"
-        console.out.print(text, markup=False)
+        console.say(text)
     guessed = sum(row["attributes"].get("mask.polarity_guessed") == "yes" for row in dataset.items)
     if guessed:
         text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
         console.warn(f"{text}; state it with --saved polarity=white_is_hole")
     for words in _dropped(workspace.table("selection", Selection)):
-        console.out.print(words, markup=False)
+        console.say(words)
     refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
     for row in refused[:10]:
-        console.out.print(f"refused by {row.step}: {display_name(row.name)}: {row.reason}", markup=False)
+        console.say(f"refused by {row.step}: {display_name(row.name)}: {row.reason}")
     if len(refused) > 10:
-        console.out.print(f"and {len(refused) - 10} more: inpaintbench curation rejected {workspace.path}", markup=False)
+        console.say(f"and {len(refused) - 10} more: inpaintbench curation rejected {workspace.path}")
 
 
 def _dropped(selections: Sequence[Selection]) -> list[str]:

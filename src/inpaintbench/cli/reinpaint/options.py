@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.method_options import leaf_and_constants
+from inpaintbench.cli.method_options import label_of, leaf_and_constants
+from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.run_folder import predicted
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.predict import MethodSpec
-from inpaintbench.eval.reinpainting.fills import FILLS
+from inpaintbench.eval.reinpainting.fills import FILLS, NOISE_SIGMA
 from inpaintbench.eval.reinpainting.grid import Ratio, missing_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, seconds_of, usual_masks
@@ -29,91 +28,94 @@ PROTOCOL = "reinpaint/corrected"
 OF_DATASET = "published"
 """In the place of a ratio: the second masks of the dataset."""
 
-InDataset = Annotated[Path, typer.Argument(help="A frozen dataset with second masks: `build reinpaint` makes one.")]
-Run = Annotated[Path, typer.Option(help="Folder with the predictions.")]
-Second = Annotated[
-    str,
-    typer.Option(
-        metavar="METHOD[,NAME=VALUE]",
-        autocompletion=completing.names(METHODS),
-        help=f"F2, with constants: one of {', '.join(METHODS)}.",
-    ),
-]
-Methods = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--method",
-        autocompletion=completing.labels,
-        help="First methods by their labels; may be given again.",
-        show_default="all",
-    ),
-]
-Fills = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fill",
-        autocompletion=completing.names(FILLS),
-        help=f"Score a synthetic fill too: {', '.join(FILLS)}. May be given again.",
-    ),
-]
+InDataset = Annotated[Path, argument("A frozen dataset with second masks: `build reinpaint` makes one.")]
+Run = Annotated[Path, option("Folder with the predictions.")]
+Second = Annotated[str, option(f"F2, with constants: one of {', '.join(METHODS)}.", among=METHODS, metavar="METHOD[,NAME=VALUE]")]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric",
-        autocompletion=completing.names(("psnr", "ssim", "lpips")),
-        help="Sub-metric: psnr, ssim or lpips. May be given again.",
-        show_default="all",
-    ),
+    option("Sub-metric: psnr, ssim or lpips. May be given again.", "--metric", default="all", among=("psnr", "ssim", "lpips")),
 ]
 ProtocolName = Annotated[
     str,
-    typer.Option(
-        autocompletion=completing.names(("reinpaint/corrected", "reinpaint/as-published")),
-        help="reinpaint/corrected composites second results, reinpaint/as-published does not.",
+    option(
+        "reinpaint/corrected composites second results, reinpaint/as-published does not.",
+        among=("reinpaint/corrected", "reinpaint/as-published"),
     ),
 ]
-Masks = Annotated[int, typer.Option(min=1, help="Second masks of an item (K).")]
+Masks = Annotated[int, option("Second masks of an item (K).", min=1)]
 PublishedMasks = Annotated[
     int | None,
-    typer.Option(
-        "--masks", min=1, help="Second masks of an item (K).", show_default="10, or as many as the dataset publishes for each"
-    ),
+    option("Second masks of an item (K).", "--masks", default="10, or as many as the dataset publishes for each", min=1),
 ]
 RatioText = Annotated[
-    str, typer.Option(help="Second ratio: a number, two (0.2-0.6, uniform between), or published: the dataset's own masks.")
+    str, option("Second ratio: a number, two (0.2-0.6, uniform between), or published: the dataset's own masks.")
 ]
-PatchPixels = Annotated[int, typer.Option(min=1, help="Side of a patch in pixels, where masks are drawn.")]
-Count = Annotated[str, typer.Option(help="Of drawn patches: bernoulli, or exact.")]
-Tube = Annotated[int, typer.Option(min=0, help="Frames that a patch lasts in clips; 0 = all.")]
-MaskSeed = Annotated[int, typer.Option(help="Of drawn masks and synthetic fills.")]
-Sigma = Annotated[float, typer.Option(min=0, help="Of the fill `noise`, in intensities of 0..1.")]
-Clip = Annotated[bool, typer.Option("--clip/--wrap", help="What the fill `noise` does beyond black and white.")]
-RandomWeights = Annotated[
-    int | None, typer.Option(metavar="SEED", help="Made-up parameters for networks, to try things out; no report takes these.")
-]
-TimeLimit = Annotated[float, typer.Option(min=1, help="Seconds for one item of one method, K second results.")]
+TimeLimit = Annotated[float, option("Seconds for one item of one method, K second results.", min=1)]
 
 
-def firsts_of(workspace: Workspace, labels: Sequence[str] | None, *, needed: bool = True) -> list[First]:
-    """The methods with predictions in a run folder, all or some.
+@dataclass(frozen=True)
+class Firsts:
+    """The methods whose results are inpainted again, by their labels, and synthetic fills beside them."""
 
-    Raises:
-        InputError: a label without predictions, or none at all though they are ``needed``.
-    """
-    try:
-        there = predicted(workspace)
-    except InputError:
-        if needed or labels:
-            raise
-        return []
-    if unknown := [label for label in labels or () if label not in there]:
-        raise InputError(f"no predictions of {unknown[0]!r} in {str(workspace.path)!r}, only of {', '.join(there)}")
-    found = []
-    for label in dict.fromkeys(labels or there):
-        step = f"predict.{label}"
-        failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
-        found.append(First.of_method(label, workspace.table("predictions", Prediction, step=step), failures))
-    return found
+    method: Annotated[
+        list[str] | None,
+        option(
+            "First methods by their labels; may be given again.", default="all", parser=label_of, metavar="LABEL",
+            autocompletion=completing.labels,
+        ),
+    ] = None  # fmt: skip
+    fill: Annotated[
+        list[str] | None, option(f"Score a synthetic fill too: {', '.join(FILLS)}. May be given again.", among=FILLS)
+    ] = None
+
+    def of(
+        self, workspace: Workspace, *, seed: int, sigma: float = NOISE_SIGMA, clip: bool = True, needed: bool = True
+    ) -> list[First]:
+        """Those of a run folder, all or some, and the fills.
+
+        Raises:
+            InputError: a label without predictions, or nothing at all though it is ``needed``.
+        """
+        fills = [First.of_fill(name, seed=seed, sigma=sigma, clip=clip) for name in dict.fromkeys(self.fill or ())]
+        try:
+            there = predicted(workspace)
+        except InputError:
+            if (needed and not fills) or self.method:
+                raise
+            return fills
+        if unknown := [label for label in self.method or () if label not in there]:
+            raise InputError(f"no predictions of {unknown[0]!r} in {str(workspace.path)!r}, only of {', '.join(there)}")
+        return [*(_first(workspace, label) for label in dict.fromkeys(self.method or there)), *fills]
+
+
+def _first(workspace: Workspace, label: str) -> First:
+    step = f"predict.{label}"
+    failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
+    return First.of_method(label, workspace.table("predictions", Prediction, step=step), failures)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How second masks are drawn, where they are not those of the dataset."""
+
+    patch: Annotated[int, option("Side of a patch in pixels, where masks are drawn.", min=1)] = 32
+    count: Annotated[str, option("Of drawn patches: bernoulli, or exact.")] = "bernoulli"
+    tube_frames: Annotated[int, option("Frames that a patch lasts in clips; 0 = all.", min=0)] = 0
+    seed: Annotated[int, option("Of drawn masks and synthetic fills.")] = 0
+
+    @property
+    def patches(self) -> Patches:
+        """Of the usual ratio."""
+        return Patches(size_pixels=self.patch, count=self.count, tube_frames=self.tube_frames, seed=self.seed)  # type: ignore[arg-type]
+
+    def of(self, ratio: Ratio) -> Patches | None:
+        """Of a ratio; None for those of the dataset."""
+        patches = self.patches  # what cannot be drawn is told in any case
+        return None if ratio is None else replace(patches, ratio=ratio)
+
+
+WhichFirsts = Annotated[Firsts, bundle(Firsts)]
+Drawn = Annotated[Drawing, bundle(Drawing)]
 
 
 def second_spec(text: str) -> MethodSpec:
@@ -136,16 +138,10 @@ def parse_ratio(text: str) -> Ratio:
     return Patches(ratio=ratio).ratio
 
 
-def drawn(ratio: Ratio, *, patch: int, count: str, tube_frames: int, seed: int) -> Patches | None:
-    """How second masks are drawn; None for those of the dataset."""
-    made = Patches(size_pixels=patch, count=count, tube_frames=tube_frames, seed=seed)  # type: ignore[arg-type]
-    return None if ratio is None else replace(made, ratio=ratio)
-
-
 def tell_missing(found: Any) -> None:
     """Every reason for missing values, once."""
     for reason, times in missing_of(found).items():
-        console.out.print(f"not measured ({times} values): {reason}", markup=False)
+        console.say(f"not measured ({times} values): {reason}")
 
 
 def masks_of(masks: int | None, dataset: Dataset, patches: Patches | None) -> int:

@@ -6,31 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from inpaintbench.annotate.outcomes.judgement_files import read_rows
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.console import WORKERS, MaxFailures, RetryRejected, Workers
-from inpaintbench.cli.reinpaint.options import (
-    PROTOCOL,
-    Fills,
-    InDataset,
-    Masks,
-    MaskSeed,
-    Methods,
-    PatchPixels,
-    ProtocolName,
-    RandomWeights,
-    RatioText,
-    Run,
-    Second,
-    TimeLimit,
-    drawn,
-    firsts_of,
-    parse_ratio,
-    second_spec,
-)  # fmt: skip
+from inpaintbench.cli import console
+from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.evaluate_options import RandomWeights
+from inpaintbench.cli.options import bundle, option
+from inpaintbench.cli.reinpaint import options
+from inpaintbench.cli.reinpaint.options import PROTOCOL, parse_ratio, second_spec
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UnknownNameError
@@ -40,7 +23,6 @@ from inpaintbench.eval.reinpainting import paper as printed
 from inpaintbench.eval.reinpainting import stability as experiments
 from inpaintbench.eval.reinpainting import writing
 from inpaintbench.eval.reinpainting.grid import bins_of
-from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.seeded import under_seeds
 from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.setting import Setting, setting_of
@@ -58,75 +40,59 @@ BESIDE = {"no-reference/koniq": " (KonIQ)", "no-reference/spaq": " (SPAQ)"}
 
 
 def stability(
-    dataset: InDataset,
-    run: Run,
+    dataset: options.InDataset,
+    run: options.Run,
     experiment: Annotated[
         list[str] | None,
-        typer.Option(
-            autocompletion=completing.names(experiments.EXPERIMENTS),
-            help=f"One of: {', '.join(experiments.EXPERIMENTS)}. May be given again.",
-            show_default="all",
+        option(
+            f"One of: {', '.join(experiments.EXPERIMENTS)}. May be given again.", default="all", among=experiments.EXPERIMENTS
         ),
     ] = None,
-    second: Second = "exemplar",
-    method: Methods = None,
-    fill: Fills = None,
+    second: options.Second = "exemplar",
+    firsts: options.WhichFirsts = options.Firsts(),
     metric: Annotated[
-        str | None,
-        typer.Option(
-            help="Sub-metric: psnr, ssim or lpips.",
-            show_default="psnr; of one picture under seeds lpips, if it can be",
-        ),
+        str | None, option("Sub-metric: psnr, ssim or lpips.", default="psnr; of one picture under seeds lpips, if it can be")
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "Seeds of one picture: of F2 in fill_seeds (Fig. 3f), of --first in objectives (Fig. 4).",
+            default=f"{experiments.FIGURE_SEEDS} in fill_seeds, none in objectives",
             min=2,
-            help="Seeds of one picture: of F2 in fill_seeds (Fig. 3f), of --first in objectives (Fig. 4).",
-            show_default=f"{experiments.FIGURE_SEEDS} in fill_seeds, none in objectives",
         ),
     ] = None,
-    first: Annotated[
-        str,
-        typer.Option(
-            metavar="METHOD[,NAME=VALUE]", autocompletion=completing.names(METHODS), help="F1 of objectives with --seeds."
-        ),
-    ] = "exemplar",
-    item: Annotated[str | None, typer.Option(help="The picture that is inpainted under seeds.", show_default="the first")] = None,
-    protocol: ProtocolName = PROTOCOL,
-    masks: Masks = 10,
-    ratio: RatioText = "0.4",
-    patch: PatchPixels = 32,
-    seed: MaskSeed = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for plots.", show_default="RUN/reinpaint-stability")] = None,
+    first: Annotated[str, option("F1 of objectives with --seeds.", among=METHODS, metavar="METHOD[,NAME=VALUE]")] = "exemplar",
+    item: Annotated[str | None, option("The picture that is inpainted under seeds.", default="the first")] = None,
+    protocol: options.ProtocolName = PROTOCOL,
+    masks: options.Masks = 10,
+    ratio: options.RatioText = "0.4",
+    drawing: Annotated[options.Drawing, bundle(options.Drawing, "patch", "seed")] = options.Drawing(),
+    out: Annotated[Path | None, option("Folder for plots.", default="RUN/reinpaint-stability")] = None,
     random_weights: RandomWeights = None,
-    time_limit: TimeLimit = SECONDS,
-    workers: Workers = WORKERS,
-    max_failures: MaxFailures = None,
-    retry_rejected: RetryRejected = False,
+    time_limit: options.TimeLimit = SECONDS,
+    running: Locally = Running(),
 ) -> None:
-    """How much D changes with seeds, masks, number of items and K (the paper's Figs. 3f, 4, 7), as tables and plots.
+    """Say how much D changes with seeds, masks, items and K. Tables and plots are those of the paper's Figs. 3f, 4, 7.
 
     Example: inpaintbench eval reinpaint stability DATASET --run RUN --experiment fill_seeds --seeds 100
     """
     chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
     names = _experiments(experiment)
     of_seeds = [name for name in names if name == experiments.FILL_SEEDS or (name == "objectives" and seeds)]
-    patches = drawn(parse_ratio(ratio), patch=patch, count="bernoulli", tube_frames=0, seed=seed)
+    patches = drawing.of(parse_ratio(ratio))
     submetric = metric or "psnr"
     base = setting_of(chosen, second=second_spec(second), masks=masks, patches=patches, submetrics=[submetric])
     of_picture = setting_of(
         chosen, second=second_spec(second), masks=seeds or experiments.FIGURE_SEEDS, submetrics=[metric] if metric else None,
-        patches=Patches(size_pixels=patch, seed=seed),
+        patches=drawing.patches,
     )  # fmt: skip
     alone = len(of_seeds) == len(names)  # nothing that was predicted is looked at
     workspace = Workspace(run) if alone else opened(run)
     bind(workspace, dataset)
-    fills = [First.of_fill(name, seed=seed) for name in dict.fromkeys(fill or ())]
-    firsts = [*firsts_of(workspace, method, needed=not (fills or alone)), *fills]
+    chosen_firsts = firsts.of(workspace, seed=drawing.seed, needed=not alone)
     folder = out or workspace.path / "reinpaint-stability"
     compute = Compute(random_weights=random_weights)
-    with console.running(workspace, workers=workers, max_failures=max_failures, retry_rejected=retry_rejected) as executor:
+    with running.on(workspace) as executor:
 
         def measure(some: Dataset, ones: Sequence[First], settings: Sequence[Setting]) -> experiments.Found:
             return inpaint_again_all(
@@ -136,7 +102,7 @@ def stability(
 
         for name in names:
             if name not in of_seeds:
-                _show(experiments.run(name, measure, loaded, firsts, base, submetric), folder)
+                _show(experiments.run(name, measure, loaded, chosen_firsts, base, submetric), folder)
                 continue
             try:
                 rows = under_seeds(
@@ -173,20 +139,19 @@ def _show(made: experiments.Experiment, folder: Path) -> None:
     path = experiments.write(folder, made)
     heads, lines = experiments.table(made)
     console.print_table(f"{made.title}: {made.submetric.upper()}", heads, lines)
-    console.out.print(f"{made.told} Plot: {path.resolve()}", markup=False)
+    console.say(f"{made.told} Plot: {path.resolve()}")
 
 
 def selection(
-    dataset: InDataset,
-    run: Run,
-    protocol: ProtocolName = PROTOCOL,
-    method: Methods = None,
+    dataset: options.InDataset,
+    run: options.Run,
+    protocol: options.ProtocolName = PROTOCOL,
+    firsts: Annotated[options.Firsts, bundle(options.Firsts, "method")] = options.Firsts(),
     people: Annotated[
-        Path | None,
-        typer.Option(help="Judgements of the question best_of, as `annotate` exports them: .csv, .jsonl or .parquet."),
+        Path | None, option("Judgements of the question best_of, as `annotate` exports them: .csv, .jsonl or .parquet.")
     ] = None,
 ) -> None:
-    """On which share of the items each method is the best, by every metric and by people (the paper's Table 5).
+    """Say on which share of the items each method is the best. It is so by every metric and by people (the paper's Table 5).
 
     MUSIQ and PAR stand beside D where `eval score` has measured them, under no-reference/koniq or no-reference/spaq.
 
@@ -194,7 +159,7 @@ def selection(
     """
     loaded, workspace = scorable(dataset), opened(run)
     chosen = PROTOCOLS.get(protocol)
-    rows, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=method)
+    rows, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=firsts.method)
     one_fingerprint(rows, chosen)
     methods = list(dict.fromkeys(row.method for row in rows))
     metrics = [name for name in chosen.metrics if any(row.metric == name and row.value is not None for row in rows)]
@@ -231,15 +196,13 @@ def _beside(
     return found
 
 
-def paper(
-    out: Annotated[Path, typer.Option(help="Folder for the tables.")] = PAPER_FOLDER,
-) -> None:
-    """The paper's published numbers, as tables by the same code that makes yours.
+def paper(out: Annotated[Path, option("Folder for the tables.")] = PAPER_FOLDER) -> None:
+    """Write the paper's published numbers as tables. The same code makes yours.
 
     Example: inpaintbench eval reinpaint paper --out reinpaint-paper-tables
     """
     page = writing.write_grid(out, printed.published(), notes=["Anomalies stand as printed."])
-    console.out.print(f"Tables: {page.resolve()}", markup=False)
+    console.say(f"Tables: {page.resolve()}")
 
 
 def _choices(path: Path) -> list[tuple[str, str]]:

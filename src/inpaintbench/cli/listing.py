@@ -1,0 +1,128 @@
+"""`eval list`: methods, metrics and protocols, all or what applies to a dataset."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.options import argument, option
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.reinpainting.setting import inpaints_again
+from inpaintbench.types import Dataset
+
+KINDS = ("methods", "metrics", "protocols")
+Row = dict[str, Any]
+
+
+def list_leaves(
+    kind: Annotated[str | None, argument(f"One of: {', '.join(KINDS)}.", default="all", among=KINDS, metavar="KIND")] = None,
+    word: Annotated[
+        str | None, argument("Only what has this in its name or sentence.", default="everything", metavar="WORD")
+    ] = None,
+    dataset: Annotated[
+        Path | None,
+        option("Only what applies to this frozen dataset.", "--for", metavar="DATASET", parser=completing.dataset),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """List methods, metrics and protocols. Name a kind, a word to look for, or a dataset to see less.
+
+    Example: inpaintbench eval list metrics flow
+    """
+    if kind is not None and kind not in KINDS:
+        if word is not None:
+            raise UnknownNameError(unknown_name("kind", kind, list(KINDS)))
+        kind, word = None, kind
+    applies = _Applies(frozen.load(dataset)) if dataset else None
+    listed = {name: LISTS[name](applies) for name in KINDS if kind in (None, name)}
+    found = {name: [row for row in rows if word is None or _mentions(row, word)] for name, rows in listed.items()}
+    if word is not None and not any(found.values()):
+        raise UnknownNameError(f"nothing has {word!r} in its name or sentence; the kinds are {', '.join(KINDS)}")
+    if as_json:
+        print_json(found)
+        return
+    for name, rows in found.items():
+        if rows:
+            console.print_table(name.capitalize(), ["name", "metrics" if name == "protocols" else "what"], map(_shown, rows))
+
+
+class _Applies:
+    """Which leaves have what they need in a dataset."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        rows = dataset.items
+        edits = {"prompts", "object_mask"} if any(map(frozen.is_edit, rows)) else set()
+        hole = {"hole"} if any(frozen.has_hole(row) and row["hole_is_given"] for row in rows) else set()
+        joints = {"joints"} if any(row["attributes"].get("joints") for row in rows) else set()
+        self._given = {"input"} | hole | edits
+        # Where nothing is missing the hole that metrics see is the whole frame, so there always is one.
+        self._scored = {"truth", "hole", "prediction", "composite"} | joints | edits
+        self._again = any(row.get("second_hole_file_names") for row in rows)
+
+    def method(self, name: str) -> bool:
+        return self._given.issuperset(METHODS.get(name).needs)
+
+    def metric(self, name: str) -> bool:
+        """Whether it can be measured; what needs no part of an item is measured by inpainting results again."""
+        needs = METRICS.get(name).needs
+        return self._scored.issuperset(needs) if needs else self._again
+
+    def protocol(self, protocol: Protocol) -> bool:
+        return self._again if inpaints_again(protocol) else all(map(self.metric, protocol.metrics))
+
+
+def _methods(applies: _Applies | None) -> list[Row]:
+    return [{"name": name, "what": _sentence(METHODS.get(name))} for name in METHODS if applies is None or applies.method(name)]
+
+
+def _metrics(applies: _Applies | None) -> list[Row]:
+    leaves = {name: METRICS.get(name) for name in METRICS if applies is None or applies.metric(name)}
+    return [{"name": name, "unit": leaf.unit, "better": _better(leaf), "what": _sentence(leaf)} for name, leaf in leaves.items()]
+
+
+def _protocols(applies: _Applies | None) -> list[Row]:
+    return [
+        {"name": name, "metrics": one.metrics, "fingerprint": one.fingerprint}
+        for name, one in ((name, PROTOCOLS.get(name)) for name in PROTOCOLS)
+        if applies is None or applies.protocol(one)
+    ]
+
+
+LISTS: Mapping[str, Callable[[_Applies | None], list[Row]]] = {
+    "methods": _methods, "metrics": _metrics, "protocols": _protocols,
+}  # fmt: skip
+
+
+def _mentions(row: Row, word: str) -> bool:
+    return any(word.casefold() in text.casefold() for text in (row["name"], row.get("what", ""), *row.get("metrics", ())))
+
+
+def _shown(row: Row) -> tuple[str, str]:
+    """Two columns, which fit a narrow terminal: the name, and the first sentence with what numbers mean."""
+    if "metrics" in row:
+        return row["name"], f"{', '.join(row['metrics'])} ({row['fingerprint']})"
+    first = re.split(r"(?<=[^.]\.)\s(?=[A-Z])", row["what"])[0]
+    if "unit" not in row:
+        return row["name"], first
+    better = row["better"] if row["better"] == "not ranked" else f"{row['better']} is better"
+    return row["name"], f"{first.removesuffix('.')} ({', '.join(filter(None, (row['unit'], better)))})"
+
+
+def _sentence(leaf: Any) -> str:
+    return " ".join((leaf.__doc__ or "").split("\n\n")[0].replace("``", "").split())
+
+
+def _better(leaf: Any) -> str:
+    if not leaf.ranked:
+        return "not ranked"
+    return "higher" if leaf.higher_is_better else "lower"
