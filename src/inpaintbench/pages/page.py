@@ -20,6 +20,10 @@ from inpaintbench.pages.colours import MethodStyle
 _MARK = 'document.documentElement.classList.add("js");'
 """Runs first, so that what needs scripts is not seen to appear."""
 _OWN = ("pages/static/page.js",)
+TOKENS = "pages/static/tokens.css"
+"""Colours by what they mean, light and dark."""
+STYLESHEETS = (TOKENS, "pages/static/style.css")
+"""Of every page: colours, then the look."""
 
 
 class Link(NamedTuple):
@@ -108,7 +112,7 @@ def page(
         styles=styles or {},
         mark=Markup(_MARK),
         policy=_policy([_MARK, *code]),
-        style=Markup("\n".join(asset(path) for path in ("pages/static/style.css", *style)) + rules),
+        style=Markup("\n".join(asset(path) for path in (*STYLESHEETS, *style)) + rules),
         scripts=[Markup(text) for text in code],
         data=data,
         **parts,

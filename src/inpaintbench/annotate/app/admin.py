@@ -120,18 +120,19 @@ def admin_page(study: Study, *, desk: Desk, people: People, journal: Journal) ->
     quiet: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
     page: gr.Blocks
     with gr.Blocks(title=f"{study.file.title} - admin", analytics_enabled=False, fill_width=True) as page:
-        summary = gr.HTML(elem_id="summary")
-        coverage, raters = gr.HTML(elem_classes="tables"), gr.HTML(elem_classes="tables", elem_id="raters")
+        summary = gr.HTML(elem_classes="summary", elem_id="summary", apply_default_css=False)
+        coverage = gr.HTML(elem_classes="tables", apply_default_css=False)
+        raters = gr.HTML(elem_classes="tables", elem_id="raters", apply_default_css=False)
         with gr.Row(elem_classes="people"):
             with gr.Column(elem_classes="deck", min_width=300):
-                gr.HTML("<h2>Somebody new</h2>")
+                gr.HTML(tables.heading("Somebody new"), apply_default_css=False)
                 with gr.Row(elem_classes="acts"):
                     name = gr.Textbox(
                         label="Name of a new rater", max_lines=1, max_length=_NAME_CHARACTERS, elem_id="name", scale=2
                     )
                     add = gr.Button("Add and invite", variant="primary", elem_id="add", min_width=140)
             with gr.Column(elem_classes="deck", scale=2, min_width=340):
-                gr.HTML("<h2>Somebody who is here</h2>")
+                gr.HTML(tables.heading("Somebody who is here"), apply_default_css=False)
                 with gr.Row(elem_classes="acts"):
                     chosen = gr.Dropdown(
                         label="Rater", choices=[], allow_custom_value=True, value=None, elem_id="chosen", scale=2, min_width=160
@@ -139,7 +140,7 @@ def admin_page(study: Study, *, desk: Desk, people: People, journal: Journal) ->
                     buttons = [gr.Button(text, elem_id=which, min_width=100) for which, text in _BUTTONS.items()]
         said = gr.Textbox(interactive=False, elem_id="said", container=False, show_label=False, lines=1, visible=False)
         link = gr.Textbox(label="Invitation link", interactive=False, buttons=["copy"], elem_id="link", visible=False)
-        newest = gr.HTML(elem_classes="tables", elem_id="newest")
+        newest = gr.HTML(elem_classes="tables", elem_id="newest", apply_default_css=False)
         shown = [summary, coverage, raters, newest, chosen]
         for event in (page.load, gr.Timer(REFRESH_SECONDS).tick):
             event(room.refresh, None, shown, **quiet)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
-from inpaintbench.annotate.app.pages import ICON, UNAVAILABLE, refusal
+from inpaintbench.annotate.app.pages import UNAVAILABLE, refusal
 from inpaintbench.annotate.desk.desk import Refused
 from inpaintbench.annotate.journal.database import JournalUnavailable
 from inpaintbench.annotate.journal.storable_text import is_storable, texts_of
@@ -91,7 +91,8 @@ def file_routes(study: Study, folder: Path, *, desk: Desk) -> APIRouter:
 
     @router.get("/favicon.ico")
     def icon() -> Response:
-        return Response(ICON, media_type=_KINDS[".svg"])
+        content, kind, _ = page_files["icon.svg"]
+        return Response(content, media_type=kind)
 
     @router.get("/admin")
     def admin() -> Response:

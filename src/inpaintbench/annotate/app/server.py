@@ -56,8 +56,8 @@ def make_app(
     app.include_router(session_routes(study, people=people, secure_cookies=secure_cookies))
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, journal=journal, people=people))
-    _mount(app, admin_page(study, desk=desk, people=people, journal=journal), folder, path="/admin", css=tables.STYLE, head="")
-    _mount(app, rater_page(study), folder, path="/", css="", head=shell.HEAD)
+    _mount(app, admin_page(study, desk=desk, people=people, journal=journal), folder, path="/admin", head=tables.HEAD)
+    _mount(app, rater_page(study), folder, path="/", head=shell.HEAD)
     origins = Origins(bound=bound, public=public_origin)
     return Gate(app, api=rater_api(desk), people=people, study_id=study.study_id, origins=origins, limits=limits)
 
@@ -77,7 +77,7 @@ def rater_page(study: Study) -> gr.Blocks:
     return page
 
 
-def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, css: str, head: str) -> None:
+def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, head: str) -> None:
     def user(request: Request) -> str | None:
         person = request.state.person
         return person.rater_id if person is not None and (path == "/" or person.role == "admin") else None
@@ -98,6 +98,5 @@ def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, css: str, 
         pwa=False,
         max_file_size=1,
         theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
-        css=css,
         head=head,
     )

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from markupsafe import Markup
+
+from inpaintbench.pages import render
+from inpaintbench.pages.page import TOKENS, asset
+
 STATIC = Path(__file__).parent / "static"
 """Folder of modules, stylesheet and icon: plain files, none of them made by a build."""
-HTML = '<div id="rater-page"><noscript>This page needs JavaScript.</noscript></div>'
+HTML = asset("annotate/app/rater.html")
 """No ``${value}`` in it: Gradio would draw it anew whenever the value changed, and the player with it."""
 CSS = ""
 """The served stylesheet does everything."""
 JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element.querySelector("#rater-page")));"""
-_MODULES = sorted(path.name for path in STATIC.glob("*.js"))
-HEAD = "\n".join(
-    (
-        '<link rel="icon" type="image/svg+xml" href="/static/icon.svg">',
-        '<link rel="stylesheet" href="/static/style.css">',
-        # All at once: found one import after the other they would come in as many turns as they are deep.
-        *(f'<link rel="modulepreload" href="/static/{name}">' for name in _MODULES),
-    )
+HEAD = render(
+    "annotate/app/rater_head.html", tokens=Markup(asset(TOKENS)), modules=sorted(path.name for path in STATIC.glob("*.js"))
 )

@@ -26,6 +26,16 @@ INSIDE = """() => {
 }"""
 
 
+COLOUR = """(name) => {
+    const probe = document.querySelector("#rater-page").appendChild(document.createElement("i"));
+    probe.style.color = `var(--${name})`;
+    const colour = getComputedStyle(probe).color;
+    probe.remove();
+    return colour;
+}"""
+"""What a variable comes to where the page uses it."""
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_everything_is_on_the_screen_without_scrolling(size: str, proxies: dict[str, Any], enter: Enter) -> None:
     clip = {**proxies["clip"], "outline": None}
@@ -88,17 +98,16 @@ def test_a_phone_is_used_by_touch(proxies: dict[str, Any], enter: Enter) -> None
 def test_words_stand_out_from_their_ground(theme: str, proxies: dict[str, Any], enter: Enter) -> None:
     tab = enter([card("sharp", form("pairwise", 2), proxies["pair"])], color_scheme=theme)
     tab.wait_for_card(0)
-    names = ["text", "soft", "back", "panel", "raise", "accent", "on-accent", "tint", "bad", "bad-back"]
-    style = "getComputedStyle(document.querySelector('#rater-page'))"
-    colours = {name: tab.page.evaluate(f"{style}.getPropertyValue('--{name}').trim()") for name in names}
-    pairs = [("text", "back"), ("text", "panel"), ("text", "raise"), ("soft", "back"), ("soft", "panel"), ("soft", "raise")]
+    names = ["ink", "soft", "surround", "panel", "raise", "accent", "on-accent", "chosen", "warn", "warn-ground"]
+    colours = {name: tab.page.evaluate(COLOUR, name) for name in names}
+    pairs = [("ink", "surround"), ("ink", "panel"), ("ink", "raise"), ("soft", "surround"), ("soft", "panel"), ("soft", "raise")]
     pairs += [
         ("on-accent", "accent"),
         ("accent", "panel"),
-        ("text", "tint"),
-        ("accent", "tint"),
-        ("bad", "bad-back"),
-        ("bad", "panel"),
+        ("ink", "chosen"),
+        ("accent", "chosen"),
+        ("warn", "warn-ground"),
+        ("warn", "panel"),
     ]
     weak = [(one, other) for one, other in pairs if contrast(colours[one], colours[other]) < 4.5]
     assert weak == []
@@ -147,12 +156,12 @@ def keep_picture(tab: Tab, name: str) -> None:
 
 
 def contrast(one: str, other: str) -> float:
-    """Of two ``#rrggbb`` colours, as WCAG defines it."""
+    """Of two ``rgb(r, g, b)`` colours, as WCAG defines it."""
     lights = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lights[0] + 0.05) / (lights[1] + 0.05)
 
 
 def _luminance(colour: str) -> float:
-    parts = [int(pair, 16) / 255 for pair in re.findall("..", colour.removeprefix("#"))]
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
