@@ -70,6 +70,19 @@ def test_what_people_wrote_is_shown_and_never_run(room: Room, context: BrowserCo
     assert calls == {"POST /admin/gradio_api/run/predict"}
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_the_admins_page(room: Room, browser: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    evil_skip(room)
+    narrow = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page, _, _ = opened(room, narrow, "root", "/admin/")
+    page.wait_for_selector("#newest td")
+    grave = [one for one in axe.Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in grave] == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    narrow.close()
+
+
 def test_the_raters_page_needs_no_call_of_gradio_and_breaks_no_policy(room: Room, context: BrowserContext) -> None:
     page, complaints, asked = opened(room, context, "bob", "/")
     page.wait_for_selector("#inpaintbench :text-is('ada'), #inpaintbench :text-is('bob')")
