@@ -18,7 +18,7 @@ from scipy import ndimage
 from skimage import data
 
 from inpaintbench.errors import InputError, MaskShapeError
-from inpaintbench.masks.gallery import Panel, Tile, markup, panels, pictures, plots, write_gallery
+from inpaintbench.masks.gallery import Panel, Tile, facts, panels, pictures, plots, write_gallery
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Joint
 
@@ -92,6 +92,11 @@ def page_of(folder: Path, *shown: Panel, **changes: Any) -> str:
     return write_gallery(folder / "gallery.html", panels=shown, **options).read_text(encoding="utf-8")
 
 
+def tiles_of(html: str) -> list[str]:
+    """What the page holds of each tile; of the last one, all that follows."""
+    return html.split('<figure class="tile')[1:]
+
+
 def test_numbers_on_the_page_are_those_of_the_holes(tmp_path: Path) -> None:
     """Area and parts against numpy and scipy."""
     tiles = [still((0, 0, 16), (30, 30, 10)), still((5, 5, 40)), moving_clip()]
@@ -103,7 +108,7 @@ def test_numbers_on_the_page_are_those_of_the_holes(tmp_path: Path) -> None:
         words = f"{parts} part{'s' if parts > 1 else ''}"
         assert label == f"Mask {number}: area {hole.mean() * 100:.1f} %, {words}"
     areas = [tile.drawn.hole.mean() * 100 for tile in tiles]
-    text = " ".join(tree.text)
+    text = " ".join(" ".join(tree.text).split())
     for name, value in (("mean", np.mean(areas)), ("min", min(areas)), ("max", max(areas))):
         assert f"{name} {value:.1f} %" in text
 
@@ -148,7 +153,7 @@ def test_facts_that_only_repeat_what_is_shown_are_left_out(tmp_path: Path) -> No
     area = 81 / 4096
     facts = [{"area_fraction": area, "ratio": 0.5}, {"area_fraction": area + 0.01, "ratio": 0.25}]
     html = page_of(tmp_path, Panel("p", {"ratio": 0.5}, [still((0, 0, 9), facts=fact) for fact in facts]))
-    first, second = html.split("<figure")[1:]
+    first, second = tiles_of(html)
     assert "fraction" not in first
     assert "ratio" not in first
     assert "0.02978" in second
@@ -169,7 +174,7 @@ def test_facts_that_every_mask_shares_are_said_once_and_many_are_folded(tmp_path
     facts = [{"family": "Serif", **{f"own_{index}": number + index for index in range(9)}} for number in (1, 100)]
     html = page_of(tmp_path, Panel("p", {}, [still((0, 0, 9), facts=fact) for fact in facts]))
     assert html.count("Serif</li>") == 1
-    assert html.index("Serif") < html.index("<figure")
+    assert html.index("Serif") < html.index('<figure class="tile')
     assert html.count("<summary>3 more</summary>") == 2
     assert "108</li>" in html.split("<details>")[2]
 
@@ -190,7 +195,7 @@ def test_everything_from_data_is_escaped(tmp_path: Path) -> None:
     html = page_of(tmp_path, *shown, title=NASTY, generator=NASTY, version=NASTY)
     assert "<script>alert" not in html
     tree = Tree(html)
-    assert [tag for tag, _ in tree.tags].count("script") == 1
+    assert [tag for tag, _ in tree.tags].count("script") == 3  # the page's own
     assert "".join(tree.text).count(NASTY) > 10
 
 
@@ -212,7 +217,8 @@ def test_the_same_arguments_give_the_same_bytes_and_equal_pictures_are_stored_on
 
 def test_nothing_outside_the_file_is_named(tmp_path: Path) -> None:
     html = page_of(tmp_path, Panel("p", {}, [still((0, 0, 9)), moving_clip(), overlay()]))
-    assert not re.search(r"https?:|src=|url\((?!data:)", html)
+    names = re.sub(r'"http://www.w3.org/[0-9a-z/]*"', "", html)  # of SVG
+    assert not re.search(r"https?:|src=|url\((?!data:)", names)
 
 
 def pixels_of(picture: bytes, mode: str) -> np.ndarray:
@@ -294,19 +300,27 @@ def test_a_histogram_counts_every_area_once(areas: list[float], high: float | No
     steps = np.array(areas) / end * 20
     at_edges = int(np.count_nonzero(np.abs(steps - np.round(steps)) < 1e-6))
     assert np.abs(np.cumsum(counts) - np.cumsum(expected)).max(initial=0) <= at_edges
+
+
+@pytest.mark.parametrize("bounds", [None, (0.1, 0.3)])
+def test_a_histogram_tells_its_columns_and_leads_to_every_tile(bounds: tuple[float, float] | None) -> None:
+    areas = [0.0, 0.121, 0.125, 0.29, 0.4]
     links = [f"mask-{index}" for index in range(len(areas))]
-    tree = Tree(plots.histogram(areas, bounds=bounds, end=end, links=links, title=NASTY, axis=NASTY))
+    tree = Tree(plots.histogram(areas, bounds=bounds, end=0.4, links=links, title=NASTY, axis=NASTY))
     assert [attributes["href"] for tag, attributes in tree.tags if tag == "a"] == [f"#{link}" for link in links]
-    assert len(tree.of_class("column")) == sum(n > 0 for n in counts)
-    assert len(tree.of_class("bin")) == (bounds is not None)
+    told = [attributes.get("aria-label") for _, attributes in tree.tags if attributes.get("role") == "graphics-symbol"]
+    assert [words for words in told if words and words.isdecimal()] == ["1", "2", "1", "1"]
+    assert ("the bin: 10 – 30 %" in told) == (bounds is not None)
+    assert "mean 18.7 %" in told
+    assert told[-5:] == ["0.0 %", "12.1 %", "12.5 %", "29.0 %", "40.0 %"]
 
 
 def test_values_are_short_texts() -> None:
     values = [True, None, 0.14285714, -2.5, 12, "thin", [0.2, 0.4], ["eye", "ear"], [[1, 2, 3]], list(range(50)), {"a": 1}]
-    assert [markup.value_text(value) for value in values] == [
+    assert [facts.value_text(value) for value in values] == [
         "yes", "none", "0.1429", "−2.5", "12", "thin", "[0.2, 0.4]", "eye, ear", "1 value", "50 values", "a 1",
     ]  # fmt: skip
-    assert (markup.percent(0.00123), markup.percent(0), markup.percent(1)) == ("0.12 %", "0.0 %", "100.0 %")
+    assert (facts.percent(0.00123), facts.percent(0), facts.percent(1)) == ("0.12 %", "0.0 %", "100.0 %")
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
@@ -445,6 +459,27 @@ def test_a_small_frame_is_shown_large_and_clips_play(browser: Any, gallery: Path
         tab.page.wait_for_timeout(50)
         seen.add(round(float(tab.page.evaluate(place)), 3))
     assert seen <= {0, 0.2, 0.4, 0.6, 0.8, 1}
+    assert tab.complaints == []
+
+
+def test_what_is_chosen_is_in_the_address(browser: Any, gallery: Path) -> None:
+    tab = Tab(browser, gallery)
+    tab.page.keyboard.press("3")
+    tab.page.keyboard.press("j")
+    tab.page.locator("#mask-1-2 .number").click()
+    address = tab.page.url
+    assert address.endswith("#view=hole&joints=no&at=mask-1-2")
+    tab.page.goto("about:blank")
+    tab.page.goto(address)
+    assert tab.page.locator("#view-hole").is_checked()
+    assert not tab.page.locator("#joints").is_checked()
+    assert tab.page.locator(".tile.here").get_attribute("id") == "mask-1-2"
+    tab.page.keyboard.press("2")
+    tab.page.keyboard.press("j")
+    assert tab.page.url.endswith("#mask-1-2")  # what the page opens with is not told
+    tab.page.goto(gallery.as_uri())
+    tab.page.locator(".plot a").nth(1).click()
+    assert tab.page.locator(".tile.here").get_attribute("id") == "mask-1-2"
     assert tab.complaints == []
 
 

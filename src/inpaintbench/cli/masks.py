@@ -14,11 +14,11 @@ from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
 from inpaintbench.cli.options import argument, option, read_option
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of, write_gallery
-from inpaintbench.masks.gallery.markup import count as counted
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
+from inpaintbench.pages.words import count as counted
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.preview import PRINT_SIZE, SIZE, backdrops, check, guessed, on_photographs, panels, shows_prints
 from inpaintbench.recipes.settings import corrupt, recall

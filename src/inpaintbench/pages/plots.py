@@ -31,6 +31,8 @@ WIDTH = 1180
 """Pixels between the axes of a plot that is as wide as a page of 1360."""
 _SIZE, _SMALL = 13, 12
 _VARIABLE = re.compile(r"var\(--([a-z-]+)\)")
+_LINK_BASE = 'xlink:href="https://vega.github.io/vega-datasets/#'
+"""What the drawer makes of a link to a part of the page."""
 _CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d+|gradient_\d+)(?=\))')
 CONFIG: dict[str, Any] = {
     "background": None,
@@ -89,7 +91,7 @@ def figure(
         name: by which scripts find it.
         files: names of those beside the page that hold the same picture.
     """
-    svg = Markup(_svg(chart))
+    svg = Markup(_svg(chart).replace(_LINK_BASE, 'href="#'))
     return render("pages/templates/figure.html", svg=svg, label=label, note=note, wide=wide, name=name, files=files)
 
 

@@ -56,6 +56,8 @@ class Cell:
     tags: tuple[str, ...] = ()
     whisker: tuple[float, float | None, float | None] | None = None
     """A value and the ends of its interval, as shares 0..1 of a scale that the table's cells have in common."""
+    band: tuple[float, float] | None = None
+    """Ends of a part of the whisker's scale, such as what was asked for; shares 0..1."""
     bar: float | None = None
     """Length of a bar below the text, a share 0..1 of the longest."""
     stack: Stack | None = None

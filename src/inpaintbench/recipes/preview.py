@@ -28,7 +28,7 @@ from inpaintbench.fingerprints.master import master
 from inpaintbench.fingerprints.records import CLASSES, Elastic, Print
 from inpaintbench.masks import render
 from inpaintbench.masks.gallery import Panel, Tile
-from inpaintbench.masks.gallery.markup import value_text
+from inpaintbench.masks.gallery.facts import value_text
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_presets import PRESETS
 from inpaintbench.masks.overlays.blend import over

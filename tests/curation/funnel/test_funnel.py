@@ -124,8 +124,13 @@ def test_every_clip_is_in_one_column(pairs: list[tuple[float, int]], bounds: lis
     counts = plots.bin_counts(values, of, low=low, high=high)
     assert [int(row.sum()) for row in counts] == [int((of == state).sum()) for state in range(4)]
     assert all(low < bound < high for bound in bounds)
-    svg = plots.histogram(values, of, bounds=bounds, unit="u", name="n")
+
+
+@pytest.mark.parametrize(("values", "bounds"), [([0.0], []), ([1e6, -1e6, 3.0], [0.0, -10.0]), ([2.0, 2.0, 2.5], [2.0])])
+def test_every_threshold_and_column_is_drawn(values: list[float], bounds: list[float]) -> None:
+    svg = plots.histogram(np.array(values), np.zeros(len(values), int), bounds=bounds, unit="u", name="n")
     assert sum(words.startswith("threshold ") for words in marks_of(svg)) == len(bounds)
+    assert sum(int(n) for words in marks_of(svg) for n in re.findall(r": ([0-9]+) kept", words)) == len(values)
     assert "nan" not in svg.lower()
 
 

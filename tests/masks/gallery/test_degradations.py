@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from inpaintbench.errors import InputError
-from inpaintbench.masks.gallery import Panel, Tile, markup, panels, pictures, quantity_of, write_gallery
+from inpaintbench.masks.gallery import Panel, Tile, facts, panels, pictures, quantity_of, write_gallery
 from inpaintbench.masks.gallery.quantities import AREA, CHANGE
 from inpaintbench.masks.generators.base import Drawn
 
@@ -122,7 +122,7 @@ def test_words_of_the_page_speak_of_degradations(tmp_path: Path) -> None:
 
 def test_only_input_and_truth_can_be_looked_at_input_first(tmp_path: Path) -> None:
     html = page_of(tmp_path, Panel("p", {}, [degraded(grey(), grey(1))]))
-    views = re.findall(r'name="view" id="view-(\w+)" value="\w+"( checked)?>', html)
+    views = re.findall(r'name="view" id="view-(\w+)" value="\w+" autocomplete="off"( checked)?>', html)
     assert views == [("input", " checked"), ("truth", "")]
     assert html.count('class="layer ') == 2
 
@@ -130,7 +130,7 @@ def test_only_input_and_truth_can_be_looked_at_input_first(tmp_path: Path) -> No
 def test_the_generators_own_change_is_not_said_twice(tmp_path: Path) -> None:
     facts = [{"change_rms": 51 / 255, "kind": "oak"}, {"change_rms": 0.3, "kind": "oak"}]
     html = page_of(tmp_path, Panel("p", {}, [degraded(flat(0, 0, 0), flat(51, 51, 51), facts=fact) for fact in facts]))
-    first, second = html.split("<figure")[1:]
+    first, second = html.split('<figure class="tile')[1:]
     assert "rms" not in first
     assert "0.3</li>" in second
     assert html.count("oak</li>") == 1
@@ -152,23 +152,23 @@ def test_parameters_of_many_effects_are_folded_one_chip_each(tmp_path: Path) -> 
     effects = [{"name": "blur", "radius_pixels": 2.125}, {"name": "rotation", "degrees": -3.0, "region": [1, 2, 3, 4]}]
     facts = {"effects": effects, "order": ["blur", "rotation"], "spots": list(range(99))}
     html = page_of(tmp_path, Panel("p", {}, [degraded(grey(), grey(1), facts=facts)]))
-    shown, folded = html.split("<figure")[1].split("<details>")
+    shown, folded = html.split('<figure class="tile')[1].split("<details>")
     assert text_of(shown).endswith("order blur, rotation spots 99 values")
     assert "2 more effects/ blur radius_pixels 2.125 effects/ rotation degrees −3, region [1, 2, 3, 4]" in text_of(folded)
 
 
 def test_lists_of_words_show_what_fits() -> None:
     words = ["lines", "brightness", "rotation", "resolution", "contrast"]
-    assert markup.value_text(words) == "lines, brightness, rotation, resolution, contrast"
-    assert markup.value_text(words * 3) == f"{', '.join(words)}, lines, brightness and 8 more"
-    assert markup.value_text(["a" * 100, "b"]) == "2 values"
-    assert markup.value_text(dict.fromkeys(words, words)) == "5 entries"
-    assert markup.value_text({}) == "none"
+    assert facts.value_text(words) == "lines, brightness, rotation, resolution, contrast"
+    assert facts.value_text(words * 3) == f"{', '.join(words)}, lines, brightness and 8 more"
+    assert facts.value_text(["a" * 100, "b"]) == "2 values"
+    assert facts.value_text(dict.fromkeys(words, words)) == "5 entries"
+    assert facts.value_text({}) == "none"
 
 
 @given(words=st.lists(st.text("abcdef", min_size=1, max_size=30), min_size=1, max_size=40))
 def test_lists_of_words_count_all(words: list[str]) -> None:
-    found = markup.value_text(words)
+    found = facts.value_text(words)
     more = re.search(r" and (\d+) more$", found)
     assert len(found.removesuffix(more[0] if more else "").split(", ")) + (int(more[1]) if more else 0) == len(words)
 

@@ -99,7 +99,7 @@ def _tag(match: re.Match[str], fonts: list[str], closed: Collection[str]) -> str
 
 
 def _font(attributes: str, *, closes: bool, fonts: list[str]) -> str:
-    """Override tags for ``<font>``; at ``</font>`` what held before it: the tags of those still open."""
+    """Override tags for ``<font>``; where it ends, what held before it: the tags of those still open."""
     if not closes:
         fonts.append("".join(_attribute(*found) for found in _ATTRIBUTE.findall(attributes)))
         return fonts[-1]

@@ -1,30 +1,53 @@
 "use strict";
-// Keys, and frames of clips under the pointer. Views, joints and playing are switched by the style alone.
+// Keys, what is chosen (`#view=hole&play=yes`), and frames of clips under the pointer. Views, joints and playing are switched by
+// the style alone.
 (() => {
-  const views = [...document.querySelectorAll("input[name=view]")].map((view) => view.id);
+  const views = [...document.querySelectorAll("input[name=view]")];
   const switches = { j: "joints", " ": "play" };
+  const boxes = Object.values(switches).map((id) => document.getElementById(id)).filter(Boolean);
 
-  function press(id) {
-    const control = document.getElementById(id);
-    if (control) control.click();
-    return control !== null;
+  function press(control) {
+    control?.click();
+    return Boolean(control);
   }
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    const id = views[event.key - 1] ?? switches[event.key.toLowerCase()];
-    const busy = event.key === " " && event.target.closest("button, input, a");
-    if (id && !busy && press(id)) event.preventDefault();
+    const control = views[event.key - 1] ?? document.getElementById(switches[event.key.toLowerCase()]);
+    const busy = event.key === " " && event.target.closest("button, input, a, summary");
+    if (!busy && press(control)) event.preventDefault();
   });
+
+  // What the page opens with is not told in the address.
+  function keep() {
+    const view = views.find((one) => one.checked);
+    page.set({ view: view.defaultChecked ? null : view.value });
+    for (const box of boxes) page.set({ [box.id]: box.checked === box.defaultChecked ? null : box.checked ? "yes" : "no" });
+  }
+
+  function take() {
+    for (const view of views) view.checked = page.get("view") ? view.value === page.get("view") : view.defaultChecked;
+    for (const box of boxes) box.checked = page.get(box.id) ? page.get(box.id) === "yes" : box.defaultChecked;
+    mark();
+  }
+
+  function mark() {
+    for (const tile of document.querySelectorAll(".tile")) tile.classList.toggle("here", tile.id === page.get("at"));
+  }
+
+  document.addEventListener("change", keep);
+  document.addEventListener("click", () => setTimeout(mark));
+  page.on("state", take);
+  take();
 
   function hold(button) {
     const tile = button.closest(".tile");
     tile.classList.add("held");
     tile.style.setProperty("--at", button.style.getPropertyValue("--at"));
-    for (const other of tile.querySelectorAll(".thumb")) other.classList.toggle("here", other === button);
+    for (const other of tile.querySelectorAll(".frame")) other.classList.toggle("here", other === button);
   }
 
-  for (const button of document.querySelectorAll("button.thumb")) {
+  for (const button of document.querySelectorAll("button.frame")) {
     for (const kind of ["pointerenter", "focus", "click"]) button.addEventListener(kind, () => hold(button));
   }
   for (const row of document.querySelectorAll(".frames")) {

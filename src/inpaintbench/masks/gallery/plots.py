@@ -1,15 +1,19 @@
-"""Plots of the gallery as inline SVG; colours come from the page's style."""
+"""The values of a panel's tiles as a plot."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
+from typing import Any
 
-from inpaintbench.masks.gallery.markup import bounds_text, percent, percent_range
+import altair as alt
+from markupsafe import Markup
 
-_WIDTH, _HEIGHT = 220, 74
-_TOP, _BASE, _RUG, _TEXT = 4, 46, 53, 69
+from inpaintbench.masks.gallery.facts import bounds_text, percent
+from inpaintbench.pages import figure
+
+_WIDTH, _HEIGHT, _RUG = 200, 42, 8
+"""Pixels of the columns, and how far below them the dots lie."""
 _BINS = 20
 _SCALES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
@@ -22,28 +26,39 @@ def scale_end(values: Sequence[float], bounds: Sequence[tuple[float, float] | No
 
 def histogram(
     values: Sequence[float], *, bounds: tuple[float, float] | None, end: float, links: Sequence[str], title: str, axis: str
-) -> str:
+) -> Markup:
     """Counts of shares in 20 steps from 0 to ``end``, the bin shaded, the mean marked, a dot that leads to each tile."""
-    counts = histogram_counts(values, end=end)
-    step = _WIDTH / _BINS
-    tallest = max([1, *counts])
-    bars = "".join(
-        f'<rect class="column" x="{index * step + 0.5:.2f}" width="{step - 1:.2f}" y="{_y(n, tallest):.2f}"'
-        f' height="{_BASE - _y(n, tallest):.2f}"/>'
-        for index, n in enumerate(counts)
-        if n
-    )
-    dots = "".join(
-        f'<a href="#{escape(link)}"><circle class="dot" cx="{_x(value, end):.2f}" cy="{_RUG}" r="3">'
-        f"<title>{percent(value)}</title></circle></a>"
-        for value, link in zip(values, links, strict=True)
-    )
-    return (
-        f'<svg class="histogram" viewBox="-4 0 {_WIDTH + 8} {_HEIGHT}" role="group" aria-label="{escape(title)}">'
-        f"{_bin(bounds, end)}<line class='base' x1='0' x2='{_WIDTH}' y1='{_BASE}' y2='{_BASE}'/>{bars}{_mean(values, end)}{dots}"
-        f'<text x="0" y="{_TEXT}">0</text><text x="{_WIDTH / 2}" y="{_TEXT}" text-anchor="middle">{escape(axis)}</text>'
-        f'<text x="{_WIDTH}" y="{_TEXT}" text-anchor="end">{_tick(end)}</text></svg>'
-    )
+    counts, step = histogram_counts(values, end=end), end / _BINS
+    columns = [{"x": place * step, "to": (place + 1) * step, "n": n, "told": str(n)} for place, n in enumerate(counts) if n]
+    mean = [{"x": sum(values) / len(values), "told": f"mean {percent(sum(values) / len(values))}"}] if values else []
+    dots = [{"x": min(end, share), "told": percent(share), "to": f"#{link}"} for share, link in zip(values, links, strict=True)]
+    shade = [] if bounds is None else [{"x": bounds[0], "to": min(end, bounds[1]), "told": f"the bin: {bounds_text(*bounds)}"}]
+    # The name of the axis stands between its two ends.
+    ends = alt.Axis(
+        values=[0, end], labelExpr=f"datum.value ? '{100 * end:g} %' : '0'", title=axis, titlePadding=-11, titleFontWeight=400,
+        titleFontSize=12, titleColor="var(--soft)", offset=2 * _RUG, domain=False, ticks=False,
+    )  # fmt: skip
+    x = alt.X("x:Q").scale(domain=[0, end], nice=False).axis(ends)
+    y = alt.Y("n:Q").axis(None).scale(domain=[0, max([1, *counts])], nice=False)
+    bottom, told = alt.value(_HEIGHT), "told:N"
+    layers = [
+        _chart(shade).mark_rect(color="var(--accent)", opacity=0.13).encode(
+            x, x2="to", y=alt.value(0), y2=bottom, description=told
+        ),
+        _chart([{"x": 0, "to": end}]).mark_rule(color="var(--strong-line)", aria=False).encode(x, x2="to", y=bottom),
+        _chart(columns).mark_bar(xOffset=0.5, x2Offset=-0.5, color="var(--waiting)").encode(
+            x, x2="to", y=y, y2=alt.Y2Datum(0), description=told
+        ),
+        _chart(mean).mark_rule(strokeWidth=1.5, strokeDash=[3, 2]).encode(x, y=alt.value(-4), y2=bottom, description=told),
+        _chart(dots).mark_point(color="var(--accent)", opacity=0.65, size=30).encode(
+            x, y=alt.value(_HEIGHT + _RUG), description=told, href="to:N"
+        ),
+    ]  # fmt: skip
+    return figure(alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT), label=title)
+
+
+def _chart(rows: list[dict[str, Any]]) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=rows))
 
 
 def histogram_counts(values: Sequence[float], *, end: float) -> list[int]:
@@ -53,58 +68,3 @@ def histogram_counts(values: Sequence[float], *, end: float) -> list[int]:
         # 0.3 / 0.4 * 20 is a hair below 15.
         counts[min(_BINS - 1, math.floor(value / end * _BINS + 1e-9))] += 1
     return counts
-
-
-def range_bar(values: Sequence[float], *, bounds: tuple[float, float] | None, end: float) -> str:
-    """From the smallest to the largest value with a dot at the mean, over the shaded bin; as wide as its cell."""
-    low, high, mean = min(values), max(values), sum(values) / len(values)
-    shade = "" if bounds is None else f'<s style="left:{_at(bounds[0], end)};width:{_at(bounds[1] - bounds[0], end)}"></s>'
-    label = f"mean {percent(mean)}, {percent_range(low, high)}"
-    return (
-        f'<span class="whisker" role="img" aria-label="{label}" title="{label}">{shade}'
-        f'<i style="left:{_at(low, end)};width:{_at(high - low, end)}"></i><u style="left:{_at(mean, end)}"></u></span>'
-    )
-
-
-def line_over_frames(values: Sequence[float], *, name: str) -> str:
-    """The value of each frame over time, from 0 to the largest."""
-    most = max(values) or 1.0
-    last = max(1, len(values) - 1)
-    points = " ".join(f"{100 * index / last:.1f},{17 - 15 * value / most:.2f}" for index, value in enumerate(values))
-    label = f"{escape(name)} over {len(values)} frames, {percent_range(min(values), max(values))}"
-    return (
-        f'<svg class="over-frames" viewBox="0 0 100 18" preserveAspectRatio="none" role="img" aria-label="{label}">'
-        f'<title>{label}</title><polyline points="{points}"/></svg>'
-    )
-
-
-def _y(n: int, tallest: int) -> float:
-    return _BASE - (_BASE - _TOP) * n / tallest
-
-
-def _x(share: float, end: float) -> float:
-    return _WIDTH * min(1.0, share / end)
-
-
-def _at(share: float, end: float) -> str:
-    return f"{100 * share / end:.2f}%"
-
-
-def _tick(end: float) -> str:
-    return f"{end * 100:g} %"
-
-
-def _bin(bounds: tuple[float, float] | None, end: float) -> str:
-    if bounds is None:
-        return ""
-    left, right = _x(bounds[0], end), _x(bounds[1], end)
-    title = f"the bin: {bounds_text(*bounds)}"
-    return f'<rect class="bin" x="{left:.2f}" width="{right - left:.2f}" y="0" height="{_BASE}"><title>{title}</title></rect>'
-
-
-def _mean(values: Sequence[float], end: float) -> str:
-    if not values:
-        return ""
-    mean = sum(values) / len(values)
-    x = _x(mean, end)
-    return f'<line class="mean" x1="{x:.2f}" x2="{x:.2f}" y1="0" y2="{_BASE}"><title>mean {percent(mean)}</title></line>'

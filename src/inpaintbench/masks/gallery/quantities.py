@@ -31,8 +31,8 @@ class Quantity:
     views: tuple[View, ...]
     has_parts: bool
     """Whether connected parts of a hole are counted beside it."""
-    explanation: str
-    """HTML that says what was measured."""
+    terms: tuple[tuple[str, str], ...]
+    """Words of the page, each with the rest of a sentence that says what was measured."""
 
     def repeats(self, name: str, value: Any, measured: float) -> bool:
         """Whether the fact ``name`` only says again what was measured."""
@@ -50,9 +50,9 @@ AREA = Quantity(
         View("hole", "Hole", "The hole alone, white"),
     ),
     has_parts=True,
-    explanation=(
-        "<b>Area</b> is the share of hole pixels in the frame, for clips the mean over frames. <b>Parts</b> are connected pieces"
-        " of the hole in the frame with the largest hole, corners touching."
+    terms=(
+        ("Area", "is the share of hole pixels in the frame, for clips the mean over frames."),
+        ("Parts", "are connected pieces of the hole in the frame with the largest hole, corners touching."),
     ),
 )
 CHANGE = Quantity(
@@ -61,8 +61,11 @@ CHANGE = Quantity(
     fact="change_rms",
     views=(_INPUT, View("truth", "Truth", "What is to be recovered")),
     has_parts=False,
-    explanation=(
-        "<b>Change</b> is the root mean square difference between input and truth, as a share of the full range from black to"
-        " white: in grey where the truth is grey, otherwise over red, green and blue; for clips the mean over frames."
+    terms=(
+        (
+            "Change",
+            "is the root mean square difference between input and truth, as a share of the full range from black to white: in"
+            " grey where the truth is grey, otherwise over red, green and blue; for clips the mean over frames.",
+        ),
     ),
 )

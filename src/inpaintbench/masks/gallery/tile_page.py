@@ -1,15 +1,15 @@
-"""One tile as HTML: its layered picture, for clips a row of frames, and its numbers."""
+"""One tile as its template shows it: layers of pictures, for clips a row of frames, and numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from typing import Any
 
-from inpaintbench.masks.gallery.markup import count, folded_chips, percent, percent_range, spread, value_text
+from inpaintbench.masks.gallery.facts import Chip, chips, percent, percent_range, spread, value_text
 from inpaintbench.masks.gallery.panels import Tile, TileMeasurements
 from inpaintbench.masks.gallery.pictures import Pictures
-from inpaintbench.masks.gallery.plots import line_over_frames
+from inpaintbench.pages.words import count
 from inpaintbench.types import Joint, Plain
 
 _BONES = (
@@ -17,9 +17,69 @@ _BONES = (
     ("upper_neck", "head_top"), ("wrist", "elbow"), ("elbow", "shoulder"), ("shoulder", "upper_neck"),
 )  # fmt: skip
 _CHIPS_SHOWN = 6
+_LINE_HEIGHT = 18
 
 
-def tile_figure(
+@dataclass(frozen=True)
+class Dot:
+    """A joint as it is drawn, in pixels of the picture whose upper left corner is (0, 0)."""
+
+    x: float
+    y: float
+    side: str
+    """``left``, ``right`` or ``middle``."""
+    visible: bool
+    name: str
+
+
+@dataclass(frozen=True)
+class FrameButton:
+    """A small picture of one frame."""
+
+    number: int
+    at: float
+    """Its place among the frames that are shown, 0..1."""
+    value: str
+
+
+@dataclass(frozen=True)
+class TileView:
+    """What the template draws of one tile."""
+
+    anchor: str
+    number: int
+    label: str
+    """What it shows, for screen readers."""
+    caption: str
+    value: str
+    parts: str
+    """How many connected parts the hole has; empty without a hole."""
+    width: int
+    height: int
+    shown: int
+    """Frames side by side in a layer."""
+    at: float
+    """Place of the strongest frame among them, 0..1."""
+    layers: tuple[tuple[str, str], ...]
+    """Kind of each layer, and the class of its picture."""
+    own_input: bool
+    """What a method sees is more than the truth with its hole in black."""
+    dots: tuple[Dot, ...]
+    bones: tuple[tuple[Dot, Dot], ...]
+    frames: tuple[FrameButton, ...]
+    """Empty for a still image."""
+    frames_label: str
+    together: str
+    """Class of the picture of all holes together, empty where there is none."""
+    line: str
+    """Points of the values over frames, in a box of 100 by ``line_height``."""
+    line_label: str
+    chips: list[Chip]
+    further_chips: list[Chip]
+    line_height: int = _LINE_HEIGHT
+
+
+def tile_view(
     tile: Tile,
     measured: TileMeasurements,
     pictures: Pictures,
@@ -28,37 +88,38 @@ def tile_figure(
     known: Plain,
     anchor: str,
     number: int,
-) -> str:
-    """The figure of a tile; ``names`` gives the class that shows an encoded picture.
+) -> TileView:
+    """A tile; ``names`` gives the class that shows an encoded picture.
 
     Facts that only repeat what the panel says (``known``) or what was measured are left out, so that one that differs is seen.
     """
     frames, height, width = tile.truth.shape[:3]
-    rest = pictures.shown.index(measured.strongest_frame)
-    layers = _layers(pictures, names)
-    style = f"--shape:{width}/{height};--n:{len(pictures.shown)};--at:{_place(rest, pictures):.4f}"
-    kinds = " ".join(["tile", *(["clip"] if frames > 1 else []), *(["own-input"] if pictures.input else [])])
+    parts = "" if measured.components is None else count(measured.components, "part")
+    value = percent(measured.value)
+    named = ", ".join(filter(None, [f"{measured.quantity.noun.capitalize()} {number}", tile.caption]))
     facts, records = spread(_extra(tile, measured) | _news(tile, measured, known))
-    told = folded_chips(facts | records, label="What the generator says", most=min(len(facts), _CHIPS_SHOWN))
-    caption = f'<span class="caption" title="{escape(tile.caption)}">{escape(tile.caption)}</span>' if tile.caption else ""
-    named = ", ".join([f"{measured.quantity.noun.capitalize()} {number}", *([tile.caption] if tile.caption else [])])
-    label = escape(f"{named}: {_words(measured)}")
-    return (
-        f'<figure class="{kinds}" id="{anchor}" style="{style}">'
-        f'<div class="picture" role="img" aria-label="{label}">{layers}{_joints(tile.joints, width, height)}</div>'
-        f"{_frames(tile, measured, pictures, names, layers) if frames > 1 else ''}"
-        f'<figcaption><div class="label"><a class="number" href="#{anchor}">{number}</a>'
-        f"<b>{percent(measured.value)}</b>{''.join(f'<span>{part}</span>' for part in _parts(measured))}{caption}</div>"
-        f"{told}</figcaption></figure>"
-    )
+    told, further = folded(facts | records, most=min(len(facts), _CHIPS_SHOWN))
+    dots = tuple(map(_dot, tile.joints))
+    clip = frames > 1
+    seen = f"frames {', '.join(map(str, pictures.shown))} of {frames}"
+    return TileView(
+        anchor=anchor, number=number, caption=tile.caption, value=value, parts=parts, width=width, height=height,
+        label=f"{named}: " + ", ".join(filter(None, [f"{measured.quantity.name} {value}", parts])),
+        shown=len(pictures.shown), at=_place(pictures.shown.index(measured.strongest_frame), pictures),
+        layers=_layers(pictures, names), own_input=pictures.input is not None, dots=dots, bones=_bones(tile.joints, dots),
+        frames=_frames(measured, pictures) if clip else (),
+        frames_label=seen if pictures.over_time is None else f"{seen}, and the holes of all frames together",
+        together="" if pictures.over_time is None else names[pictures.over_time],
+        line=_line(measured.values) if clip else "",
+        line_label=f"{measured.quantity.name} over {frames} frames, {percent_range(min(measured.values), max(measured.values))}",
+        chips=told, further_chips=further,
+    )  # fmt: skip
 
 
-def _words(measured: TileMeasurements) -> str:
-    return ", ".join([f"{measured.quantity.name} {percent(measured.value)}", *_parts(measured)])
-
-
-def _parts(measured: TileMeasurements) -> list[str]:
-    return [] if measured.components is None else [count(measured.components, "part")]
+def folded(values: Mapping[str, Any], *, most: int) -> tuple[list[Chip], list[Chip]]:
+    """Chips, and those after the first ``most``, which open on demand; one alone is not folded."""
+    shown = chips(values)
+    return (shown, []) if len(shown) <= most + 1 else (shown[:most], shown[most:])
 
 
 def _extra(tile: Tile, measured: TileMeasurements) -> dict[str, str]:
@@ -83,54 +144,43 @@ def _news(tile: Tile, measured: TileMeasurements, known: Plain) -> dict[str, Any
     }
 
 
-def _layers(pictures: Pictures, names: Mapping[bytes, str]) -> str:
+def _layers(pictures: Pictures, names: Mapping[bytes, str]) -> tuple[tuple[str, str], ...]:
     shown = [("truth", pictures.truth), ("input", pictures.input), ("hole", pictures.hole), ("outline", pictures.outline)]
-    return "".join(f'<i class="layer {kind} {names[data]}"></i>' for kind, data in shown if data is not None)
+    return tuple((kind, names[data]) for kind, data in shown if data is not None)
 
 
 def _place(index: int, pictures: Pictures) -> float:
     return index / max(1, len(pictures.shown) - 1)
 
 
-def _frames(tile: Tile, measured: TileMeasurements, pictures: Pictures, names: Mapping[bytes, str], layers: str) -> str:
-    """Small pictures of the shown frames, which a pointer or a press brings into the large one, and of all holes together."""
-    buttons = "".join(
-        f'<button type="button" class="thumb" style="--at:{_place(index, pictures):.4f}" aria-label="Frame {frame}"'
-        f' title="Frame {frame}: {percent(measured.values[frame])}">{layers}</button>'
-        for index, frame in enumerate(pictures.shown)
+def _frames(measured: TileMeasurements, pictures: Pictures) -> tuple[FrameButton, ...]:
+    return tuple(
+        FrameButton(frame, _place(index, pictures), percent(measured.values[frame])) for index, frame in enumerate(pictures.shown)
     )
-    together, seen = "", f"frames {', '.join(map(str, pictures.shown))} of {len(tile.truth)}"
-    if pictures.over_time is not None:
-        title = "How often each pixel is hole: black never, yellow always"
-        together = (
-            f'<span class="thumb together {names[pictures.over_time]}" role="img" aria-label="{title}" title="{title}"></span>'
-        )
-        seen = f"{seen}, and the holes of all frames together"
-    line = line_over_frames(measured.values, name=measured.quantity.name)
-    return f'<div class="frames" role="group" aria-label="{seen}">{buttons}{together}</div>{line}'
 
 
-def _joints(joints: Sequence[Joint], width: int, height: int) -> str:
-    if not joints:
-        return ""
-    dots = "".join(_joint(joint, radius=max(width, height) / 80) for joint in joints)
-    return f'<svg class="joints" viewBox="0 0 {width} {height}" aria-hidden="true">{_bones(joints)}{dots}</svg>'
+def _line(values: Sequence[float]) -> str:
+    """The value of each frame over time, from 0 to the largest; a pixel and more is left above for the line's width."""
+    most, last = max(values) or 1.0, max(1, len(values) - 1)
+    height = _LINE_HEIGHT - 3
+    return " ".join(
+        f"{100 * index / last:.1f},{_LINE_HEIGHT - 1 - height * value / most:.2f}" for index, value in enumerate(values)
+    )
 
 
-def _joint(joint: Joint, *, radius: float) -> str:
-    kind = joint.side if joint.side in ("left", "right") else "middle"
-    kinds = f"{kind} hidden-joint" if joint.visible is False else kind
-    name = " ".join([*([joint.side] if joint.side else []), joint.name.replace("_", " ")])
+def _dot(joint: Joint) -> Dot:
+    side = joint.side if joint.side in ("left", "right") else "middle"
+    name = " ".join(filter(None, [joint.side, joint.name.replace("_", " ")]))
     # The centre of the upper left pixel is (0, 0) for joints and (0.5, 0.5) for the drawing.
-    place = f'cx="{joint.x + 0.5:.1f}" cy="{joint.y + 0.5:.1f}" r="{radius:.1f}"'
-    return f'<circle class="{kinds}" {place}><title>{escape(name)}</title></circle>'
+    return Dot(joint.x + 0.5, joint.y + 0.5, side, joint.visible is not False, name)
 
 
-def _bones(joints: Sequence[Joint]) -> str:
-    return "".join(
-        f'<line x1="{one.x + 0.5:.1f}" y1="{one.y + 0.5:.1f}" x2="{other.x + 0.5:.1f}" y2="{other.y + 0.5:.1f}"/>'
-        for one in joints
-        for other in joints
+def _bones(joints: Sequence[Joint], dots: Sequence[Dot]) -> tuple[tuple[Dot, Dot], ...]:
+    pairs = list(zip(joints, dots, strict=True))
+    return tuple(
+        (start, end)
+        for one, start in pairs
+        for other, end in pairs
         if one.person == other.person and (one.name, other.name) in _BONES and _same_limb(one, other)
     )
 

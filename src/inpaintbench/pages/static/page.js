@@ -208,10 +208,11 @@ const page = (() => {
   // A link to a part of the page keeps what is chosen.
   function followLink(event) {
     const link = event.target.closest?.('a[href^="#"]');
-    if (!link || event.defaultPrevented || !document.getElementById(link.hash.slice(1))) return;
+    const id = link?.getAttribute("href").slice(1);  // links in plots have no `hash`
+    if (!id || event.defaultPrevented || !document.getElementById(id)) return;
     event.preventDefault();
-    set({ at: link.hash === "#top" ? null : link.hash.slice(1) });
-    document.getElementById(link.hash.slice(1)).scrollIntoView();
+    set({ at: id === "top" ? null : id });
+    document.getElementById(id).scrollIntoView();
     if (link.classList.contains("skip")) document.getElementById("top").focus();
   }
 
