@@ -14,13 +14,13 @@ from inpaintbench.errors import InputError
 from inpaintbench.fingerprints.elastic import elastic_field, warp
 from inpaintbench.fingerprints.records import CLASSES, Print
 from inpaintbench.masks.gallery import quantity_of
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.recipes.preview import Backdrop, backdrops, check, on_photographs, panels, shows_prints
 
 WIDTH, HEIGHT = 150, 180
 
 
-class Washed:
+class Washed(Generator):
     """Takes away a part of the darkness of a print; a drawn number tells one stream from another."""
 
     name, version, needs = "washed", "1", ("undistorted", "print")
