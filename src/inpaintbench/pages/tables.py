@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from inpaintbench.pages.panels import Stack
+
+
+class Tag(NamedTuple):
+    """A small tag with a look of its own."""
+
+    text: str
+    kind: str
+    """A class of the stylesheet: ``good``, ``warn``, ``high``, ``more``."""
+    title: str = ""
+    """Told where the pointer rests."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +36,11 @@ class Column:
     method: str = ""
     """The method whose name the label is; drawn with its colour."""
     title: str = ""
+    href: str = ""
     falling: bool = True
     """The first click puts the largest first."""
+    sorted: Literal["none", "ascending", "descending"] = "none"
+    """How the rows come."""
     ticks: tuple[tuple[float, str], ...] = ()
     """Places 0..1 on the scale of the column's whiskers, and what stands there; such a column takes the room that is left."""
 
@@ -49,11 +63,11 @@ class Cell:
     strong: bool = False
     """The best of its column, where a best may be claimed."""
     method: str = ""
-    """The method whose name the text is."""
+    """The method whose name the text is, in its own words or another's."""
     reference: bool = False
     """That method does not compete."""
     href: str = ""
-    tags: tuple[str, ...] = ()
+    tags: tuple[str | Tag, ...] = ()
     whisker: tuple[float, float | None, float | None] | None = None
     """A value and the ends of its interval, as shares 0..1 of a scale that the table's cells have in common."""
     band: tuple[float, float] | None = None

@@ -128,10 +128,10 @@ def test_the_first_is_told_from_others_only_where_a_test_of_a_counted_metric_tel
     assert board.like_first(few, "hole") == board.rows(few, "hole")[1:]
     assert not any(board.clear_firsts(few, row) for row in board.rows(few, "hole"))
     html = slice_pages(board, title="T", notes="")
-    assert html["slices/01-hole-size-low.html"].decode().count("not told apart</span>") == 2 * len(board.regions)
+    assert html["slices/01-hole-size-low.html"].decode().count("not told apart</small>") == 2 * len(board.regions)
     front = html["index.html"].decode()
     words = "cannot be told apart from " if alike else "by more than chance in "
-    assert words in front.split('<dl class="facts">')[1].split("</dl>")[0]
+    assert words in front.split('<dl class="cards">')[1].split("</dl>")[0]
     assert "12 items of 12 sources" in front
 
 

@@ -43,12 +43,12 @@ def test_axe_finds_nothing_serious(browser: Any, site: Path, scheme: str) -> Non
 
 def test_after_sorting_in_a_narrow_window_all_is_still_well(browser: Any, site: Path) -> None:
     tab = OpenPage(browser, site.as_uri(), viewport={"width": 390, "height": 844})
-    heads = tab.page.locator(".scores:visible th", has_text="SSIM")
-    place = [words.startswith("SSIM") for words in tab.page.locator(".scores:visible thead th").all_inner_texts()].index(True)
+    heads = tab.page.locator(".standings:visible th", has_text="SSIM")
+    place = [words.startswith("SSIM") for words in tab.page.locator(".standings:visible thead th").all_inner_texts()].index(True)
     heads.locator("button").click()
     values = [
         float(row.locator(":scope > *").nth(place).get_attribute("data-value"))
-        for row in tab.page.locator(".scores:visible tbody tr").all()
+        for row in tab.page.locator(".standings:visible tbody tr").all()
     ]
     assert len(values) == 3
     assert values == sorted(values, reverse=True)

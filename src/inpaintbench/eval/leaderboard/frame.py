@@ -1,79 +1,77 @@
-"""What all pages of the site share: the frame around them, small pieces of HTML, and a policy that forbids everything else."""
+"""What all pages of the site share: the frame around them, and the tags of a submission."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from html import escape
-from importlib import resources
-from string import Template
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from inpaintbench.eval.leaderboard.board import Entry
-from inpaintbench.eval.report.labels import PALETTE
+from inpaintbench.eval.leaderboard.board import Board, Entry
+from inpaintbench.pages import Link, method_styles
+from inpaintbench.pages import page as whole_page
+from inpaintbench.pages.tables import Cell, Tag
 
-_TITLES = {
+CARD_TITLES = {
     "summary": "Summary", "model": "Model", "preprocessing": "Preprocessing", "training_data": "Training data", "loss": "Loss",
     "parameters": "Parameters", "pretrained": "Pretrained from", "postprocessing": "Postprocessing", "compute": "Compute",
     "licence": "Licence", "citation": "Citation",
 }  # fmt: skip
-CARD_TITLES = _TITLES
 """Field of a method card -> its heading, in the order of the page."""
 
 
-def page(*, title: str, body: str, sidebar: str, up: str, home: str) -> bytes:
-    """A whole page that needs nothing but itself; ``up`` leads from it to the folder of the site."""
-    style, script = _asset("style.css"), _asset("board.js")
-    # Inside the page, since browsers disagree whether a file beside it, opened from disk, is of the same origin.
-    policy = (
-        f"default-src 'none'; script-src 'sha256-{_digest(script)}'; style-src 'sha256-{_digest(style)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    parts = {
-        "policy": policy, "title": escape(title), "home": escape(home), "style": style, "script": script, "body": body,
-        "sidebar": sidebar, "up": up,
-    }  # fmt: skip
-    return Template(_asset("page.html")).substitute(parts).encode()
+class Sister(NamedTuple):
+    """A page in the list beside a page."""
+
+    href: str
+    text: str
+    level: str | None = None
+    items: int | None = None
+    here: bool = False
 
 
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+def page(
+    template: str, board: Board, *, title: str, home: str, up: str, side_title: str, side: Sequence[Sister], **parts: Any
+) -> bytes:
+    """A whole page that needs nothing but itself; ``up`` leads from it to the folder of the site, ``home`` is its title."""
+    front = f"{up}index.html"
+    links = (
+        Link(front, "Leaderboard"), Link(f"{front}#methods", "Methods"), Link(f"{front}#reading", "How to read"),
+        Link(f"{front}#downloads", "Downloads"),
+    )  # fmt: skip
+    return whole_page(
+        f"eval/leaderboard/{template}",
+        title=title,
+        links=links,
+        styles=method_styles([entry.label for entry in board.entries], board.results.references),
+        scripts=["eval/leaderboard/board.js"],
+        board=board,
+        results=board.results,
+        home=home,
+        up=up,
+        side_title=side_title,
+        side=side,
+        **parts,
+    ).encode()
 
 
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def method_cell(entry: Entry, *, items: int, up: str) -> Cell:
+    """A method's title as a link to its page, its label and tags."""
+    return Cell(
+        entry.submission.card.title, method=entry.label, reference=not entry.competes, href=f"{up}methods/{entry.page}",
+        tags=tags(entry, items=items), below=entry.label,
+    )  # fmt: skip
 
 
-def colour(index: int) -> str:
-    """The class that gives the colour of the submission of that number."""
-    return f"c{index % len(PALETTE)}"
-
-
-def method(entry: Entry, index: int, *, up: str) -> str:
-    """A method's title as a link to its page, its label below."""
-    link = f'<a href="{up}methods/{entry.page}">{escape(entry.submission.card.title)}</a>'
-    return (
-        f'<span class="method {colour(index)}"><i class="dot" aria-hidden="true"></i><span class="names">{link}'
-        f'<span class="label">{escape(entry.label)}</span></span></span>'
-    )
-
-
-def badges(entry: Entry, *, items: int) -> str:
+def tags(entry: Entry, *, items: int) -> tuple[Tag, ...]:
     """Whether numbers were measured again, and how many items are missing."""
-    found = "" if entry.competes else '<span class="badge" title="a floor to see others against">reference</span>'
+    found = []
     if entry.verdict is not None:
-        good = entry.verdict.agrees
-        words = f"verified on {len(entry.verdict.items)}" if good else "not verified"
-        title = (
-            f"{entry.verdict.values} numbers of {len(entry.verdict.items)} items were measured again and agree"
-            if good
-            else entry.verdict.reason or "nothing could be measured again"
+        n = len(entry.verdict.items)
+        told = f"{entry.verdict.values} numbers of {n} items were measured again and agree"
+        found.append(
+            Tag(f"verified on {n}", "good", told)
+            if entry.verdict.agrees
+            else Tag("not verified", "more", entry.verdict.reason or "nothing could be measured again")
         )
-        found += f'<span class="badge {"good" if good else ""}" title="{escape(title)}">{words}</span>'
     if entry.missing:
-        found += f'<span class="badge warn" title="items without a prediction">{len(entry.missing)} of {items} missing</span>'
-    return found
-
-
-def hidden(words: str) -> str:
-    """Words for screen readers."""
-    return f'<span class="sr">{escape(words)}</span>'
+        found.append(Tag(f"{len(entry.missing)} of {items} missing", "warn", "items without a prediction"))
+    return tuple(found)

@@ -2,106 +2,77 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.leaderboard.frame import CARD_TITLES, badges, page
-from inpaintbench.eval.report.labels import metric_title, region_label
-from inpaintbench.eval.report.markup import breakable, count, number, scrolling_table, slice_name
+from inpaintbench.eval.leaderboard.frame import CARD_TITLES, Sister, page, tags
+from inpaintbench.eval.report.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.eval.report.tables import split_level
+from inpaintbench.pages import Cell, Column, Row, Table
+from inpaintbench.pages.tables import simple
+from inpaintbench.pages.words import DASH, breakable, count, interval, number
 
 _MOST_MISSING = 200
 
 
 def method_pages(board: Board, *, title: str) -> dict[str, bytes]:
     """Path in the site -> page."""
-    return {
-        f"methods/{entry.page}": page(
-            title=f"{entry.submission.card.title} · {title}", body=_body(board, entry), sidebar=_sidebar(board, entry), up="../",
-            home=title,
-        )
-        for entry in board.entries
-    }  # fmt: skip
+    return {f"methods/{entry.page}": _page(board, entry, title) for entry in board.entries}
 
 
-def _sidebar(board: Board, shown: Entry) -> str:
-    links = "".join(
-        f'<li><a href="{entry.page}"{" aria-current=page" if entry is shown else ""}><span>'
-        f"{escape(entry.submission.card.title)}</span></a></li>"
-        for entry in board.entries
-    )
-    return f'<nav class="slices" aria-labelledby="methods-title"><h2 id="methods-title">Methods</h2><ul>{links}</ul></nav>'
-
-
-def _body(board: Board, entry: Entry) -> str:
+def _page(board: Board, entry: Entry, home: str) -> bytes:
     card = entry.submission.card
-    authors = f'<p class="authors">{escape(", ".join(card.authors))}</p>' if card.authors else ""
-    fields = "".join(
-        f'<dt>{heading}</dt><dd><p class="field">{escape(card.texts[name])}</p></dd>'
-        for name, heading in CARD_TITLES.items()
-        if name in card.texts
+    more = len(entry.missing) - _MOST_MISSING
+    shown = list(entry.missing.items())[:_MOST_MISSING]
+    return page(
+        "method.html",
+        board,
+        title=f"{card.title} · {home}",
+        home=home,
+        up="../",
+        side_title="Methods",
+        side=[Sister(one.page, one.submission.card.title, here=one is entry) for one in board.entries],
+        entry=entry,
+        card=card,
+        tags=tags(entry, items=len(board.results.sources)),
+        fields=[(heading, card.texts[name]) for name, heading in CARD_TITLES.items() if name in card.texts],
+        scores=_scores(board, entry),
+        by_slice=_by_slice(board, entry) if len(board.slices) > 1 else None,
+        missing=simple(["Item", "Reason"], [list(pair) for pair in shown], label="Missing items"),
+        more=[f"And {more:,} more."] if more > 0 else [],
+        provenance=_provenance(entry),
     )
-    return f"""<h1>{escape(card.title)}</h1>
-{authors}<span class="label">{escape(entry.label)}</span>
-<p class="badges">{badges(entry, items=len(board.results.sources))}</p>
-{_links(card.links)}
-<dl class="described">{fields}</dl>
-<p class="said">These words are the submitters' own.</p>
-<section id="scores"><h2>Scores on all items</h2>{_scores(board, entry)}</section>
-{_by_slice(board, entry)}
-{_missing(entry)}
-<section id="provenance"><h2>Where the numbers come from</h2>{_provenance(entry)}</section>"""
 
 
-def _links(links: dict[str, str]) -> str:
-    buttons = "".join(
-        f'<li><a href="{escape(address)}" rel="nofollow ugc noopener noreferrer">{escape(name.capitalize())}</a></li>'
-        for name, address in links.items()
-    )
-    return f'<ul class="buttons">{buttons}</ul>' if buttons else ""
-
-
-def _scores(board: Board, entry: Entry) -> str:
+def _scores(board: Board, entry: Entry) -> Table:
     everything = board.slices[0]
-    rows = []
+    rows: list[list[object]] = []
     for region in board.regions:
         row = next(one for one in board.rows(everything, region) if one.entry is entry)
         for quantity, cell in row.cells.items():
             decimals = metric_leaf(quantity.metric).decimals
-            low, high = (number(end, decimals=decimals) for end in (cell.summary.interval_low, cell.summary.interval_high))
-            value = number(board.results.level(everything, entry.label, quantity), decimals=decimals)
-            place = "–" if cell.place is None else f"{cell.place} of {len(board.contenders)}"
-            rows.append(
-                f'<tr><th scope="row">{escape(metric_title(quantity.metric))}</th><td>{escape(region_label(region))}</td>'
-                f"<td><strong>{value}</strong></td><td>{'–' if low == '–' else f'{low} – {high}'}</td><td>{place}</td>"
-                f"<td>{cell.summary.n}</td><td>{escape(cell.summary.reason or '')}</td></tr>"
-            )
-    return scrolling_table(("Metric", "Region", "Mean", "Interval", "Place", "n", "Note"), rows)
+            rows.append([
+                metric_title(quantity.metric), region_label(region),
+                number(board.results.level(everything, entry.label, quantity), decimals),
+                interval(cell.summary.interval_low, cell.summary.interval_high, decimals) or DASH,
+                DASH if cell.place is None else f"{cell.place} of {len(board.contenders)}", cell.summary.n,
+                cell.summary.reason or "",
+            ])  # fmt: skip
+    heads = ["Metric", "Region", "Mean", "Interval", "Place", "n", "Note"]
+    return simple(heads, rows, label="Scores on all items", numeric=(2, 3, 4, 5))
 
 
-def _by_slice(board: Board, entry: Entry) -> str:
-    if len(board.slices) < 2:
-        return ""
+def _by_slice(board: Board, entry: Entry) -> Table:
     rows = []
-    for part in board.slices:
+    for at, part in enumerate(board.slices):
         found = [next(one for one in board.rows(part, region) if one.entry is entry) for region in board.regions]
-        name = "All items" if part is board.slices[0] or part.name == board.slices[0].name else slice_name(part.name)
-        cells = "".join(f'<td title="{escape(row.reason or "")}">{escape(row.mean_text)}</td>' for row in found)
-        rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
-    heads = ("Slice", *(escape(region_label(region)).capitalize() for region in board.regions))
-    return f'<section id="slices"><h2>Mean place in each slice</h2>{scrolling_table(heads, rows)}</section>'
+        level = split_level(part.name)[1]
+        name = Cell(slice_label(part.name), tags=(level,) if level else ()) if at else Cell("All items")
+        rows.append(Row((name, *(Cell(row.mean_text, title=row.reason or "") for row in found))))
+    heads = (Column(region_label(region).capitalize(), numeric=True) for region in board.regions)
+    return Table((Column("Slice"), *heads), tuple(rows), label="Mean place in each slice")
 
 
-def _missing(entry: Entry) -> str:
-    if not entry.missing:
-        return ""
-    shown = list(entry.missing.items())[:_MOST_MISSING]
-    rows = [f'<tr><th scope="row"><code>{escape(item)}</code></th><td>{escape(reason)}</td></tr>' for item, reason in shown]
-    more = "" if len(shown) == len(entry.missing) else f'<p class="note">And {len(entry.missing) - len(shown):,} more.</p>'
-    return f'<section id="missing"><h2>Missing items</h2>{scrolling_table(("Item", "Reason"), rows)}{more}</section>'
-
-
-def _provenance(entry: Entry) -> str:
+def _provenance(entry: Entry) -> Table:
     header, verdict = entry.submission.header, entry.verdict
     changed = max((one["largest_change_outside"] for one in header.predictions.values()), default=0)
     facts = {
@@ -119,5 +90,6 @@ def _provenance(entry: Entry) -> str:
             facts["Not measured again"] = ", ".join(verdict.unchecked)
         if verdict.items:
             facts["Items measured again"] = ", ".join(verdict.items)
-    rows = [f'<tr><th scope="row">{escape(name)}</th><td>{breakable(text)}</td></tr>' for name, text in facts.items()]
-    return scrolling_table(("Fact", "Value"), rows)
+    return simple(
+        ["Fact", "Value"], [[name, breakable(text)] for name, text in facts.items()], label="Where the numbers come from"
+    )

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import re
-from html import escape
+from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Row
-from inpaintbench.eval.leaderboard.frame import badges, hidden, method, page
-from inpaintbench.eval.leaderboard.tables import score_table, slice_matrix
-from inpaintbench.eval.report.labels import region_label
-from inpaintbench.eval.report.markup import count, scrolling_table, slice_name
+from inpaintbench.eval.leaderboard.frame import Sister, page, tags
+from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
+from inpaintbench.eval.report.labels import region_label, slice_label
 from inpaintbench.eval.report.notes import constants_table, metric_notes, slice_table
+from inpaintbench.eval.report.tables import split_level
 from inpaintbench.eval.statistics import INTERVAL
 from inpaintbench.eval.statistics import LEVEL as INTERVAL_LEVEL
+from inpaintbench.pages.tables import simple
+from inpaintbench.pages.words import count
 from inpaintbench.types import Slice
 
 CSV, JSON = "leaderboard.csv", "leaderboard.json"
+
+
+class Fact(NamedTuple):
+    """One of the cards on the front page."""
+
+    term: str
+    text: str
+    lines: tuple[str, ...]
+    """Small print."""
+
+
+class Definition(NamedTuple):
+    """A term with what it means, a paragraph each."""
+
+    term: str
+    blocks: tuple[str, ...]
 
 
 def addresses(board: Board) -> dict[str, str]:
@@ -31,62 +49,90 @@ def addresses(board: Board) -> dict[str, str]:
 def slice_pages(board: Board, *, title: str, notes: str) -> dict[str, bytes]:
     """Path in the site -> page."""
     where = addresses(board)
-    found = {}
-    for index, part in enumerate(board.slices):
-        up = "../" if index else ""
-        body = (_of_slice(board, part) if index else _introduction(board, title, notes)) + _tables(board, part, up=up)
-        body += "" if index else _rest(board, where)
-        found[where[part.name]] = page(
-            title=title if not index else f"{part.name} · {title}", body=body, sidebar=_sidebar(board, part, where, up=up), up=up,
-            home=title,
-        )  # fmt: skip
-    return found
+    return {where[part.name]: _page(board, at, part, where, title, notes) for at, part in enumerate(board.slices)}
 
 
-def _introduction(board: Board, title: str, notes: str) -> str:
-    results = board.results
-    lead = f'<p class="subtitle">{escape(notes)}</p>' if notes else ""
-    facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{words}</dd></div>" for name, words in _facts(board))
-    return f"""<h1>{escape(title)}</h1>
-{lead}<p class="subtitle"><strong>{count(len(board.contenders), "submission")}</strong>{_beside(board)} on
-{count(len(results.sources), "item")} from
-{count(len(set(results.sources.values())), "source")} of <strong>{escape(results.dataset.name)}</strong>, scored with
-<strong>{escape(results.protocol.name)}</strong> (<code>{escape(results.fingerprint)}</code>).</p>
-<dl class="facts">{facts}</dl>"""
+def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, notes: str) -> bytes:
+    up = "../" if at else ""
+    label, level = _name(part) if at else ("All items", None)
+    return page(
+        "board.html",
+        board,
+        title=f"{part.name} · {home}" if at else home,
+        home=home,
+        up=up,
+        side_title="Slices",
+        side=_side(board, part, where, up=up),
+        part=part,
+        label=label,
+        level=level,
+        regions=[(region, region_label(region).capitalize()) for region in board.regions],
+        scores=[(score_table(board, part, region, up=up), score_notes(board, part, region)) for region in board.regions],
+        front=not at,
+        **({} if at else _front(board, where, notes)),
+    )
 
 
-def _beside(board: Board) -> str:
-    others = len(board.entries) - len(board.contenders)
-    return f" beside {count(others, 'reference')}" if others else ""
+def _front(board: Board, where: dict[str, str], notes: str) -> dict[str, object]:
+    """What only the first page has."""
+    results, others = board.results, len(board.entries) - len(board.contenders)
+    refused: list[list[object]] = [[one.name, one.reason] for one in board.refused]
+    return {
+        "introduction": notes,
+        "beside": f" beside {count(others, 'reference')}" if others else "",
+        "n_sources": len(set(results.sources.values())),
+        "facts": _facts(board),
+        "matrices": [slice_matrix(board, where, region) for region in board.regions] if len(board.slices) > 1 else [],
+        "entries": [(entry, tags(entry, items=len(results.sources))) for entry in board.entries],
+        "refused": simple(["File", "Reason"], refused, label="Left out"),
+        "reading": _reading(),
+        "metrics": metric_notes(results),
+        "slices": slice_table(results),
+        "constants": constants_table(results),
+        "csv": CSV,
+        "json": JSON,
+    }
 
 
-def _facts(board: Board) -> list[tuple[str, str]]:
+def _name(part: Slice) -> tuple[str, str | None]:
+    """A slice as words, and its level."""
+    return slice_label(part.name), split_level(part.name)[1]
+
+
+def _side(board: Board, shown: Slice, where: dict[str, str], *, up: str) -> list[Sister]:
+    return [
+        Sister(
+            f"{up}{where[part.name]}", *(_name(part) if at else ("All items", None)),
+            items=len(part.item_ids), here=part.name == shown.name,
+        )
+        for at, part in enumerate(board.slices)
+    ]  # fmt: skip
+
+
+def _facts(board: Board) -> list[Fact]:
     """What a reader wants to know first, of the first region."""
     region, everything = board.regions[0], board.slices[0]
     rows = board.rows(everything, region)
     found = []
     if any(row.place == 1 for row in rows):
-        found.append((f"Best mean place, {region_label(region)}", _first(board, rows, region)))
-    wins = _wins(board, rows)
-    if wins:
-        found.append(("First by most metrics", wins))
-    if len(board.slices) > 1 and (most := _most_slices(board, region)):
-        found.append(("First in most slices", most))
+        found.append(_first(board, rows, region))
+    found += _wins(board, rows)
+    found += _most_slices(board, region) if len(board.slices) > 1 else []
     checked = [entry.verdict for entry in board.entries if entry.verdict is not None]
     if checked:
         values = sum(verdict.values for verdict in checked)
         good = sum(verdict.agrees for verdict in checked)
-        found.append(("Measured again", f"{good} of {len(board.entries)}<small>{values:,} numbers, all agree</small>"))
+        found.append(Fact("Measured again", f"{good} of {len(board.entries)}", (f"{values:,} numbers, all agree",)))
     return found
 
 
-def _first(board: Board, rows: list[Row], region: str) -> str:
+def _first(board: Board, rows: list[Row], region: str) -> Fact:
     """Who has the best mean place on all items, and whether the next can be told from it."""
     everything = board.slices[0]
     first = [row for row in rows if row.place == 1]
-    names = ", ".join(escape(row.entry.submission.card.title) for row in first[:3])
-    words = [f"mean place {escape(first[0].mean_text)}", _lead_words(board, rows, region), _basis(board, everything)]
-    return names + "".join(f"<small>{one}</small>" for one in words if one)
+    names = ", ".join(row.entry.submission.card.title for row in first[:3])
+    words = [f"mean place {first[0].mean_text}", _lead_words(board, rows, region), _basis(board, everything)]
+    return Fact(f"Best mean place, {region_label(region)}", names, tuple(filter(None, words)))
 
 
 def _lead_words(board: Board, rows: list[Row], region: str) -> str:
@@ -97,10 +143,10 @@ def _lead_words(board: Board, rows: list[Row], region: str) -> str:
     alike = board.like_first(everything, region)
     if alike:
         more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        return f"cannot be told apart from {escape(alike[0].entry.submission.card.title)}{more}"
+        return f"cannot be told apart from {alike[0].entry.submission.card.title}{more}"
     by = len(board.leads(everything, region, placed[0], placed[1]))
     return (
-        f"better than {escape(placed[1].entry.submission.card.title)} by more than chance in {by} of "
+        f"better than {placed[1].entry.submission.card.title} by more than chance in {by} of "
         f"{count(len(board.counted(everything, region)), 'metric')}"
     )
 
@@ -110,15 +156,15 @@ def _basis(board: Board, part: Slice) -> str:
     return f"{count(len(part.item_ids), 'item')} of {count(sources, 'source')}"
 
 
-def _wins(board: Board, rows: list[Row]) -> str:
+def _wins(board: Board, rows: list[Row]) -> list[Fact]:
     everything = board.slices[0]
     ranked = [quantity for quantity in rows[0].cells if quantity.ranked]
     wins = {row.entry.label: sum(row.cells[quantity].place == 1 for quantity in ranked) for row in rows}
     clear = {row.entry.label: len(board.clear_firsts(everything, row)) for row in rows}
-    return _most(board, wins, len(ranked), "metric", clear)
+    return _most(board, "First by most metrics", wins, len(ranked), "metric", clear)
 
 
-def _most_slices(board: Board, region: str) -> str:
+def _most_slices(board: Board, region: str) -> list[Fact]:
     """Counts first places; a clear one is of a row that every other in the slice can be told from."""
     wins = dict.fromkeys((entry.label for entry in board.contenders), 0)
     clear = dict(wins)
@@ -129,96 +175,23 @@ def _most_slices(board: Board, region: str) -> str:
             if row.entry.competes:
                 wins[row.entry.label] += row.place == 1
                 clear[row.entry.label] += row.place == 1 and alone
-    return _most(board, wins, len(board.slices) - 1, "slice", clear)
+    return _most(board, "First in most slices", wins, len(board.slices) - 1, "slice", clear)
 
 
-def _most(board: Board, wins: dict[str, int], of: int, word: str, clear: dict[str, int]) -> str:
+def _most(board: Board, term: str, wins: dict[str, int], of: int, noun: str, clear: dict[str, int]) -> list[Fact]:
     """Who has most first places, and in how many of them the lead is more than chance."""
     most = max(wins.values())
     if not most:
-        return ""
+        return []
     leaders = [entry for entry in board.contenders if wins[entry.label] == most]
-    names = ", ".join(escape(entry.submission.card.title) for entry in leaders[:3])
+    names = ", ".join(entry.submission.card.title for entry in leaders[:3])
     told = max(clear[entry.label] for entry in leaders)
     words = f"in {told} of them by more than chance" if told else "cannot be told apart from the second in any of them"
-    if len(board.contenders) < 2:
-        return f"{names}<small>{most} of {count(of, word)}</small>"
-    return f"{names}<small>{most} of {count(of, word)}</small><small>{words}</small>"
+    share = f"{most} of {count(of, noun)}"
+    return [Fact(term, names, (share,) if len(board.contenders) < 2 else (share, words))]
 
 
-def _of_slice(board: Board, part: Slice) -> str:
-    dataset = board.results.dataset.name
-    return f"""<h1>{slice_name(part.name)}</h1>
-<p class="subtitle">{count(len(part.item_ids), "item")} of {escape(dataset)} with <code>{escape(part.rule)}</code></p>"""
-
-
-def _sidebar(board: Board, shown: Slice, where: dict[str, str], *, up: str) -> str:
-    links = "".join(
-        f'<li><a class="slice" href="{up}{where[part.name]}"{" aria-current=page" if part.name == shown.name else ""}>'
-        f"<span>{slice_name(part.name) if index else 'All items'}</span>"
-        f'<span class="n">{hidden("items: ")}{len(part.item_ids):,}</span></a></li>'
-        for index, part in enumerate(board.slices)
-    )
-    return f'<nav class="slices" aria-labelledby="slices-title"><h2 id="slices-title">Slices</h2><ul>{links}</ul></nav>'
-
-
-def region_choice(board: Board) -> str:
-    """Radio buttons; scripts make them work, and show them."""
-    buttons = "".join(
-        f'<label><input type="radio" name="region" value="{escape(region)}"{"" if index else " checked"} autocomplete="off">'
-        f"<span>{escape(region_label(region).capitalize())}</span></label>"
-        for index, region in enumerate(board.regions)
-    )
-    return f'<fieldset class="regions"><legend>Region that is measured</legend>{buttons}</fieldset>'
-
-
-def _tables(board: Board, part: Slice, *, up: str) -> str:
-    tables = "\n".join(score_table(board, part, region, up=up) for region in board.regions)
-    return f"""<div class="controls"><h2>Scores</h2>{region_choice(board)}</div>
-{tables}"""
-
-
-def _rest(board: Board, where: dict[str, str]) -> str:
-    matrix = "\n".join(slice_matrix(board, where, region) for region in board.regions) if len(board.slices) > 1 else ""
-    by_slice = (
-        '<section id="slices"><h2>Where methods are strong</h2><p class="lead">Mean places by slice: the stronger the colour, '
-        f"the nearer to first by every metric.</p>{matrix}</section>"
-        if matrix
-        else ""
-    )
-    return f"""{by_slice}
-<section id="methods"><h2>Methods</h2><p class="lead">As their submitters describe them; nobody else has checked these words.</p>
-<ul class="cards">{"".join(_card(board, index) for index in range(len(board.entries)))}</ul></section>
-{_left_out(board)}
-<section id="reading"><h2>How to read this</h2><dl class="definitions">{_reading()}{metric_notes(board.results)}</dl>
-<details><summary>Slices and their rules</summary>{slice_table(board.results)}</details>
-<details><summary>Constants of the protocol</summary>{constants_table(board.results)}</details></section>
-<section id="downloads"><h2>Downloads</h2><ul class="buttons"><li><a href="{CSV}" download>Every mean and place (CSV)</a></li>
-<li><a href="{JSON}" download>Everything on this site (JSON)</a></li></ul></section>"""
-
-
-def _card(board: Board, index: int) -> str:
-    entry = board.entries[index]
-    card = entry.submission.card
-    return (
-        f'<li>{method(entry, index, up="")}<span class="badges">{badges(entry, items=len(board.results.sources))}</span>'
-        f"<p>{escape(card.texts['summary'])}</p></li>"
-    )
-
-
-def _left_out(board: Board) -> str:
-    if not board.refused:
-        return ""
-    rows = [
-        f'<tr><th scope="row"><code>{escape(one.name)}</code></th><td>{escape(one.reason)}</td></tr>' for one in board.refused
-    ]
-    return (
-        f'<section id="left-out"><h2>Left out</h2><p class="lead">{count(len(rows), "file")} that cannot stand here, each with '
-        f"the first thing that is wrong.</p>{scrolling_table(('File', 'Reason'), rows)}</section>"
-    )
-
-
-def _reading() -> str:
+def _reading() -> list[Definition]:
     entries = [
         (
             "Mean place",
@@ -257,4 +230,4 @@ def _reading() -> str:
             "agrees. A submission that disagrees is left out. Numbers of whole sets, such as FID, are not measured again.",
         ),
     ]
-    return "".join(f"<dt>{name}</dt><dd><p>{words}</p></dd>" for name, words in entries)
+    return [Definition(name, (words,)) for name, words in entries]

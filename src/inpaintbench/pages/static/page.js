@@ -105,7 +105,7 @@ const page = (() => {
   }
 
   // Rows that sum up or do not compete stay below the others, whatever the order.
-  const isLast = (row) => row.classList.contains("total") || row.classList.contains("reference");
+  const isLast = (row) => row.classList.contains("total") || row.classList.contains("floor");
 
   function sort(button) {
     const head = button.closest("th");
