@@ -86,3 +86,8 @@ class RunError(InpaintBenchError):
 
 class VerifyError(InpaintBenchError):
     """A frozen dataset differs from its manifest."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong in a few words: what the system says of an error of its own, else the error's text."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, reason_of
 
 ANSWER_PREFIX = "answer:"
 """Tells what people answered from what was measured, in expressions."""
@@ -197,7 +197,7 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"rules {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"rules {str(path)!r} cannot be read: {reason_of(error)}") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"rules {str(path)!r} are not TOML: {error}") from error
     if unknown := [key for key in found if key != "rule"]:

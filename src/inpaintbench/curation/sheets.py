@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, reason_of
 
 _DELIMITERS = (",", ";", "\t")
 
@@ -43,7 +43,7 @@ def read_lines(path: Path, *, kind: str, needed: Sequence[str]) -> list[Line]:
     except UnicodeDecodeError as error:
         raise InputError(f"{kind} {str(path)!r} is not UTF-8: save it as CSV UTF-8") from error
     except (OSError, csv.Error) as error:
-        raise InputError(f"{kind} {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"{kind} {str(path)!r} cannot be read: {reason_of(error)}") from error
 
 
 def _delimiter(first: str, needed: Collection[str]) -> str:

@@ -50,6 +50,6 @@ def _fetched(repository: str, revision: str | None) -> Path:
         raise NetworkError(f"there is no folder {called!r}, and the Hub cannot be reached; give the path of a copy") from error
     except (HfHubHTTPError, OSError) as error:
         # Not the server's own words: they may repeat what it was sent, the token among it.
-        status = getattr(getattr(error, "response", None), "status_code", None)
+        status = error.response.status_code if isinstance(error, HfHubHTTPError) and error.response is not None else None
         what = f"status {status}" if status else type(error).__name__
         raise NetworkError(f"the dataset {called!r} cannot be fetched from the Hub ({what})") from None

@@ -49,11 +49,11 @@ def _slice_problems(root: Path, part: Slice, rows: Mapping[str, Plain], cache: s
 
 
 def _undecoded(root: Path, config: str, split: str, cache: str) -> Any:
-    from datasets import Image, Video, load_dataset
+    from datasets import Image, LargeList, List, Video, load_dataset
 
     loaded = load_dataset(str(root), config, split=split, cache_dir=cache)
     for column, feature in loaded.features.items():
-        inner = getattr(feature, "feature", feature)
+        inner = feature.feature if isinstance(feature, List | LargeList) else feature
         if isinstance(inner, Image | Video):
             undecoded = type(inner)(decode=False)
             loaded = loaded.cast_column(column, undecoded if inner is feature else type(feature)(undecoded))

@@ -114,11 +114,11 @@ def _of_rules(workspace: Workspace) -> dict[str, Any]:
     return {"selection": selection, "rules": calibrated}
 
 
-def protocols(workspace: Workspace, recipe: BaseModel) -> list[dict[str, Any]]:
+def protocols(workspace: Workspace, recipe: Any) -> list[dict[str, Any]]:
     """The protocol that the benchmark is scored under unless another is asked for, and the recipe's own besides."""
     from inpaintbench.eval.protocols import PROTOCOLS, usual
 
-    kind = str(getattr(recipe, "kind", ""))
+    kind = str(recipe.kind)
     holes = any(row.hole for row in workspace.table("corruptions", Corruption))
     first = usual(_described(recipe, kind, holes=holes))
     own = f"{kind}/corrected"

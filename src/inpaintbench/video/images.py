@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from inpaintbench.errors import MediaError
+from inpaintbench.errors import MediaError, reason_of
 
 # Lower-case file name endings that are taken for still images.
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
@@ -112,4 +112,4 @@ def reason(error: BaseException) -> str:
     """What an error says, in a few words and without the path, which is of this machine."""
     if isinstance(error, UnidentifiedImageError):
         return "it is no image that Pillow knows"
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return reason_of(error) or type(error).__name__

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, reason_of
 from inpaintbench.workspace import write_atomically, write_parquet
 
 _LIST = pa.list_(pa.string())
@@ -117,7 +117,7 @@ def read_rows(path: Path) -> list[Row]:
     except UnicodeDecodeError as error:
         raise InputError(f"judgements {str(path)!r} are not UTF-8") from error
     except (OSError, csv.Error, pa.ArrowInvalid) as error:
-        raise InputError(f"judgements {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"judgements {str(path)!r} cannot be read: {reason_of(error)}") from error
 
 
 def _suffix(path: Path) -> str:

@@ -108,10 +108,11 @@ class Question(Leaf, ABC):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        if "kind" not in vars(cls) and hasattr(cls, "scale"):  # questions used to state their scale alone
-            cls.kind = {"pair": "pair", "set": "best"}.get(cls.subject) or _KINDS[cls.scale]  # type: ignore[assignment]
-        elif hasattr(cls, "kind"):
+        stated = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+        if "kind" in stated:
             cls.scale = SCALES[cls.kind]
+        elif "scale" in stated:  # questions used to state their scale alone
+            cls.kind = {"pair": "pair", "set": "best"}.get(cls.subject) or _KINDS[cls.scale]  # type: ignore[assignment]
 
     @abstractmethod
     def form(self, *, candidates: int) -> Form:

@@ -21,6 +21,8 @@ from inpaintbench.workspace import file_sha256
 
 _HUB = "hf://datasets/"
 _LONGEST_WORDS = 1000  # longer texts are not facts that rules use
+_MEDIA, _TEXTS = ("Video", "Image"), ("string", "large_string")
+"""Classes of the features of media columns, and types of text columns."""
 
 
 class HuggingFaceDataset(Fetcher):
@@ -165,7 +167,9 @@ def _check_size(size: int, limits: Limits) -> None:
 
 def _readable(feature: Any, value: Any) -> Any:
     """Names of classes instead of their numbers."""
-    return feature.int2str(value) if hasattr(feature, "int2str") and isinstance(value, int) and value >= 0 else value
+    from datasets import ClassLabel
+
+    return feature.int2str(value) if isinstance(feature, ClassLabel) and isinstance(value, int) and value >= 0 else value
 
 
 def _from_hub(path: str, part: Path, limits: Limits) -> Received:
@@ -194,8 +198,8 @@ def _loaded(dataset: str, config: str | None, split: str, revision: str | None, 
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError(f"the dataset {dataset!r} (split {split!r}) cannot be loaded: {_line(error)}") from error
     found = _media_column(dataset, rows.features, column)
-    feature = rows.features[found]
-    return (rows.cast_column(found, type(feature)(decode=False)) if hasattr(feature, "decode") else rows), found
+    is_media = type(rows.features[found]).__name__ in _MEDIA
+    return (rows.cast_column(found, type(rows.features[found])(decode=False)) if is_media else rows), found
 
 
 def _load(dataset: str, config: str | None, split: str, revision: str | None) -> Any:
@@ -215,8 +219,8 @@ def _load(dataset: str, config: str | None, split: str, revision: str | None) ->
 
 
 def _media_column(dataset: str, features: Mapping[str, Any], wanted: str | None) -> str:
-    media = [name for name, feature in features.items() if type(feature).__name__ in ("Video", "Image")]
-    texts = [name for name, feature in features.items() if getattr(feature, "dtype", "") in ("string", "large_string")]
+    media = [name for name, feature in features.items() if type(feature).__name__ in _MEDIA]
+    texts = [name for name, feature in features.items() if type(feature).__name__ == "Value" and feature.dtype in _TEXTS]
     if wanted is None and len(media) == 1:
         return media[0]
     if wanted is None:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from inpaintbench.curation.fetching.base import Candidate
 from inpaintbench.download import safe_name, without_query
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, reason_of
 from inpaintbench.types import content_id
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
@@ -98,7 +98,7 @@ def entries(path: Path) -> Iterator[Entry]:
     try:
         yield from read(path)
     except (OSError, UnicodeError, csv.Error, pa.ArrowException) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        why = reason_of(error)
         raise InputError(f"the list {str(path)!r} cannot be read: {why}") from error
 
 

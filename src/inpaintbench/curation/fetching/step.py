@@ -18,6 +18,7 @@ from inpaintbench.curation.fetching.listings import Listing, remember, step_name
 from inpaintbench.download import Limits, forget, safe_name, utc_now, without_query
 from inpaintbench.errors import Gone, InputError, MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task, task_key
+from inpaintbench.http_client import ServerGone, ServerRefused
 from inpaintbench.types import Download, Plain, content_id
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -245,7 +246,8 @@ def _row(candidate: Candidate, fetcher: str) -> Download:
 
 
 def _without_file(row: Download, status: str, error: Exception) -> Download:
-    http_status, tries = getattr(error, "http_status", None), getattr(error, "tries", 1)
+    answered = error if isinstance(error, ServerGone | ServerRefused) else None
+    http_status, tries = (answered.http_status, answered.tries) if answered else (None, 1)
     return replace(row, status=status, reason=str(error), http_status=http_status, tries=tries, retrieved_at=utc_now())
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number
 from inpaintbench.curation.poses.json_file import load_json, pairs
 from inpaintbench.curation.poses.matlab import load_variable, struct, structs
@@ -47,8 +49,8 @@ class MpiiReader(PoseReader):
         if "annolist" not in release:
             raise InputError(f"{file} is not MPII's: RELEASE has no field 'annolist', only {', '.join(release) or 'nothing'}")
         rows = structs(release["annolist"])
-        flags = getattr(release.get("img_train"), "flat", None)
-        train = [number(flag) for flag in flags] if flags is not None else []
+        flags = release.get("img_train")
+        train = [number(flag) for flag in flags.flat] if isinstance(flags, np.ndarray) else []
         found, numbering = People(), Numbering()
         if len(train) != len(rows):
             found.note("img_train", f"{len(train)} flags for {len(rows)} pictures: no original split is given")

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, reason_of
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -72,7 +72,7 @@ def read_table(path: Path) -> list[Row]:
     except UnicodeDecodeError as error:
         raise InputError(f"table {str(path)!r} is not UTF-8") from error
     except (OSError, csv.Error, pa.ArrowInvalid) as error:
-        raise InputError(f"table {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"table {str(path)!r} cannot be read: {reason_of(error)}") from error
 
 
 def _from_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, reason_of
 from inpaintbench.eval.alignment.tables import Row, read_table
 from inpaintbench.types import EDIT_TASKS
 
@@ -93,7 +93,7 @@ def _rows(path: Path) -> list[Row]:
     try:
         found: Any = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"{str(path)!r} cannot be read: {reason_of(error)}") from error
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise InputError(f"{str(path)!r} is not a list of objects with {', '.join(COLUMNS)}")
     return [

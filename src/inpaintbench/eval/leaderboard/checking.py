@@ -75,7 +75,7 @@ def _check_identity(row: Score | SliceScore, submission: Submission, regions: Ma
         raise InputError(f"a score is of {row.method[:80]!r} under {row.protocol[:80]} ({row.fingerprint[:80]}), unlike the rest")
     if row.region not in regions.get(row.metric, ()):
         raise InputError(f"its protocol has no {row.metric[:80]!r} in the region {row.region[:80]!r}")
-    if row.value is None and not getattr(row, "features", None) and not row.reason:
+    if row.value is None and not (isinstance(row, Score) and row.features) and not row.reason:
         raise InputError(f"{row.metric} ({row.region}) of {_subject(row)!r} has no value and no reason")
     if row.reason is not None:
         checked_text(row.reason, f"the reason of {row.metric} of {_subject(row)!r}")

@@ -175,12 +175,13 @@ def _total(trunk: Trunk, maps: Sequence[Any], planned: Plan, means: RegionMeans)
 
 def step_of(module: Any) -> Step:
     """How a module of a trunk looks at its input; a block of modules is taken to keep the size, as its widest kernel would."""
-    if hasattr(module, "kernel_size"):
+    nn = torch_networks.torch().nn
+    if isinstance(module, nn.Conv2d | nn.MaxPool2d):
         kernel, stride, padding = (
             value if isinstance(value, int) else int(value[0]) for value in (module.kernel_size, module.stride, module.padding)
         )
-        return Step(kernel, stride, padding, bool(getattr(module, "ceil_mode", False)))
-    kernel = max((int(part.kernel_size[0]) for part in module.modules() if hasattr(part, "kernel_size")), default=1)
+        return Step(kernel, stride, padding, isinstance(module, nn.MaxPool2d) and module.ceil_mode)
+    kernel = max((int(part.kernel_size[0]) for part in module.modules() if isinstance(part, nn.Conv2d)), default=1)
     return Step(kernel, 1, kernel // 2)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.errors import InputError, NotMeasurable, reason_of
 from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
 from inpaintbench.types import Joint
 from inpaintbench.workspace import file_sha256
@@ -50,7 +50,7 @@ class Stored(PoseEstimator):
         try:
             rows = list(_csv(self._file) if self._file.suffix.lower() == ".csv" else _json(self._file))
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"stored joints {file!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+            raise InputError(f"stored joints {file!r} cannot be read: {reason_of(error)}") from error
         self._entries: dict[tuple[str, str], list[_Entry]] = {}
         for item, of, entry in rows:
             self._entries.setdefault((item, of), []).append(entry)
