@@ -95,7 +95,8 @@ def chart(
     dots = colours(legend, told=not {name for name, _ in legend} <= set(rows))
     scales = [scale(list(_extent(panel)), from_zero=panel.bars) for panel in panels]
     data = [row | {"panel": at} for at, panel in enumerate(panels) for row in _rows(panel, scales[at])]
-    kinds = [{str(row["kind"]) for row in data if row["panel"] == at} for at in range(len(panels))]
+    # Vega takes no panel without layers, as that of references alone would be.
+    kinds = [{"words", *(str(row["kind"]) for row in data if row["panel"] == at)} for at in range(len(panels))]
     drawn = [
         _panel(at, panel, rows, scales[at], kinds=kinds[at], words=words, names=at % across == 0, dots=dots)
         for at, panel in enumerate(panels)
