@@ -11,6 +11,7 @@ from inpaintbench.cli.evaluate_options import ProtocolName
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.align import Alignment, align
 from inpaintbench.eval.alignment.family import Family, against, asked_for
@@ -159,14 +160,9 @@ def _slices(path: Path | None, loaded: Dataset | None) -> dict[str, Sequence[str
     return dict(found)
 
 
-def _pairs(told: Sequence[str] | None, option: str) -> dict[str, str]:
-    found = {}
-    for one in told or ():
-        name, equals, value = one.partition("=")
-        if not (name and equals and value):
-            raise UsageError(f"{option} is {one!r}, write METRIC=VALUE")
-        found[name.strip()] = value.strip()
-    return found
+def _pairs(texts: Sequence[str] | None, name: str) -> dict[str, str]:
+    given = (pair(text, f"{name} is {text!r}, write METRIC=VALUE") for text in texts or ())
+    return {metric.strip(): value.strip() for metric, value in given}
 
 
 def _higher(name: str, told: str) -> bool:

@@ -8,16 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console, logs
 from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, Label, ProtocolName, Scored, SomeMetrics, SomeSlices
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.method_options import label_of
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
-from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.freshness import score_step
+from inpaintbench.cli.run_folder import bind, check_scored, opened, scorable, scored_methods, scores_of
+from inpaintbench.cli.words import pick
 from inpaintbench.eval.partial_runs import not_run_words
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.references import references_in
@@ -25,7 +23,7 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.slices import ALL_ITEMS
 from inpaintbench.eval.two_methods import HEADS, Difference, compare, csv_bytes, markdown, text_rows
-from inpaintbench.types import Dataset, Score, Slice, SliceScore
+from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import write_atomically
 
 Names = list[str] | None
@@ -66,7 +64,8 @@ def compare_command(
     sets = left[1] + [replace(score, method=called) for score in right[1]]
     results = Results(loaded, scores, protocol=PROTOCOLS.get(name), slice_scores=sets)
     quantities = _quantities(results, metric, region)
-    rows = compare(results, one, called, quantities=quantities, slices=_slices(results, part))
+    slices = {one.name: one for one in [results.everything, *in_reading_order(results.slices)]}
+    rows = compare(results, one, called, quantities=quantities, slices=pick("slice", part, slices))
     remarks = [
         f"not measured: {one.metric} in the {one.region}: {reason}"
         for one, reason in results.unmeasured.items()
@@ -122,30 +121,13 @@ def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str)
     workspace = opened(run)
     with workspace.locked():
         bind(workspace, root)
-        prefix = score_step(protocol, "")
-        scored = [step.removeprefix(prefix) for step in workspace.steps("scores") if step.startswith(prefix)]
-        if scored and method not in scored:
-            raise UnknownNameError(f"{unknown_name('scored method', method, scored)}: run `inpaintbench eval score` for others")
+        check_scored(method, scored_methods(workspace, protocol))
         scores, sets = scores_of(workspace, dataset, root, protocol, methods=[method])
     return scores, [one for one in sets if one.method == method]
 
 
 def _quantities(results: Results, metrics: Names, regions: Names) -> list[Quantity]:
     there = [one for one in results.quantities if one.ranked]
-    for kind, names, known in (
-        ("metric with values:", metrics, [one.metric for one in there]),
-        ("region with values:", regions, [one.region for one in there]),
-    ):
-        for name in names or ():
-            if name not in known:
-                raise UnknownNameError(unknown_name(kind, name, list(dict.fromkeys(known))))
-    return [one for one in there if one.metric in (metrics or [one.metric]) and one.region in (regions or [one.region])]
-
-
-def _slices(results: Results, names: Names) -> list[Slice]:
-    everything = results.everything
-    slices = {one.name: one for one in [everything, *in_reading_order(results.slices)]}
-    for name in names or ():
-        if name not in slices:
-            raise UnknownNameError(unknown_name("slice", name, slices))
-    return [slices[name] for name in dict.fromkeys(names)] if names else list(slices.values())
+    chosen = pick("metric with values:", metrics, {one.metric: one.metric for one in there})
+    places = pick("region with values:", regions, {one.region: one.region for one in there})
+    return [one for one in there if one.metric in chosen and one.region in places]

@@ -32,6 +32,7 @@ from inpaintbench.cli import logs
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.leaf_constants import check_constants
 from inpaintbench.cli.options import argument, bundle, option
+from inpaintbench.cli.words import pair
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor
@@ -265,9 +266,7 @@ def parse_leaf(text: str, leaves: Catalogue[type[Leaf]]) -> dict[str, Any]:
 
 def constant(text: str) -> tuple[str, Any]:
     """``preset=thick-256`` -> (name, value)."""
-    name, equals, given = text.partition("=")
-    if not (name and equals and given):
-        raise UsageError(f"{text!r} is not NAME=VALUE, such as preset=thick-256")
+    name, given = pair(text, f"{text!r} is not NAME=VALUE, such as preset=thick-256")
     return name, value(given)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench import frozen
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import InShard, Locally, Running
 from inpaintbench.cli.evaluate_options import (
@@ -24,8 +23,9 @@ from inpaintbench.cli.evaluate_options import (
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.cli.scoring import unmeasured_metrics
+from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError, RunError, UnknownNameError
+from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.editboard import files
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
 from inpaintbench.eval.editboard.looking import look
@@ -106,9 +106,9 @@ def editboard(
         spoilt = [one for one in checked if one.fault]
         if spoilt and (dry_run or not keep_going):
             raise InputError(_refusal(manifest, spoilt, len(own)))
-        _print(f"{manifest.name}: {_in_words(own)}")
+        console.say(f"{manifest.name}: {_in_words(own)}")
         if dry_run:
-            _print("Nothing is wrong with them; nothing was measured.")
+            console.say("Nothing is wrong with them; nothing was measured.")
             _tell_lacking(asked)
             return
         scored = score(
@@ -122,8 +122,7 @@ def editboard(
 
 
 def _asked(protocol: str, metrics: list[str] | None, compute: Compute, side: int | None, seconds: float) -> _Asked:
-    if protocol not in _OURS:
-        raise UnknownNameError(unknown_name("protocol for edits", protocol, _OURS))
+    check_name("protocol for edits", protocol, _OURS)
     chosen: Protocol = PROTOCOLS.get(protocol)
     chosen.build_metrics(metrics)  # misspelt names are told before any work
     names = list(dict.fromkeys(metrics)) if metrics else list(chosen.metrics)
@@ -142,7 +141,7 @@ def _tell_lacking(asked: _Asked) -> None:
     }
     if lacking := [metric for metric, names in missing.items() if names]:
         names = " ".join(dict.fromkeys(name for metric in lacking for name in missing[metric]))
-        _print(f"Will have no value here: {', '.join(lacking)}; `inpaintbench models fetch {names}` brings what they need")
+        console.say(f"Will have no value here: {', '.join(lacking)}; `inpaintbench models fetch {names}` brings what they need")
 
 
 def _keep_apart(out: Path, edits: Sequence[Edit]) -> None:
@@ -205,12 +204,12 @@ def _write(out: Path, title: str, folder: Path, checked: Sequence[Checked], rows
     seed = asked.compute.random_weights  # what made-up parameters say never takes the place of what is real
     page = write_transcript(out / (_FOLDER if seed is None else f"{_FOLDER}-random-weights-{seed}"), found, more=more)
     unmeasured = sum(row.value is None for row in rows)
-    _print(f"{len(rows)} scores under {found.protocol.name}, {unmeasured} without a value")
+    console.say(f"{len(rows)} scores under {found.protocol.name}, {unmeasured} without a value")
     for reason, names in unmeasured_metrics(rows).items():
-        _print(f"not measured: {', '.join(names)}: {reason}")
+        console.say(f"not measured: {', '.join(names)}: {reason}")
     for caution in cautions(fingerprint):
-        _print(caution)
-    _print(f"Transcript: {page.resolve()}")
+        console.say(caution)
+    console.say(f"Transcript: {page.resolve()}")
 
 
 def _source(one: Checked) -> str:
@@ -247,8 +246,4 @@ def transcript(
         settings = settings_of(chosen, sorted({row.metric for row in rows if row.value is not None}))
         found = transcript_of(rows, told, title=loaded.name, notes=cautions(rows[0].fingerprint), settings=settings)
         page = write_transcript((out or workspace.path / _FOLDER).absolute(), found)
-    _print(f"Transcript: {page.resolve()}")
-
-
-def _print(words: str) -> None:
-    console.say(words)
+    console.say(f"Transcript: {page.resolve()}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing
 from inpaintbench.cli.method_options import label_of
 from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
-from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 
@@ -59,7 +58,6 @@ def compute_of(device: str, precision: str, seed: int | None) -> Compute:
     Raises:
         UnknownNameError: no such device or precision.
     """
-    for kind, name, known in (("device", device, get_args(Device)), ("precision", precision, get_args(Precision))):
-        if name not in known:
-            raise UnknownNameError(unknown_name(kind, name, list(known)))
+    check_name("device", device, get_args(Device))
+    check_name("precision", precision, get_args(Precision))
     return Compute(device=device, precision=precision, random_weights=seed)  # type: ignore[arg-type]

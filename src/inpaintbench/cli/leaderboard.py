@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench import frozen
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.method_options import label_of
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import bind, opened, scores_of
-from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.freshness import score_step
+from inpaintbench.cli.run_folder import bind, check_scored, opened, scored_methods, scores_of
+from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import usual_fingerprint
 from inpaintbench.workspace import write_atomically
@@ -71,12 +69,11 @@ def submit(
     PROTOCOLS.get(name)
     with workspace.locked():
         bind(workspace, dataset)
-        prefix = score_step(name, "")
-        scored = [step.removeprefix(prefix) for step in workspace.steps("scores") if step.startswith(prefix)]
+        scored = scored_methods(workspace, name)
         if method is None and len(scored) > 1:
             raise UsageError(f"{str(run)!r} holds scores of {', '.join(scored)}; choose one with --method")
-        if scored and method is not None and method not in scored:
-            raise UnknownNameError(f"{unknown_name('scored method', method, scored)}: run `inpaintbench eval score` for others")
+        if method is not None:
+            check_scored(method, scored)
         label = method or (scored[0] if scored else "")
         scores, sets = scores_of(workspace, loaded, dataset, name, methods=[label] if label else None)
         target = out or Path(f"{label}.zip")

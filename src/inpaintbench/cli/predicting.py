@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench import frozen
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Run
@@ -18,7 +17,8 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.method_options import Named, any_method, program_constants
 from inpaintbench.cli.options import bundle, option
 from inpaintbench.cli.run_folder import bind
-from inpaintbench.errors import InputError, RunError, UnknownNameError
+from inpaintbench.cli.words import check_name, pair
+from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.saved_folder import strangers
 from inpaintbench.eval.partial_runs import OnlyItems, items_of_slices, not_run, not_run_words
@@ -66,8 +66,7 @@ def with_references(specs: Sequence[MethodSpec], labels: Sequence[str]) -> list[
     """
     known = [spec.label for spec in specs]
     for label in labels:
-        if label not in known:
-            raise UnknownNameError(unknown_name("label of a method for --reference", label, known))
+        check_name("label of a method for --reference", label, known)
     return [replace(spec, reference=spec.reference or spec.label in labels) for spec in specs]
 
 
@@ -79,10 +78,7 @@ def check_labels(specs: Sequence[MethodSpec]) -> None:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    label, equals, value = text.partition("=")
-    if not (label and equals and value):
-        raise UsageError(f"{text!r} has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours={text}")
-    return label, value
+    return pair(text, f"{text!r} has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours={text}")
 
 
 def predict_all(

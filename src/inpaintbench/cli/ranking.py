@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, get_args
 
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.answers import AsJson, print_json
@@ -14,7 +13,8 @@ from inpaintbench.cli.evaluate_options import ProtocolName, SomeMetrics, dataset
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.cli.words import ABSENT, check_name, pick
+from inpaintbench.errors import InputError
 from inpaintbench.eval.poses.by_joint import METRIC as JOINTS_METRIC
 from inpaintbench.eval.poses.by_joint import joint_means
 from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
@@ -29,7 +29,6 @@ from inpaintbench.regions import REGIONS
 from inpaintbench.types import Slice
 
 REFERENCE = "a reference, which does not compete"
-_ABSENT = "–"
 
 
 def rank(
@@ -68,8 +67,7 @@ def rank(
         return
     if dataset is None or run is None:
         raise UsageError("give a dataset and --run for your own scores, or --published for those of the challenges")
-    if mean_places is not None and mean_places not in get_args(MeanPlaces):
-        raise UnknownNameError(unknown_name("way to print mean places", mean_places, list(get_args(MeanPlaces))))
+    check_name("way to print mean places", mean_places, get_args(MeanPlaces))
     results = results_of(run, dataset, protocol)
     how: MeanPlaces = mean_places or results.protocol.mean_places  # type: ignore[assignment]
     quantities = _quantities(results, metric, region)
@@ -88,18 +86,13 @@ def _slice(results: Results, name: str | None) -> Slice:
 
 
 def _quantities(results: Results, metrics: Sequence[str] | None, region: str | None) -> list[Quantity]:
-    if region and region not in REGIONS:
-        raise UnknownNameError(unknown_name("region", region, list(REGIONS)))
+    check_name("region", region, REGIONS)
     where = f" in the region {region!r}" if region else ""
     ranked = [one for one in results.quantities if one.ranked and region in (None, one.region)]
     there = ranked if region else usual_quantities(ranked, results.protocol)
     if not there:
         raise InputError(f"nothing that ranks methods was measured{where}; choose another {'--region' if region else 'protocol'}")
-    names = {one.metric: one for one in there}
-    for name in metrics or ():
-        if name not in names:
-            raise UnknownNameError(unknown_name(f"metric with values{where}:", name, names))
-    return [names[name] for name in dict.fromkeys(metrics)] if metrics else there
+    return pick(f"metric with values{where}:", metrics, {one.metric: one for one in there}) if metrics else there
 
 
 def _unmeasured(results: Results, quantities: Sequence[Quantity], region: str | None) -> Iterator[tuple[str, str]]:
@@ -225,7 +218,7 @@ def _print_run(results: Results, part: Slice, quantities: Sequence[Quantity], me
 def _text(value: float | None, results: Results, part: Slice, method: str, quantity: Quantity) -> str:
     """A value; with the number of its items behind it where that is not all of them, and what the protocol leaves out of them."""
     if value is None:
-        return _ABSENT
+        return ABSENT
     summary = results.summary(part, method, quantity)
     counts = [] if quantity.of_sets or summary.n == len(part.item_ids) else [f"n {summary.n}"]
     counts += [f"{summary.n_infinite} infinite"] if summary.n_infinite else []
@@ -255,7 +248,7 @@ def _print_joints(results: Results) -> None:
         raise InputError(f"no {JOINTS_METRIC} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
     names = sorted({joint for row in means.values() for joint in row})
     rows = [
-        (joint, *(f"{row[joint].mean:.4f} ({row[joint].items})" if joint in row else _ABSENT for row in means.values()))
+        (joint, *(f"{row[joint].mean:.4f} ({row[joint].items})" if joint in row else ABSENT for row in means.values()))
         for joint in names
     ]
     console.print_table("WNJD of each joint (items)", ["joint", *means], rows)
@@ -285,11 +278,11 @@ def _head(columns: Sequence[Column]) -> list[str]:
 def _rows(found: Sequence[Standing], texts: dict[str, list[str]], mean_places: MeanPlaces) -> list[tuple[str, ...]]:
     return [
         (
-            _ABSENT if one.place is None else str(one.place),
+            ABSENT if one.place is None else str(one.place),
             one.method,
-            _ABSENT if one.mean is None else decimal(one.mean, how=mean_places),
+            ABSENT if one.mean is None else decimal(one.mean, how=mean_places),
             *(
-                f"{text} ({_ABSENT if place is None else place})"
+                f"{text} ({ABSENT if place is None else place})"
                 for text, place in zip(texts[one.method], one.places, strict=True)
             ),
         )

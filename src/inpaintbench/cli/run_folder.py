@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.errors import InputError
-from inpaintbench.eval.freshness import is_stale
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.freshness import is_stale, score_step
 from inpaintbench.eval.held_back import held_back_words, is_truth_of, open_part, remember_inputs
 from inpaintbench.eval.partial_runs import items_of_slices
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -98,6 +99,18 @@ def results_of(run: Path, root: Path, protocol: str | None) -> Results:
         chosen = PROTOCOLS.get(protocol or usual(dataset))
         scores, compared = scores_of(workspace, dataset, root, chosen.name)
     return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace))
+
+
+def scored_methods(workspace: Workspace, protocol: str) -> list[str]:
+    """Methods with scores under a protocol, sorted."""
+    prefix = score_step(protocol, "")
+    return [step.removeprefix(prefix) for step in workspace.steps("scores") if step.startswith(prefix)]
+
+
+def check_scored(method: str, scored: Sequence[str]) -> None:
+    """Raise ``UnknownNameError`` where others were scored and ``method`` was not."""
+    if scored and method not in scored:
+        raise UnknownNameError(f"{unknown_name('scored method', method, list(scored))}: run `inpaintbench eval score` for others")
 
 
 def scores_of(

@@ -25,6 +25,7 @@ from inpaintbench.cli.annotate.opening import DEMO_WORKSPACE, Database, InStudy,
 from inpaintbench.cli.answers import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.words import span
 from inpaintbench.errors import InputError
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement
 from inpaintbench.types import Clip, Score
@@ -123,7 +124,7 @@ _SHARES: Mapping[Kind, str] = {
 
 def _print_ranking(label: str, one: Ranking) -> None:
     rows = [
-        (row.rank, row.name, row.strength, row.low, row.high, _span(row.rank_low, row.rank_high), row.win_share, row.votes)
+        (row.rank, row.name, row.strength, row.low, row.high, span(row.rank_low, row.rank_high), row.win_share, row.votes)
         for row in one.methods
     ]
     console.print_table(label, ["rank", "method", "strength", "from", "to", "ranks", "win ratio", "votes"], rows)
@@ -136,10 +137,6 @@ def _print_ranking(label: str, one: Ranking) -> None:
         *one.notes,
     ]
     console.say("; ".join(told))
-
-
-def _span(low: int | None, high: int | None) -> str:
-    return "" if low is None or high is None else str(low) if low == high else f"{low}-{high}"
 
 
 def report(

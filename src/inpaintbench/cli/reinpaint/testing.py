@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.annotate.outcomes.judgement_files import read_rows
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import RandomWeights
@@ -15,8 +14,9 @@ from inpaintbench.cli.options import bundle, option
 from inpaintbench.cli.reinpaint import options
 from inpaintbench.cli.reinpaint.options import PROTOCOL, parse_ratio, second_spec
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.cli.words import check_name, percent
 from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import paper as printed
@@ -127,8 +127,7 @@ def _experiments(asked: Sequence[str] | None) -> list[str]:
     names = []
     for name in asked or experiments.EXPERIMENTS:
         now = experiments.RENAMED.get(name, name)
-        if now not in experiments.EXPERIMENTS:
-            raise UnknownNameError(unknown_name("experiment", name, list(experiments.EXPERIMENTS)))
+        check_name("experiment", now, experiments.EXPERIMENTS)
         if now != name:
             console.warn(f"the experiment {name} is called {now} now; the paper's Fig. 3f is {experiments.FILL_SEEDS}")
         names.append(now)
@@ -173,7 +172,7 @@ def selection(
         columns |= {label: selected_by_metric(found, items=items, **given) for label, (found, given) in beside.items()}
         if people:
             columns[PEOPLE] = chosen_by_people(choices, methods=methods, items=items)
-        lines = [[one, *(_share(column, one) for column in columns.values())] for one in methods]
+        lines = [[one, *(percent(column.shares.get(one)) for column in columns.values())] for one in methods]
         lines.append(["items (ties)", *(f"{column.items} ({column.tied})" for column in columns.values())])
         if people:
             lines.append(["like people", *(_like(column, columns[PEOPLE]) for column in columns.values())])
@@ -221,10 +220,5 @@ def _choices(path: Path) -> list[tuple[str, str]]:
     return [(str(row.needed("subject_id")), str(row.needed("choice"))) for row in votes]
 
 
-def _share(column: Selected, method: str) -> str:
-    return f"{column.shares[method]:.0%}" if method in column.shares else "–"
-
-
 def _like(column: Selected, people: Selected) -> str:
-    found = agreement(column.shares, people.shares)
-    return "–" if found is None else f"{found:.0%}"
+    return percent(agreement(column.shares, people.shares))
