@@ -40,7 +40,7 @@ BITS = 8
 METHODS = ("deep", "flow")
 ROLES = (("candidate", "deep"), ("candidate", "flow"), ("original", None), ("input", None))
 LINK = re.compile(r"https?://\S+/join/\S+")
-DEMO_IMPORTS = "import inpaintbench.cli.annotate.demo_study, inpaintbench.annotate.app.server, inpaintbench.annotate.app.serve"
+DEMO_IMPORTS = "import inpaintbench.recipes.demo_study, inpaintbench.annotate.app.server, inpaintbench.annotate.app.serve"
 ROOM = "page.card && clock.media && !page.stage.form.locked"
 NEXT_IS_LOADED = "page.queue.cards[0] && page.stage.shelf.held.get(page.queue.cards[0].media.url)?.state === 'ready'"
 

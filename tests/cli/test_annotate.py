@@ -18,8 +18,8 @@ from inpaintbench.annotate.statistics.planning_labels import plan_labels, plan_s
 from inpaintbench.annotate.statistics.ratings import Scheme
 from inpaintbench.annotate.study import load, save
 from inpaintbench.cli import app
-from inpaintbench.cli.annotate.demo_study import COMPARED, UNFINISHED, is_free, write_demo_study
 from inpaintbench.errors import InputError
+from inpaintbench.recipes.demo_study import COMPARED, UNFINISHED, is_free, write_demo_study
 from inpaintbench.types import Answer, Attribute, Clip
 from inpaintbench.workspace import Workspace
 

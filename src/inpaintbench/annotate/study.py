@@ -28,6 +28,8 @@ from inpaintbench.workspace import write_atomically
 FORMAT_VERSION = 1
 MANIFEST = "study.json"
 PROXIES = "proxies"
+DEMO_WORKSPACE = "embedded"
+"""What the demo's study calls the place of its films, which are in none."""
 SuggestionMode = Literal["hidden", "after", "prefill"]
 """The machine's own answer: never shown; shown once the rater has answered; chosen beforehand."""
 

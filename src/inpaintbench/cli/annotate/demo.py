@@ -22,7 +22,7 @@ def demo(
 
     Example: inpaintbench annotate demo --out first-look
     """
-    from inpaintbench.cli.annotate.demo_study import RATERS, is_free, write_demo_study
+    from inpaintbench.recipes.demo_study import RATERS, is_free, write_demo_study
 
     folder = out or Path(tempfile.mkdtemp(prefix="inpaintbench-demo-"))
     if not (folder / MANIFEST).exists():

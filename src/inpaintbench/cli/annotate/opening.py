@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import People, Rater
 
-DEMO_WORKSPACE = "embedded"
-"""What the demo's study calls the place of its films, which are in none."""
 InStudy = Annotated[Path, argument("Folder of a prepared study.")]
 Database = Annotated[
     str | None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,17 +15,19 @@ from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.write import write_report
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.agreement import confusion as coincidences
+from inpaintbench.annotate.statistics.asked import AskedPart, asked_parts
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
-from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, scheme_of
+from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
-from inpaintbench.annotate.study import Study
+from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
-from inpaintbench.cli.annotate.opening import DEMO_WORKSPACE, Database, InStudy, opened
+from inpaintbench.cli.annotate.opening import Database, InStudy, opened
 from inpaintbench.cli.answers import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.words import span
 from inpaintbench.errors import InputError
+from inpaintbench.recipes.agreements import agreements_of
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement
 from inpaintbench.types import Clip, Score
 from inpaintbench.workspace import Workspace
@@ -71,29 +72,6 @@ def agreement(
 def _confusion(one: AskedPart) -> dict[str, object]:
     values, counted = coincidences(one.answers, one.scheme)
     return {"question": one.question, "part": one.part, "answers": list(values), "counts": counted.tolist()}
-
-
-@dataclass(frozen=True)
-class AskedPart:
-    """One decision of a question, and who decided what."""
-
-    question: str
-    part: str
-    scheme: Scheme
-    answers: Answers
-
-
-def asked_parts(study: Study, votes: Sequence[Vote]) -> list[AskedPart]:
-    """Every decision that raters made by choosing; of the further ones of a form those that anybody was asked for."""
-    found = []
-    for label, question in study.question_of.items():
-        main, *further = [part.name for part in question.parts() if part.options]
-        answers = answers_of(votes, label, pairs=question.kind == "pair")
-        found.append(AskedPart(label, main, scheme_of(question), answers))
-        for part in further:
-            if some := answers_of(votes, label, part=part):
-                found.append(AskedPart(label, part, scheme_of(question, part=part), some))
-    return found
 
 
 def ranking(study: InStudy, database: Database = None) -> None:
@@ -211,7 +189,7 @@ def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *
         raise InputError(f"{str(workspace.path)!r} has none of the study's clips; name the workspace that they are from")
     with console.writing(workspace):
         write_labels(workspace, found, study, override=override)
-        workspace.write_table(AGREEMENT, step_of(study), _agreements(study, votes), Agreement)
+        workspace.write_table(AGREEMENT, step_of(study), agreements_of(study, votes), Agreement)
     decided: dict[str, list[bool]] = {}
     for row in found.answers:
         decided.setdefault(row.question, []).append(row.answer is not None)
@@ -223,19 +201,6 @@ def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *
         rows.append((label, sum(of), len(of) - sum(of) - wrong, wrong, found.unanswered.get(label, 0), alpha))
     columns = ["question", "decided", "without agreement", "against gold", "no answer", "alpha"]
     console.print_table(f"written to {console.shown(workspace.path)}", columns, rows)
-
-
-def _agreements(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
-    """How far raters agree on clips, for the card of the dataset that is made with their answers."""
-    clusters = {task.task_id: task.cluster for task in study.tasks}
-    rows = []
-    for one in asked_parts(study, votes):
-        if study.question_of[one.question].subject == "clip":
-            alpha = krippendorff_alpha(one.answers, one.scheme, bootstrap=Bootstrap(), clusters=clusters)
-            raters = len({rater for given in one.answers.values() for rater in given})
-            told = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
-            rows.append(Agreement(one.question, one.part, raters, *told))
-    return rows
 
 
 def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Workspace], *, override: bool) -> None:
