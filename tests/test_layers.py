@@ -14,6 +14,7 @@ LAYERS = (
         "workspace",
         "video",
         "regions",
+        "benchmarks",
         "catalogue",
         "contract",
         "view",

@@ -13,10 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export import layout
 from inpaintbench.export.card.content import sources
 from inpaintbench.export.card.overview import first_paragraph
-from inpaintbench.export.citations import paper_of
 from inpaintbench.export.licence_names import licence_url, spdx
 from inpaintbench.export.licences import is_known
 from inpaintbench.frozen import MANIFEST, content_of
@@ -84,7 +84,7 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
     """
     metadata = _metadata_names(dataset)
     folders = _folders(dataset)
-    paper = paper_of(dataset)
+    paper = benchmark_of(dataset).paper
     stated = {row["licence"] for row in sources(dataset.items).values() if is_known(row["licence"])}
     licences = sorted({licence_url(one) or spdx(one) or str(one) for one in stated})
     told = {

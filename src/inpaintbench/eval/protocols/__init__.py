@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inpaintbench import frozen
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.types import Dataset
 
@@ -35,12 +36,6 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "fingerprint/corrected": "inpaintbench.eval.protocols.fingerprint:CORRECTED",
     },
 )
-_USUAL = {
-    "humans": "humans/corrected",
-    "decaption": "decaption/corrected",
-    "editing": "editboard/corrected",
-    "fingerprint": "fingerprint/corrected",
-}
 
 
 def usual(dataset: Dataset) -> str:
@@ -48,8 +43,8 @@ def usual(dataset: Dataset) -> str:
 
     Of a recipe that has none of its own, the one that measures holes, or whole frames where no item has a hole.
     """
-    holes = any(map(frozen.has_hole, dataset.items))
-    recipe = str(dataset.recipe.get("recipe"))
-    if recipe == "reinpaint" and dataset.recipe.get("second_masks", 1):  # without second masks nothing is inpainted again
-        return "reinpaint/corrected"
-    return _USUAL.get(recipe, "devil/corrected" if holes else "fingerprint/corrected")
+    benchmark = benchmark_of(dataset)
+    if benchmark.protocol and (not benchmark.inpainted_again or dataset.recipe.get("second_masks", 1)):
+        return benchmark.protocol
+    # Nothing is inpainted again without second masks.
+    return "devil/corrected" if any(map(frozen.has_hole, dataset.items)) else "fingerprint/corrected"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.claims import too_few
 from inpaintbench.export.card import content
 from inpaintbench.export.card.words import counted, listed, number
@@ -19,54 +20,14 @@ _GENERATED = {
     "fingerprints": "prints of fingers that nobody has",
 }
 """Source leaf -> what the footage is, where it is none of the world."""
-_USES = {
-    "devil": "Finding out which content a method for video inpainting fails on: each slice fixes one attribute of clip or hole.",
-    "reinpaint": "Scoring inpainting without a reference, by inpainting results again, and against the truth by area.",
-    "humans": "Recovering parts of people under blocks; and whether a pose estimator finds the joints again.",
-    "decaption": "Removing subtitles from clips without being told where they are.",
-    "fingerprint": "Cleaning degraded fingerprints without being told what was done to them.",
-    "editing": "Scoring edits by prompt in four tasks: success, faithfulness to the clip, steadiness.",
-}
-_OF_RECIPES: Mapping[str, tuple[str, ...]] = {
-    "devil": (
-        "Camera motion is estimated from the pictures. Large moving things and water can be taken for a moving camera, and"
-        " zooming in loses less of the view than turning.",
-        "Low and high are ranks among the clips of this dataset: a low clip here need not be low elsewhere. Clips between them"
-        " are in no slice of that attribute.",
-        "Background scene motion is labelled, not measured: clips that nobody labelled are in no slice of it.",
-    ),
-    "reinpaint": (
-        "Consistency is not correctness: a method can repeat itself and be wrong.",
-        "The paper states neither its patch size nor the ranges of its strokes: those of the recipe are a choice.",
-    ),
-    "humans": (
-        "Joints come from the annotations or drawings, whose errors are in the scores. Blocks lie around joints, keep away from"
-        " the edges and say nothing about holes elsewhere.",
-    ),
-    "decaption": (
-        "Subtitles are painted by a program: fonts, places and styles of real broadcasts vary more, and real ones are compressed"
-        " together with the film.",
-        "The hole is where anything was painted, however transparent.",
-    ),
-    "fingerprint": (
-        "Prints and degradations are drawn by a program; that a method does well here does not show that it does on real prints,"
-        " or that it keeps what identifies a person.",
-    ),
-    "editing": (
-        "The videos and prompts of the paper were never released; footage and prompts are those of whoever built this.",
-        "Nobody made the edits that are asked for: there is no truth to compare with, and scores are of networks that have their"
-        " own errors.",
-    ),
-}
 
 
 def limits(dataset: Dataset) -> list[str]:
     """The uses it is made for, then its limits: of its recipe, and of these items."""
-    recipe = str(dataset.recipe.get("recipe"))
-    use = _USES.get(recipe, "Finding out which content a method fails on.")
+    benchmark = benchmark_of(dataset)
     told = [line for one in _OF_THESE_ITEMS for line in one(dataset)]
-    found = [*told, *_OF_RECIPES.get(recipe, ())]
-    return ["## Intended use and limits", "", use, "", *(f"- {line}" for line in found), ""]
+    lines = [f"- {line}" for line in (*told, *benchmark.limits)]
+    return ["## Intended use and limits", "", benchmark.use, "", *lines, ""]
 
 
 def _footage(dataset: Dataset) -> list[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export.card.words import plain
-from inpaintbench.export.citations import paper_of
 from inpaintbench.frozen import dataset_id
 from inpaintbench.types import Dataset
 
 
 def citation(dataset: Dataset) -> list[str]:
     """The paper whose benchmark is re-created, and how to name the data themselves."""
-    paper = paper_of(dataset)
+    paper = benchmark_of(dataset).paper
     named = plain(dataset_id(dataset))
     lines = ["## Citation", ""]
     if paper is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export import layout
 from inpaintbench.export.card import content
 from inpaintbench.export.card.words import code, counted, listed, plain, table
-from inpaintbench.export.citations import paper_of
 from inpaintbench.export.licence_names import spdx
 from inpaintbench.frozen import dataset_id
 from inpaintbench.types import Dataset
@@ -67,7 +67,7 @@ def counts(dataset: Dataset) -> list[str]:
 
 
 def _recreated(dataset: Dataset) -> list[str]:
-    paper = paper_of(dataset)
+    paper = benchmark_of(dataset).paper
     if paper is None:
         return []
     return [

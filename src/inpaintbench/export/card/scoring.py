@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from inpaintbench import frozen
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export.card.words import code, counted, plain, table
 from inpaintbench.types import Dataset
-
-_BASELINES = {"fingerprint": "oriented_gabor", "decaption": "decaption_median", "editing": "edit_recolour"}
-"""Recipe -> a method that needs no weights."""
 
 
 def scoring(dataset: Dataset) -> list[str]:
@@ -71,12 +69,11 @@ def _in_a_challenge(dataset: Dataset, hidden: int) -> list[str]:
 
 
 def _predicting(dataset: Dataset, path: str) -> str:
-    method = _BASELINES.get(str(dataset.recipe.get("recipe")), "telea")
-    return f"inpaintbench eval predict {path} --run RUN --method {method}"
+    return f"inpaintbench eval predict {path} --run RUN --method {benchmark_of(dataset).baseline}"
 
 
 def _scoring(dataset: Dataset, path: str) -> list[str]:
-    second = dataset.recipe.get("recipe") == "reinpaint"
+    second = benchmark_of(dataset).inpainted_again
     return [
         f"inpaintbench eval score   {path} --run RUN",
         *([f"inpaintbench eval reinpaint {path} --run RUN"] if second else []),

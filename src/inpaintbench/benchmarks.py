@@ -1,0 +1,70 @@
+"""What is said of the benchmarks of a recipe wherever one of them is read: its use, its limits, its paper, how it is scored.
+
+The words of a recipe lie beside it, and importing them imports nothing of what builds, so that a dataset can be described and
+scored where nothing is built. Packages that add a recipe add its words in the group ``inpaintbench.benchmark``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from inpaintbench.catalogue import Catalogue
+from inpaintbench.types import Dataset
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper; what its text does not state is not here."""
+
+    key: str
+    kind: str
+    """Of BibTeX entry."""
+    title: str
+    fields: Mapping[str, str]
+    """Further fields of the entry, in order."""
+
+    @property
+    def bibtex(self) -> str:
+        """The entry, one field a line."""
+        told = {"title": f"{{{self.title}}}", **self.fields}
+        width = max(map(len, told))
+        lines = [f"  {name:<{width}} = {{{value}}}," for name, value in told.items()]
+        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is said of every benchmark of one recipe."""
+
+    use: str = "Finding out which content a method fails on."
+    """What it is made for, a sentence."""
+    limits: tuple[str, ...] = ()
+    """What it cannot tell, a sentence or two each."""
+    paper: Paper | None = None
+    """The paper whose benchmark it re-creates."""
+    protocol: str = ""
+    """What it is scored under unless another is asked for; empty = by what its items are."""
+    baseline: str = "telea"
+    """A method that needs no weights, for the example of how to predict."""
+    inpainted_again: bool = False
+    """Whether methods are run on their own results, by `eval reinpaint` and under second masks where it has any."""
+
+
+BENCHMARKS: Catalogue[Benchmark] = Catalogue(
+    "benchmark",
+    {
+        "devil": "inpaintbench.recipes.about.devil:BENCHMARK",
+        "reinpaint": "inpaintbench.recipes.about.reinpaint:BENCHMARK",
+        "humans": "inpaintbench.recipes.about.humans:BENCHMARK",
+        "fingerprint": "inpaintbench.recipes.about.fingerprint:BENCHMARK",
+        "decaption": "inpaintbench.recipes.about.decaption:BENCHMARK",
+        "editing": "inpaintbench.recipes.about.editing:BENCHMARK",
+    },
+)
+
+
+def benchmark_of(dataset: Dataset) -> Benchmark:
+    """What is said of a dataset's recipe; of a recipe that nobody here knows, what holds of all."""
+    name = str(dataset.recipe.get("recipe"))
+    return BENCHMARKS.get(name) if name in BENCHMARKS else Benchmark()

@@ -1,0 +1,1 @@
+"""What each recipe says of its benchmarks, apart from what builds them."""
