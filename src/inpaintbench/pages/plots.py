@@ -12,14 +12,16 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair
 import vl_convert
 from markupsafe import Markup
 
 from inpaintbench.pages.page import render
 from inpaintbench.workspace import write_atomically
+
+if TYPE_CHECKING:
+    import altair
 
 LIGHT = {
     "ink": "#15191f", "soft": "#59636f", "faint": "#5c6672", "line": "#e4e7ec", "strong-line": "#8a949f", "ground": "#ffffff",

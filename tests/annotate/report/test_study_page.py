@@ -29,7 +29,6 @@ from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_a
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects
 from inpaintbench.errors import WorkspaceError
-from inpaintbench.pages.panels import Scale
 from inpaintbench.pages.words import number, percent
 
 OWN_SCRIPTS = {'<script>document.documentElement.classList.add("js");', '<script>"use strict";'}
@@ -262,13 +261,6 @@ def test_a_folder_that_cannot_be_written_is_told(labelled: World, tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(WorkspaceError, match="cannot be written"):
         write_report(tmp_path / "file" / "report", study=labelled.study, votes=labelled.votes)
-
-
-@pytest.mark.parametrize(("low", "high"), [(-2.3, 1.9), (0, 1), (0.0011, 0.0042), (-130, 950)])
-def test_marks_are_round_and_inside(low: float, high: float) -> None:
-    found = list(Scale(low, high).round_values())
-    assert 3 <= len(found) <= 8
-    assert all(low <= mark + 1e-9 and mark - 1e-9 <= high for mark in found)
 
 
 def test_nothing_sticks_out_on_any_screen_and_axe_finds_nothing_serious(
