@@ -36,11 +36,11 @@ from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.editboard.write import write_transcript
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.markup import count
 from inpaintbench.eval.score import SCORING_SECONDS
 from inpaintbench.eval.slices import source_of
 from inpaintbench.executors.base import Executor
 from inpaintbench.models import torch_networks, weights
+from inpaintbench.pages.words import count
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace
 

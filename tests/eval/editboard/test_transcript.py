@@ -17,6 +17,7 @@ from inpaintbench.eval.editboard.page import render
 from inpaintbench.eval.editboard.transcript import UNSAID, Told, Transcript, transcript_of
 from inpaintbench.eval.editboard.write import write_transcript
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.pages.plots import paper_svg
 from inpaintbench.types import EDIT_TASKS, Score
 
 NAME = "editboard/as-published"
@@ -87,7 +88,7 @@ def test_the_best_model_and_intervals_take_six_originals(originals: int) -> None
     assert (found.cell("one", "SOSA", "ff_alpha").low is None) == (originals == 5)
     assert found.best("SOSA", "ff_alpha") == (None if originals == 5 else pytest.approx(7.055))  # lower is better
     assert found.best("SOSA", "success_rate") == (None if originals == 5 else pytest.approx(0.655))
-    assert ('class="best"' in render(found, {}, [])) == (originals == 6)
+    assert ('<td class="n best"' in render(found, {}, [])) == (originals == 6)
 
 
 @pytest.mark.parametrize(("protocol", "beta", "n"), [(NAME, 0.4, 3), ("editboard/paper", 0.7, 1)])
@@ -150,16 +151,16 @@ def test_csv_json_and_markdown_hold_the_same_means() -> None:
 
 
 def positions(drawn: str, words: str) -> tuple[float, float]:
-    """Where the dot lies that says ``words``."""
-    found = re.search(rf'<title>{re.escape(words)}[^<]*</title><circle cx="([^"]+)" cy="([^"]+)"', drawn)
+    """Where the dot lies that says ``words``, in its plot."""
+    found = re.search(rf'aria-label="{re.escape(words)}"[^>]*transform="translate\(([^,]+),([^)]+)\)"', drawn)
     assert found, words
     return float(found[1]), float(found[2])
 
 
 def test_farther_out_is_better_on_every_axis_of_a_radar() -> None:
     found = published()
-    drawn = str(plots.radar_figure(found))
-    centre = (20 + 280, positions(drawn, "TokenFlow, FF-alpha: 7.270")[1])
+    drawn = paper_svg(plots.radar_figure(found))
+    centre = (280, positions(drawn, "TokenFlow, FF-alpha: 7.270")[1])
     # FF-alpha is the first axis, straight up: the best of all, 6.37, lies 96 px above the worst, 12.24.
     best, worst = positions(drawn, "TokenFlow, FF-alpha: 6.370"), positions(drawn, "FateZero, FF-alpha: 12.240")
     tops = {task: positions(drawn, f"{model}, FF-alpha: {value}")[1] for task, model, value in (
@@ -186,7 +187,7 @@ def test_axes_have_the_worst_and_the_best_by_direction() -> None:
 
 
 def test_execution_grows_to_the_right_and_fidelity_upwards() -> None:
-    drawn = str(plots.trade_off_figure(published()))
+    drawn = paper_svg(plots.trade_off_figure(published()))
     good = positions(drawn, "TokenFlow, SOSA: Success rate 0.647, FF-beta 0.157")
     poor = positions(drawn, "FateZero, SOSA: Success rate 0.529, FF-beta 0.172")
     assert good[0] > poor[0]
@@ -205,7 +206,7 @@ def test_a_radar_shows_the_tasks_that_have_three_metrics_or_more() -> None:
     told = {(model, item): Told(task, "1") for model in "mn" for item, task in (("a", "SOSA"), ("b", "SE"))}
     metrics = ("ff_alpha", "ff_beta", "semantic_score")
     rows = [row(model, item, metric, value) for model, value in (("m", 1.0), ("n", 2.0)) for item in "ab" for metric in metrics]
-    drawn = str(plots.radar_figure(transcript_of(rows, told, title="t")))
+    drawn = paper_svg(plots.radar_figure(transcript_of(rows, told, title="t")))
     assert "SOSA: single object" in drawn
     assert "SE: style" not in drawn  # semantic score is not defined there
     alone = transcript_of(
@@ -218,22 +219,24 @@ def test_one_edit_alone_and_infinite_means_are_drawn_without_a_fault() -> None:
     told = {("m", "a"): Told(None, "1")}
     values = dict(zip(METRICS, (1.0, 0.2, 3.0, 0.5, math.inf, 0.9, 0.9, 0.5, 0.5), strict=True))
     found = transcript_of([row("m", "a", metric, value) for metric, value in values.items()], told, title="t")
-    assert "nan" not in str(plots.radar_figure(found))
-    assert "inf" not in str(plots.trade_off_figure(found))
+    assert plots.radar_figure(found) is None
+    assert "inf" not in paper_svg(plots.trade_off_figure(found))
 
 
 def test_the_folder_is_the_same_for_any_order_and_nothing_else_is_overwritten(tmp_path: Path) -> None:
     first, second = (write_transcript(tmp_path / name, published()).parent for name in ("a", "b"))
     names = sorted(path.name for path in first.iterdir())
     assert names == [
+        "execution_fidelity.pdf",
         "execution_fidelity.svg",
+        "radar.pdf",
         "radar.svg",
         "transcript.csv",
         "transcript.html",
         "transcript.json",
         "transcript.md",
     ]
-    assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+    assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names if not name.endswith(".pdf"))
     write_transcript(first, published())
     (first / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="something else than a transcript"):

@@ -11,7 +11,7 @@ from typing import Any
 from inpaintbench.eval.editboard.transcript import TASKS, Cell, Transcript, details_of
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow
-from inpaintbench.eval.report.markup import count, number
+from inpaintbench.pages.words import count, number
 from inpaintbench.types import Plain, Score
 
 CELL = ("mean", "n", "total", "low", "high", "applies", "applies_mean", "reason")
@@ -67,7 +67,7 @@ def words(cell: Cell, metric: str) -> str:
     """A mean, and of how many edits where these are not all: ``7.27 (8 of 10)``."""
     if cell.mean is None:
         return "–"
-    value = number(cell.mean, decimals=METRICS.get(metric).decimals)
+    value = number(cell.mean, METRICS.get(metric).decimals)
     return value if cell.n == cell.total else f"{value} ({cell.n} of {cell.total})"
 
 

@@ -4,112 +4,105 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from html import escape
-from importlib import resources
-from string import Template
+
+import altair
 
 from inpaintbench.eval.editboard.files import words
-from inpaintbench.eval.editboard.transcript import TASKS, Cell, Gap, Transcript
+from inpaintbench.eval.editboard.transcript import TASKS, Gap, Transcript
+from inpaintbench.eval.editboard.transcript import Cell as Mean
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow, metric_label
-from inpaintbench.eval.report.markup import count, number
+from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page
+from inpaintbench.pages.words import DASH, count, number
+
+_LINKS = (
+    Link("#transcript", "Transcript"), Link("#figures", "Figures"), Link("#missing", "What is missing"),
+    Link("#settings", "How it was measured"),
+)  # fmt: skip
+_LABELS = {
+    "radar": "Means of every model by task and metric",
+    "execution_fidelity": "Execution against fidelity, a dot for each model and task",
+}
 
 
-def render(found: Transcript, figures: Mapping[str, str], files: Sequence[str]) -> str:
+def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], files: Sequence[str]) -> str:
     """The page as text.
 
     Args:
         found: the transcript.
-        figures: SVGs by file name.
+        figures: charts by the names of their files without an ending.
         files: names of the files with data.
     """
     tasks = [f"{name} is {told}" for name, told in TASKS.items() if name in found.tasks]
-    parts = {
-        "title": escape(found.title),
-        "protocol": escape(found.protocol.name),
-        "fingerprint": escape(found.fingerprint),
-        "notes": "".join(f"<li>{escape(note)}</li>" for note in found.notes),
-        "tasks": escape("; ".join(tasks) + "." if tasks else ""),
-        "tables": "".join(_table(found, model) for model in found.models),
-        "figures": "".join(map(_figure, figures, figures.values())) or "<p>There are too few numbers to draw.</p>",
-        "missing": _missing(found),
-        "settings": _settings(found),
-        "files": ", ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in files),
-    }
-    page = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    return Template(page).substitute(parts)
-
-
-def _figure(name: str, drawn: str) -> str:
-    return f'<figure>{drawn}<figcaption><a href="{escape(name)}">{escape(name)}</a></figcaption></figure>'
-
-
-def _table(found: Transcript, model: str) -> str:
-    heads = "".join(f'<th scope="col">{_arrow(metric)}</th>' for metric in found.metrics)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(task)}</th>{"".join(_cell(found, model, task, metric) for metric in found.metrics)}</tr>'
-        for task in found.tasks
+    return page(
+        "eval/editboard/page.html",
+        title=f"Transcript: {found.title}",
+        links=_LINKS,
+        found=found,
+        tasks="; ".join(tasks) + "." if tasks else "",
+        tables=[_table(found, model) for model in found.models],
+        figures=[
+            figure(chart, label=_LABELS[name], files=[f"{name}.{kind}" for kind in ("svg", "pdf")])
+            for name, chart in figures.items()
+        ],
+        missing=_missing(found),
+        settings=_settings(found),
+        files=files,
     )
-    return (
-        f'<div class="scroll"><table><caption>{escape(model)}</caption><thead><tr><th scope="col">Task</th>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+
+
+def _table(found: Transcript, model: str) -> Table:
+    columns = [Column("Task"), *(Column(_arrow(metric), numeric=True) for metric in found.metrics)]
+    rows = [Row((Cell(task), *(_cell(found, model, task, metric) for metric in found.metrics))) for task in found.tasks]
+    return Table(tuple(columns), tuple(rows), label=model)
 
 
 def _arrow(metric: str) -> str:
     """A metric whose arrow never stands alone on a line, and whose hyphen never ends one."""
-    return "&nbsp;".join(escape(metric_arrow(metric)).rsplit(" ", 1)).replace("-", "&#8209;")
+    return "\u00a0".join(metric_arrow(metric).rsplit(" ", 1)).replace("-", "\u2011")
 
 
-def _cell(found: Transcript, model: str, task: str, metric: str) -> str:
+def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
     cell = found.cell(model, task, metric)
     if cell.mean is None:
-        return f'<td title="{escape(cell.reason or "")}">–</td>'
-    best = ' class="best"' if cell.mean == found.best(task, metric) else ""
-    value = number(cell.mean, decimals=METRICS.get(metric).decimals)
-    told = escape(". ".join(_told(cell, metric)))
-    below = f"<small>{cell.n} of {cell.total}</small>" if cell.n != cell.total else f"<small>n {cell.n}</small>"
-    return f'<td{best} title="{told}"><b>{value}</b>{below}</td>'
+        return Cell(DASH, title=cell.reason or "")
+    return Cell(
+        number(cell.mean, METRICS.get(metric).decimals),
+        below=f"{cell.n} of {cell.total}" if cell.n != cell.total else f"n {cell.n}",
+        title=". ".join(_told(cell, metric)),
+        strong=cell.mean == found.best(task, metric),
+    )
 
 
-def _told(cell: Cell, metric: str) -> list[str]:
+def _told(cell: Mean, metric: str) -> list[str]:
     decimals = METRICS.get(metric).decimals
     told = [words(cell, metric)]
     if cell.low is not None:
-        told.append(
-            f"95 % interval over originals {number(cell.low, decimals=decimals)} to {number(cell.high, decimals=decimals)}"
-        )
+        told.append(f"95 % interval over originals {number(cell.low, decimals)} to {number(cell.high, decimals)}")
     if cell.applies is not None:
-        own = (
-            f", mean {number(cell.applies_mean, decimals=decimals)}"
-            if metric == "ff_beta" and cell.applies_mean is not None
-            else ""
-        )
+        own = f", mean {number(cell.applies_mean, decimals)}" if metric == "ff_beta" and cell.applies_mean is not None else ""
         told.append(f"It is meant for {cell.applies} of {count(cell.total, 'edit')}{own}")
     return told + ([cell.reason] if cell.reason else [])
 
 
-def _missing(found: Transcript) -> str:
-    if not found.missing:
-        return "<p>Every number is there.</p>"
+def _missing(found: Transcript) -> Table:
     alike: dict[tuple[str, tuple[str, ...]], list[Gap]] = {}
     for gap in found.missing:
         alike.setdefault((gap.reason, gap.metrics), []).append(gap)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(", ".join(gap.model for gap in gaps))}</th><td>{sum(len(gap.edits) for gap in gaps)}</td>'
-        f'<td class="words">{escape(", ".join(map(metric_label, metrics)))}</td><td class="words">{escape(reason)}</td></tr>'
+    rows = [
+        Row((
+            Cell(", ".join(gap.model for gap in gaps)), Cell(sum(len(gap.edits) for gap in gaps)),
+            Cell(", ".join(map(metric_label, metrics))), Cell(reason),
+        ))
         for (reason, metrics), gaps in alike.items()
-    )
-    heads = '<th scope="col">Models</th><th scope="col">Edits</th><th scope="col">Without</th><th scope="col">Reason</th>'
-    return f'<div class="scroll"><table class="reasons"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    ]  # fmt: skip
+    columns = (Column("Models"), Column("Edits", numeric=True), Column("Without", wide=True), Column("Reason", wide=True))
+    return Table(columns, tuple(rows), label="What is missing")
 
 
-def _settings(found: Transcript) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name.replace("_", " "))}</th><td class="words">{escape(_plain(value))}</td></tr>'
-        for name, value in found.settings.items()
-    )
-    return f'<div class="scroll"><table class="reasons"><tbody>{rows}</tbody></table></div>' if rows else ""
+def _settings(found: Transcript) -> Table:
+    rows = [Row((Cell(name.replace("_", " ")), Cell(_plain(value)))) for name, value in found.settings.items()]
+    return Table((Column("Setting"), Column("Value", wide=True)), tuple(rows), label="How it was measured")
 
 
 def _plain(value: object) -> str:

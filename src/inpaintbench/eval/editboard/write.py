@@ -9,18 +9,19 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.editboard import files, plots
 from inpaintbench.eval.editboard.page import render
 from inpaintbench.eval.editboard.transcript import Transcript
-from inpaintbench.workspace import write_atomically
+from inpaintbench.pages import save_chart
+from inpaintbench.workspace import replacing
 
 PAGE = "transcript.html"
 DATA = ("transcript.csv", "transcript.md", "transcript.json", "edits.csv", "edits.json")
-_FIGURES = ("radar.svg", "execution_fidelity.svg")
+_FIGURES = ("radar.svg", "radar.pdf", "execution_fidelity.svg", "execution_fidelity.pdf")
 _OURS = {PAGE, *DATA, *_FIGURES}
 
 
 def write_transcript(folder: Path, found: Transcript, *, more: Mapping[str, bytes] | None = None) -> Path:
-    """Write the transcript as a page, Markdown, CSV and JSON, and its figures as SVG; equal input gives equal bytes.
+    """Write the transcript as a page, Markdown, CSV and JSON, and its figures as SVG and PDF.
 
-    An earlier transcript in the folder is replaced; its page goes first and the new one comes last: where it is, it is whole.
+    Equal input gives equal bytes, PDF aside. An earlier transcript in the folder is replaced as a whole.
 
     Args:
         folder: made where it is not there.
@@ -39,12 +40,14 @@ def write_transcript(folder: Path, found: Transcript, *, more: Mapping[str, byte
         "transcript.csv": files.as_csv(found), "transcript.md": files.as_markdown(found),
         "transcript.json": files.as_json(found), **(more or {}),
     }  # fmt: skip
-    drawn = dict(zip(_FIGURES, (plots.radar_figure(found), plots.trade_off_figure(found)), strict=True))
-    figures = {name: figure for name, figure in drawn.items() if figure}
-    page = render(found, figures, list(tables)).encode()
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in [folder / PAGE, *folder.iterdir()]:
-        path.unlink(missing_ok=True)
-    for name, data in {**tables, **{name: figure.encode() for name, figure in figures.items()}, PAGE: page}.items():
-        write_atomically(folder / name, data)
+    drawn = {"radar": plots.radar_figure(found), "execution_fidelity": plots.trade_off_figure(found)}
+    figures = {name: chart for name, chart in drawn.items() if chart is not None}
+    text = render(found, figures, list(tables))
+    with replacing(folder, what="transcript ") as made:
+        (made / PAGE).write_text(text, encoding="utf-8")
+        for name, data in tables.items():
+            (made / name).write_bytes(data)
+        for name, chart in figures.items():
+            for kind in ("svg", "pdf"):
+                save_chart(chart, made / f"{name}.{kind}")
     return folder / PAGE
