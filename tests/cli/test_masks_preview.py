@@ -11,10 +11,10 @@ from typer.testing import CliRunner, Result
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.cli.masks import app
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, Generator
 
 
-class Faded:
+class Faded(Generator):
     """Halves the darkness of prints."""
 
     name, version, needs = "faded", "1", ("undistorted", "print")

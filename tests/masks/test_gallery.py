@@ -489,6 +489,14 @@ def test_the_page_reads_and_switches_without_scripts(browser: Any, gallery: Path
     assert near(tab.colours("mask-1-1")[1], WHITE)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Any, gallery: Path, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    tab = Tab(browser, gallery, color_scheme=scheme, bypass_csp=True)
+    found = axe.Axe().run(tab.page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+
+
 def test_pictures_in_the_page_decode(gallery: Path) -> None:
     found = re.findall(r"url\(data:image/(?:png|webp);base64,([^)]*)\)", gallery.read_text())
     assert len(found) == 8  # two photographs, a clip, its holes over time, two holes and their outlines

@@ -316,3 +316,19 @@ def test_a_browser_shows_it_whole_on_wide_and_narrow_screens(workspace: Workspac
         assert len(boxes) > 10
         assert min(boxes) > 40
     assert said == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(workspace: Workspace, tmp_path: Path, browser: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    fill(workspace)
+    pages = [
+        write_funnel(workspace, tmp_path / "funnel.html"),
+        write_what_if(workspace, what_if(workspace, parse_rules("cut_score >= 0.2 or missing")), tmp_path / "what_if.html"),
+    ]
+    page = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()
+    for path in pages:
+        page.goto(path.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        found = axe.Axe().run(page).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []

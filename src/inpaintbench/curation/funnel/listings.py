@@ -22,15 +22,16 @@ def effort_table(steps: Sequence[StepEffort]) -> Table | None:
         [
             breakable(step.step),
             number(step.tasks),
-            Cell(duration(step.total_seconds), title=f"{number(step.total_seconds)} s") if step.timed else DASH,
-            Cell(bar=step.total_seconds / most if step.timed else None),
+            Cell(duration(step.total_seconds), title=f"{number(step.total_seconds)} s", bar=step.total_seconds / most)
+            if step.timed
+            else DASH,
             *(number(value) if step.timed else DASH for value in (step.median_seconds, step.largest_seconds)),
             number(step.peak_mebibytes),
         ]
         for step in steps
     ]
-    heads = ("Step", "tasks", "compute time", "", "median s", "slowest s", "peak MiB")
-    return simple(heads, rows, label="Time by step", numeric=(1, 2, 4, 5, 6)) if rows else None
+    heads = ("Step", "tasks", "compute time", "median s", "slowest s", "peak MiB")
+    return simple(heads, rows, label="Time by step", numeric=(1, 2, 3, 4, 5)) if rows else None
 
 
 def slowest_table(slowest: Sequence[SlowItem], names: Mapping[str, str]) -> Table:

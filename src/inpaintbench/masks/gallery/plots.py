@@ -32,7 +32,6 @@ def histogram(
     columns = [{"x": place * step, "to": (place + 1) * step, "n": n, "told": str(n)} for place, n in enumerate(counts) if n]
     mean = [{"x": sum(values) / len(values), "told": f"mean {percent(sum(values) / len(values))}"}] if values else []
     dots = [{"x": min(end, share), "told": percent(share), "to": f"#{link}"} for share, link in zip(values, links, strict=True)]
-    shade = [] if bounds is None else [{"x": bounds[0], "to": min(end, bounds[1]), "told": f"the bin: {bounds_text(*bounds)}"}]
     # The name of the axis stands between its two ends.
     ends = alt.Axis(
         values=[0, end], labelExpr=f"datum.value ? '{100 * end:g} %' : '0'", title=axis, titlePadding=-11, titleFontWeight=400,
@@ -42,9 +41,6 @@ def histogram(
     y = alt.Y("n:Q").axis(None).scale(domain=[0, max([1, *counts])], nice=False)
     bottom, told = alt.value(_HEIGHT), "told:N"
     layers = [
-        _chart(shade).mark_rect(color="var(--accent)", opacity=0.13).encode(
-            x, x2="to", y=alt.value(0), y2=bottom, description=told
-        ),
         _chart([{"x": 0, "to": end}]).mark_rule(color="var(--strong-line)", aria=False).encode(x, x2="to", y=bottom),
         _chart(columns).mark_bar(xOffset=0.5, x2Offset=-0.5, color="var(--waiting)").encode(
             x, x2="to", y=y, y2=alt.Y2Datum(0), description=told
@@ -54,6 +50,10 @@ def histogram(
             x, y=alt.value(_HEIGHT + _RUG), description=told, href="to:N"
         ),
     ]  # fmt: skip
+    if bounds is not None:
+        shade = _chart([{"x": bounds[0], "to": min(end, bounds[1]), "told": f"the bin: {bounds_text(*bounds)}"}])
+        shade = shade.mark_rect(color="var(--accent)", opacity=0.13)
+        layers.insert(0, shade.encode(x, x2="to", y=alt.value(0), y2=bottom, description=told))
     return figure(alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT), label=title)
 
 
