@@ -47,7 +47,7 @@ class Inside(LedgeredExecutor):
     def _results(self, waiting: deque[Unit]) -> Results:
         while waiting:
             unit = waiting.popleft()
-            yield unit, perform_all(unit.calls, str(self.workspace.path))
+            yield unit, perform_all(unit.jobs, str(self.workspace.path))
 
     def _close(self, *, kill: bool) -> None: ...
 

@@ -373,11 +373,6 @@ UNEXPECTED = "unexpected_error"
 _BLOB_FIELDS = ("blob", "hole", "alpha", "input", "features", "truth_features")
 
 
-def blob_names(row: Mapping[str, Any]) -> list[str]:
-    """The blobs that a record, as a mapping, refers to."""
-    return [row[field] for field in _BLOB_FIELDS if row.get(field)]
-
-
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file's bytes, hexadecimal."""
     with path.open("rb") as file:

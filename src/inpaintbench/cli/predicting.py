@@ -21,7 +21,7 @@ from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.saved_folder import strangers
-from inpaintbench.eval.partial_runs import OnlyItems, items_of_slices, not_run, not_run_words
+from inpaintbench.eval.partial_runs import items_of_slices, not_run, not_run_words
 from inpaintbench.eval.predict import MethodSpec, labelled, why_not, without_holes
 from inpaintbench.eval.predict import predict as predict_method
 from inpaintbench.executors.base import Executor, Rejection
@@ -167,10 +167,10 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
     labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]
     before = {label: _predicted_items(workspace, label) for label in labels}
     with running.on(workspace) as executor:
+        executor.only = chosen
         predict_all(
-            executor if chosen is None else OnlyItems(executor, chosen), loaded, root, specs, full=wanted.keep_full_frames,
-            seconds=wanted.time_limit, oracle_mask=wanted.oracle_mask,
-        )  # fmt: skip
+            executor, loaded, root, specs, full=wanted.keep_full_frames, seconds=wanted.time_limit, oracle_mask=wanted.oracle_mask
+        )
     made = [_tell(workspace, loaded, spec, label, before[label]) for spec, label in zip(specs, labels, strict=True)]
     if wanted.oracle_mask and loaded.items[0]["hole_is_given"]:
         console.warn("this benchmark gives methods the hole anyway; --oracle-mask changed nothing")

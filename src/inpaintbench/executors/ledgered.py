@@ -7,7 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from inpaintbench.errors import RunError, WorkspaceError
-from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load
+from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
 from inpaintbench.executors.unfinished import Plan
-from inpaintbench.workspace import Ledger, Workspace, rows_json
+from inpaintbench.workspace import Entries, Ledger, Workspace, rows_json
 
 STOP_ASKED = threading.Event()
 """Set by whoever handles interrupts: an executor then ends with ``KeyboardInterrupt``."""
@@ -69,6 +69,8 @@ class LedgeredExecutor(ABC):
     ) -> None:
         self.workspace = workspace
         self.max_failures, self.retry_rejected = max_failures, retry_rejected
+        self.only: Collection[str] | None = None
+        """The subjects to work on: what an earlier run made of the others stays, if their content is the same. None = all."""
         self._progress = progress or (lambda *_: None)
         self._held = contextlib.ExitStack()
 
@@ -95,10 +97,11 @@ class LedgeredExecutor(ABC):
         """``run`` for several steps, whatever one subject lacks in one worker. Raises what ``run`` raises."""
         ledgers = {step.name: self.workspace.ledger(step.name) for step, _ in work}
         stored = {step.name: ledgers[step.name].columns(step.record) for step, _ in work}
+        work = [(step, self._wanted(step, tasks, stored[step.name])) for step, tasks in work]
         plans = {step.name: Plan.of(step, tasks, rejected, stored[step.name]) for step, tasks in work}
         subjects = _subjects(work, plans)
         standing = {step.name: self._standing(step, plans[step.name].entries(stored[step.name])) for step, _ in work}
-        waiting = deque(_missing(subjects, standing))
+        waiting = deque(self._missing(subjects, standing))
         total = len(subjects)
         left = {unit.subject: len(unit.jobs) for unit in waiting}
         for name in {job.step.name for unit in waiting for job in unit.jobs}:
@@ -130,6 +133,20 @@ class LedgeredExecutor(ABC):
             outcomes[name] = plan.write(self.workspace, plan.entries(entries), failures=failures[name])
             plan.end(self.workspace)
         return outcomes
+
+    def _wanted(self, step: Step, tasks: Sequence[Task], stored: Entries) -> Sequence[Task]:
+        """The tasks of the chosen subjects, and those of others that an earlier run came to an end with."""
+        if self.only is None:
+            return tasks
+        lost = dict(zip(stored.place, self.workspace.blobs.lost(stored.of(stored.place)), strict=True))
+        keys = task_keys(step, tasks, stored.place)
+        return [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or not lost.get(key, True)]
+
+    def _missing(self, subjects: Mapping[tuple[str, int], Sequence[Job]], standing: Mapping[str, set[str]]) -> Iterator[Unit]:
+        for subject, jobs in subjects.items():
+            missing = tuple(job for job in jobs if job.key not in standing[job.step.name])
+            if missing and (self.only is None or subject[0] in self.only):
+                yield Unit(subject, missing)
 
     def _standing(self, step: Step, entries: pa.Table) -> set[str]:
         """Keys of the earlier results that are still good."""
@@ -171,12 +188,6 @@ def _subjects(work: Sequence[tuple[Step, Sequence[Task]]], plans: Mapping[str, P
                 of_subject[key] = len(of_subject)
                 grouped[task.subject_id, of_subject[key]].append(Job(step, task, key))
     return grouped
-
-
-def _missing(subjects: Mapping[tuple[str, int], Sequence[Job]], standing: Mapping[str, set[str]]) -> Iterator[Unit]:
-    for subject, jobs in subjects.items():
-        if lacking := tuple(job for job in jobs if job.key not in standing[job.step.name]):
-            yield Unit(subject, lacking)
 
 
 def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:
