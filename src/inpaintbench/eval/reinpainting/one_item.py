@@ -14,7 +14,7 @@ from inpaintbench.eval.reinpainting import engine, fills
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_mask, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.reinpainting.step import unmeasured_rows
+from inpaintbench.eval.reinpainting.step import unmeasured
 from inpaintbench.eval.sizes import fitted
 from inpaintbench.types import Frames, Hole, Plain, Score
 from inpaintbench.view import composite
@@ -25,13 +25,13 @@ def inpaint_again_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> lis
     """All objectives and sub-metrics of one item for one first method under one setting."""
     row, given = payload["row"], payload["first"]
     if "failure" in given:
-        return unmeasured_rows(row["item_id"], given["failure"], parameters=parameters)
+        return unmeasured(payload, parameters=parameters, reason=given["failure"])
     setting = Setting.of(parameters["setting"])
     truth, hole = frozen.truth_and_hole(payload["root"], row)
     try:
         first = first_result(payload["root"], row, given, truth, hole, blobs=blobs)
     except MediaError as error:
-        return unmeasured_rows(row["item_id"], str(error), parameters=parameters)
+        return unmeasured(payload, parameters=parameters, reason=str(error))
     holes = second_holes(payload["root"], row, hole, setting, files=payload["second_files"])
     seconds = again(first, holes, row, setting)
     found = measured(truth, first, seconds, setting, compute=Compute(**payload["compute"]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from inpaintbench.eval.predict import build
 from inpaintbench.eval.reinpainting.fills import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, check_fill, partners
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.setting import Setting, checked
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
 from inpaintbench.types import Dataset, Plain, Prediction, Score, content_id, item_rng
@@ -109,7 +108,7 @@ def inpaint_again_all(
             work.append((step, _tasks(dataset, first, setting, root=root, compute=compute)))
             keys.append((first.label, setting.key))
     outcomes = executor.run_together(work, label=label)
-    return {key: _with_reasons(outcomes[step.name], tasks, step) for key, (step, tasks) in zip(keys, work, strict=True)}
+    return {key: outcomes[step.name].records for key, (step, _) in zip(keys, work, strict=True)}
 
 
 def _step(first: First, setting: Setting, protocol: str, fingerprint: str, compute: Compute, seconds: float) -> Step:
@@ -128,6 +127,7 @@ def _step(first: First, setting: Setting, protocol: str, fingerprint: str, compu
         },
         time_limit_seconds=seconds,
         lacks=torch_networks.lacks(weights_of(setting, compute), compute),
+        unmeasured="inpaintbench.eval.reinpainting.step:unmeasured",
     )
 
 
@@ -207,23 +207,9 @@ def _is_another(one: Plain, row: Plain) -> bool:
     return one["item_id"] != row["item_id"] and all(one[name] == row[name] for name in ("frames", "height", "width"))
 
 
-def _with_reasons(outcome: Outcome, tasks: Sequence[Task], step: Step) -> list[Score]:
-    """The rows in the order of the items; what crashed or was too slow has rows without a value."""
-    refused = {one.subject_id: one.reason for one in outcome.rejected}
-    of_item: dict[str, list[Score]] = {}
-    for row in outcome.records:
-        of_item.setdefault(row.item_id, []).append(row)
-    missing = partial(unmeasured_rows, parameters=step.parameters)
-    return [
-        row
-        for task in tasks
-        for row in of_item.get(task.subject_id) or missing(task.subject_id, refused.get(task.subject_id, "it was not measured"))
-    ]
-
-
-def unmeasured_rows(item_id: str, reason: str, *, parameters: Plain) -> list[Score]:
+def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[Score]:
     """A row without a value for every objective and sub-metric."""
-    setting = Setting.of(parameters["setting"])
+    setting, item_id = Setting.of(parameters["setting"]), payload["row"]["item_id"]
     return [
         Score(
             parameters["method"], item_id, metric_of(objective, name), "frame", parameters["protocol"], parameters["fingerprint"],
