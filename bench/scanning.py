@@ -55,7 +55,7 @@ def measured(path: Path, found: video.Probe, *, every: int, reader: str) -> dict
 def one(task: str) -> None:
     path, found, every, reader = json.loads(task)
     start = time.perf_counter()
-    scan = video.scan(path, found=video.Probe(**found), every=every, width=WIDTH, reader=reader)
+    scan = video.scan(path, probed=video.Probe(**found), every=every, width=WIDTH, reader=reader)
     frames = sum(1 for _ in scan)
     peaks = [resource.getrusage(who).ru_maxrss // 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     row = {"seconds": time.perf_counter() - start, "frames": frames, "reader": scan.reader, "note": scan.note, "peaks": peaks}
@@ -85,7 +85,7 @@ def refusals(assets: Path, most: int | None) -> dict[str, int]:
     for path in sorted(path for path in (assets / "videos").rglob("*") if path.suffix in video.VIDEO_SUFFIXES)[:most]:
         try:
             found = video.probe(path)
-            scan = video.scan(path, found=found, indices=[found.frames // 2], reader="decord")
+            scan = video.scan(path, probed=found, indices=[found.frames // 2], reader="decord")
             list(scan)
         except MediaError as error:
             counts[str(error)] = counts.get(str(error), 0) + 1

@@ -65,7 +65,7 @@ def test_decord_gives_the_right_frames_or_is_not_used(name: str, written: Callab
     # Dense at the front, then jumps: one child for both.
     count = len(MEMBERS[name].numbers)
     indices = [*range(min(count, 12)), *range(13, min(count, 400), 5)]
-    scan = video.scan(path, found=video.probe(path), indices=indices, reader="decord", hdr="tone_map")
+    scan = video.scan(path, probed=video.probe(path), indices=indices, reader="decord", hdr="tone_map")
     frames = list(scan)
     assert [(index, frame_number(pixels)) for index, pixels in frames] == [(i, MEMBERS[name].numbers[i]) for i in indices]
     assert all(pixels.shape[1::-1] == MEMBERS[name].size for _, pixels in frames)
@@ -81,7 +81,7 @@ def test_decord_gives_the_right_frames_or_is_not_used(name: str, written: Callab
 def test_of_a_file_cut_off_both_readers_give_the_same(name: str, written: Callable[[str], Path]) -> None:
     path = written(name)
     found = video.probe(path)
-    own, other = (list(video.scan(path, found=found, reader=reader)) for reader in video.READERS)
+    own, other = (list(video.scan(path, probed=found, reader=reader)) for reader in video.READERS)
     assert [index for index, _ in own] == [index for index, _ in other] == list(range(found.frames))
     assert [frame_number(pixels) for _, pixels in own] == [frame_number(pixels) for _, pixels in other]
 
@@ -92,7 +92,7 @@ def test_both_readers_give_the_same_pixels(width: int | None, tmp_path: Path) ->
     frames = pan_clip("coffee", pixels_per_frame=2, frames=40, width=320, height=240)
     video.write_browser(tmp_path / "clip.mp4", frames, fps=25.0)
     found = video.probe(tmp_path / "clip.mp4")
-    scans = [video.scan(tmp_path / "clip.mp4", found=found, every=6, width=width, reader=reader) for reader in video.READERS]
+    scans = [video.scan(tmp_path / "clip.mp4", probed=found, every=6, width=width, reader=reader) for reader in video.READERS]
     (own, other) = (list(scan) for scan in scans)
     assert [scan.reader for scan in scans] == ["pyav", "decord"]
     assert [index for index, _ in own] == [index for index, _ in other] == list(range(0, 40, 6))
@@ -106,7 +106,7 @@ def test_colours_that_decord_takes_for_others_are_not_read_by_it(tmp_path: Path)
     # Untagged, and large: BT.709 for players and for us, BT.601 for decord.
     colours = np.zeros((4, 720, 1280, 3), np.uint8) + np.array([30, 180, 60], np.uint8)
     torture.encode(tmp_path / "large.mp4", colours, options={"preset": "ultrafast"})
-    scan = video.scan(tmp_path / "large.mp4", found=video.probe(tmp_path / "large.mp4"), reader="decord")
+    scan = video.scan(tmp_path / "large.mp4", probed=video.probe(tmp_path / "large.mp4"), reader="decord")
     assert len(list(scan)) == 4
     assert scan.reader == "pyav"
     assert "levels between decord and PyAV" in (scan.note or "")
@@ -162,15 +162,15 @@ def test_a_child_does_not_outlive_its_parent(tmp_path: Path, written: Callable[[
 def test_chosen_frames_come_by_their_numbers(written: Callable[[str], Path]) -> None:
     path = written("plain")
     found = video.probe(path)
-    numbers = [frame_number(pixels) for _, pixels in video.scan(path, found=found, indices=[0, 3, 29])]
+    numbers = [frame_number(pixels) for _, pixels in video.scan(path, probed=found, indices=[0, 3, 29])]
     assert numbers == [0, 3, 29]
-    assert list(video.scan(path, found=found, indices=[])) == []
+    assert list(video.scan(path, probed=found, indices=[])) == []
 
 
 def test_a_picture_is_scanned_too(tmp_path: Path) -> None:
     picture = np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8)
     video.write_image(tmp_path / "one.png", picture)
-    scan = video.scan(tmp_path / "one.png", found=video.probe(tmp_path / "one.png"), reader="pyav")
+    scan = video.scan(tmp_path / "one.png", probed=video.probe(tmp_path / "one.png"), reader="pyav")
     ((index, pixels),) = scan
     assert index == 0
     assert (pixels == picture).all()
@@ -180,12 +180,12 @@ def test_what_makes_no_sense_is_refused(written: Callable[[str], Path]) -> None:
     path = written("plain")
     found = video.probe(path)
     with pytest.raises(UnknownNameError, match=r"opencv.*decord, pyav"):
-        video.scan(path, found=found, reader="opencv")
+        video.scan(path, probed=found, reader="opencv")
     with pytest.raises(InputError, match="there is no frame 30: the video has 30"):
-        video.scan(path, found=found, indices=[2, 30])
+        video.scan(path, probed=found, indices=[2, 30])
     with pytest.raises(InputError, match="there is no frame -1"):
-        video.scan(path, found=found, indices=[-1, 3])
+        video.scan(path, probed=found, indices=[-1, 3])
     with pytest.raises(InputError, match="in ascending order, each once"):
-        video.scan(path, found=found, indices=[4, 4])
+        video.scan(path, probed=found, indices=[4, 4])
     with pytest.raises(InputError, match="give 1 or more"):
-        video.scan(path, found=found, every=0)
+        video.scan(path, probed=found, every=0)

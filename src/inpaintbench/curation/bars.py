@@ -260,7 +260,7 @@ def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
         looks = looked_at(path)
     else:
         every = max(1, round(found.fps / LOOKS_PER_SECOND))
-        looks = iter(video.scan(path, found=found, every=every, reader=parameters["reader"], hdr="tone_map"))
+        looks = iter(video.scan(path, probed=found, every=every, reader=parameters["reader"], hdr="tone_map"))
     spans = find_bars(looks, frames=frames)
     widest = union_of(spans, start_frame=0, end_frame=frames)
     rows = [Attribute(source_id, f"bars.{side}", float(lines), None, "bars", VERSION) for side, lines in asdict(widest).items()]

@@ -1,4 +1,4 @@
-"""LAION's linear head that says how much people would like a picture, from its vector by CLIP ViT-L/14.
+"""LAION's aesthetic predictor: a linear head that rates a picture from its CLIP ViT-L/14 embedding.
 
 LAION-AI/aesthetic-predictor (2022, MIT), ``sa_0_4_vit_l_14_linear.pth``: trained on ratings of 1 to 10, not bounded to them.
 """
@@ -10,17 +10,17 @@ from typing import Any
 from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
 
-# The entry of `weights.toml`.
+# Entry of `weights.toml`.
 WEIGHTS = "aesthetic-linear-vit-l-14"
-# Of the vectors that go in, which have to have length one.
+# Dimension of the input embeddings, which have unit length.
 LENGTH = 768
 
 
 def aesthetic_head(compute: Compute) -> Any:
-    """The head, ready to run: ``float32[N, 768]`` of length one -> ``float32[N, 1]``.
+    """Load the head: unit-length embeddings ``float32[N, 768]`` -> ratings ``float32[N, 1]``.
 
     Raises:
-        NotMeasurable: its weights are missing, damaged or others.
+        NotMeasurable: the weights are missing, damaged or of another network.
         MissingExtraError: PyTorch is not installed.
     """
     return torch_networks.network(_build, compute, weights_name=WEIGHTS)

@@ -1,7 +1,7 @@
-"""Which part of a layer's output a part of its input can reach, and which part of its input a part of its output needs.
+"""Receptive fields: the output box that an input box affects, and the input box that an output box needs, through many layers.
 
-Boxes are half-open ranges of whole positions along time, height and width. Layers are padded with zeros as TensorFlow's "SAME":
-their output has ``ceil(size / stride)`` positions along each axis.
+Boxes are half-open integer ranges along time, height and width. Layers are padded with zeros as TensorFlow's "SAME": their output
+has ``ceil(size / stride)`` positions along each axis.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Span(NamedTuple):
 
 Box = tuple[Span, Span, Span]
 Size = tuple[int, int, int]
-# How many zeros go before and behind the input along each axis.
+# Number of zeros before and behind the input along each axis.
 Zeros = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 
 
@@ -31,22 +31,22 @@ class Reach(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How to compute a box of the output of several layers."""
+    """Plan of computing a box of the output of a chain of layers."""
 
     region: Box
-    """What has to be known of the input."""
+    """Needed box of the input."""
     zeros: list[Zeros]
-    """For each layer: zeros stand only where the frame (or the clip) really ends."""
+    """Padding of each layer; not zero only where the box touches the border of the frame or clip."""
 
 
 def same_padding(size: int, *, kernel: int, stride: int) -> tuple[int, int]:
-    """Zeros before and behind an axis of ``size`` positions."""
+    """Padding before and behind an axis of ``size`` positions, as TensorFlow's "SAME"; the odd zero goes behind."""
     total = max(kernel - (size % stride or stride), 0)
     return total // 2, total - total // 2
 
 
 def output_size(reaches: Sequence[Reach], size: Size) -> Size:
-    """What becomes of an input of ``size``."""
+    """Size of the output of a chain of layers for an input of ``size``."""
     for reach in reaches:
         first, second, third = (-(-length // step) for length, step in zip(size, reach.stride, strict=True))
         size = first, second, third
@@ -54,20 +54,20 @@ def output_size(reaches: Sequence[Reach], size: Size) -> Size:
 
 
 def whole(size: Size) -> Box:
-    """The box of everything."""
+    """Box of all positions of an array of ``size``."""
     return Span(0, size[0]), Span(0, size[1]), Span(0, size[2])
 
 
 def united(boxes: Sequence[Box]) -> Box:
-    """The smallest box around all ``boxes``, of which there is one at least."""
+    """Bounding box of at least one box."""
     first, second, third = (
-        Span(min(one.begin for one in axis), max(one.end for one in axis)) for axis in zip(*boxes, strict=True)
+        Span(min(span.begin for span in axis), max(span.end for span in axis)) for axis in zip(*boxes, strict=True)
     )
     return first, second, third
 
 
 def reached(reaches: Sequence[Reach], size: Size, box: Box) -> Box:
-    """Where the output can change when the input changes within ``box``; ``size`` is that of the input."""
+    """Box of the output that depends on ``box`` of the input, of ``size``."""
     for reach in reaches:
         first, second, third = (
             _reached(span, length, kernel, stride)
@@ -85,7 +85,7 @@ def _reached(span: Span, size: int, kernel: int, stride: int) -> Span:
 
 
 def plan(reaches: Sequence[Reach], size: Size, box: Box) -> Plan:
-    """How to get ``box`` of the output from as little of the input, of ``size``, as possible."""
+    """Plan of computing ``box`` of the output from the smallest box of the input, of ``size``."""
     sizes = [output_size(reaches[:count], size) for count in range(len(reaches))]
     zeros: list[Zeros] = []
     for reach, length in zip(reversed(reaches), reversed(sizes), strict=True):

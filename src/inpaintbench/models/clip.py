@@ -1,8 +1,8 @@
-"""CLIP of OpenAI: pictures and texts as vectors whose cosine says how well they fit together.
+"""OpenAI's CLIP: embeddings of pictures and texts whose cosine similarity measures how well they match.
 
 Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", ICML 2021. The layers and the tokens are
 those of the package ``open_clip`` (MIT), the parameters OpenAI's own archives, checked by their SHA-256 before they are opened;
-nothing of that package that could fetch anything is called. How pictures come to their size is the caller's business.
+no function of that package that downloads is called. Resizing pictures is left to the caller.
 """
 
 from __future__ import annotations
@@ -19,34 +19,36 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, NotMeasurable, UnknownNameError
 from inpaintbench.models import torch_networks, weights
 
-# Of the channels in 0..1, that pictures are brought to.
+# Normalisation of the RGB channels in 0..1, as published with the network.
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
-# Of a text, with the marks of its beginning and its end.
+# Longest text, with the start and end tokens.
 MOST_TOKENS = 77
+# Number of tokens of the published byte-pair encoding.
 _VOCABULARY = 49408
+# Channels of an attention head, in all published sizes of the network.
 _HEAD_WIDTH = 64
-# Entries of the archives that neither part of the network has.
+# Entries of the archives that are settings, not parameters of either encoder.
 _NO_PARAMETERS = ("input_resolution", "context_length", "vocab_size", "logit_scale")
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What one network is made of."""
+    """Architecture of one network."""
 
     weights: str
-    """The entry of ``weights.toml``."""
+    """Entry of ``weights.toml``."""
     length: int
-    """Of the vectors of pictures and texts."""
+    """Dimension of the embeddings."""
     layers: int
     width: int
     patch_pixels: int
     text_layers: int
     text_width: int
     side_pixels: int = 224
-    """Of the square pictures that go in."""
+    """Side of the square input pictures."""
 
 
-# By the names in publications.
+# Networks by their names in publications.
 NETWORKS: Mapping[str, Shape] = {
     "ViT-B/32": Shape("clip-vit-b-32", 512, layers=12, width=768, patch_pixels=32, text_layers=12, text_width=512),
     "ViT-L/14": Shape("clip-vit-l-14", 768, layers=24, width=1024, patch_pixels=14, text_layers=12, text_width=768),
@@ -54,10 +56,10 @@ NETWORKS: Mapping[str, Shape] = {
 
 
 def shape_of(name: str) -> Shape:
-    """The network ``name``.
+    """Look up the architecture of the network ``name``.
 
     Raises:
-        UnknownNameError: there is none; the text suggests the nearest.
+        UnknownNameError: no such network; the text suggests the nearest name.
     """
     if name not in NETWORKS:
         raise UnknownNameError(unknown_name("network of CLIP", name, list(NETWORKS)))
@@ -65,33 +67,32 @@ def shape_of(name: str) -> Shape:
 
 
 def image_network(name: str, compute: Compute) -> Any:
-    """The part for pictures, ready to run: normalised ``float32[N, 3, side, side]`` -> ``float32[N, length]``, of any length.
+    """Load the image encoder: normalised ``float32[N, 3, side, side]`` -> embeddings ``float32[N, length]``, not normalised.
 
     Raises:
         UnknownNameError: no such network.
-        NotMeasurable: its weights are missing, damaged or others.
+        NotMeasurable: the weights are missing, damaged or of another network.
         MissingExtraError: PyTorch or the package ``open_clip_torch`` is not installed.
     """
     return _network(_IMAGE_BUILDERS, shape_of(name), compute)
 
 
 def text_network(name: str, compute: Compute) -> Any:
-    """The part for texts, ready to run: ``int64[N, 77]`` as ``tokens`` gives them, zeros behind -> ``float32[N, length]``.
+    """Load the text encoder: ``tokens`` padded with zeros, ``int64[N, 77]`` -> embeddings ``float32[N, length]``.
 
-    Raises:
-        As ``image_network``.
+    Raises the errors of ``image_network``.
     """
     return _network(_TEXT_BUILDERS, shape_of(name), compute)
 
 
 def tokens(text: str) -> list[int]:
-    """The numbers that stand for a text, with those of the marks of its beginning and its end.
+    """Tokenise a text; the list begins with the start token and ends with the end token.
 
     Raises:
         MissingExtraError: the package ``open_clip_torch`` is not installed.
     """
-    splitter = _tokenizer()
-    return [splitter.sot_token_id, *splitter.encode(text), splitter.eot_token_id]
+    tokenizer = _tokenizer()
+    return [tokenizer.sot_token_id, *tokenizer.encode(text), tokenizer.eot_token_id]
 
 
 @lru_cache(maxsize=1)
@@ -100,10 +101,10 @@ def _tokenizer() -> Any:
 
 
 def open_clip_part(name: str) -> Any:
-    """A module of the package ``open_clip``.
+    """Import a module of the package ``open_clip``.
 
     Raises:
-        MissingExtraError: it is not installed.
+        MissingExtraError: the package is not installed.
     """
     try:
         return import_module(f"open_clip.{name}")
@@ -112,7 +113,7 @@ def open_clip_part(name: str) -> Any:
 
 
 def build_images(shape: Shape) -> Any:
-    """The part for pictures with the names of OpenAI's state dict behind ``visual.``, and made-up parameters."""
+    """Build the image encoder with random parameters; their names are those of OpenAI's state dict behind ``visual.``."""
     transformer = open_clip_part("transformer")
     return transformer.VisionTransformer(
         image_size=shape.side_pixels, patch_size=shape.patch_pixels, width=shape.width, layers=shape.layers,
@@ -121,7 +122,7 @@ def build_images(shape: Shape) -> Any:
 
 
 def build_texts(shape: Shape) -> Any:
-    """The part for texts with the names of OpenAI's state dict, and made-up parameters."""
+    """Build the text encoder with random parameters; their names are those of OpenAI's state dict."""
     transformer = open_clip_part("transformer")
     return transformer.TextTransformer(
         context_length=MOST_TOKENS, vocab_size=_VOCABULARY, width=shape.text_width, heads=shape.text_width // _HEAD_WIDTH,
@@ -129,11 +130,11 @@ def build_texts(shape: Shape) -> Any:
     )  # fmt: skip
 
 
-def _of_images(state: torch_networks.State) -> torch_networks.State:
+def _image_parameters(state: torch_networks.State) -> torch_networks.State:
     return {name.removeprefix("visual."): value for name, value in state.items() if name.startswith("visual.")}
 
 
-def _of_texts(state: torch_networks.State) -> torch_networks.State:
+def _text_parameters(state: torch_networks.State) -> torch_networks.State:
     return {name: value for name, value in state.items() if not name.startswith("visual.") and name not in _NO_PARAMETERS}
 
 
@@ -142,12 +143,12 @@ Translation = Callable[[torch_networks.State], torch_networks.State]
 
 @lru_cache(maxsize=8)
 def _builder(build: Callable[[Shape], Any], shape: Shape) -> Callable[[], Any]:
-    """Networks are remembered by this, so it has to be one object."""
+    """Builder of a network; cached, since it is part of the key of the cache of loaded networks."""
     return partial(build, shape)
 
 
-_IMAGE_BUILDERS: tuple[Callable[[Shape], Any], Translation] = build_images, _of_images
-_TEXT_BUILDERS: tuple[Callable[[Shape], Any], Translation] = build_texts, _of_texts
+_IMAGE_BUILDERS: tuple[Callable[[Shape], Any], Translation] = build_images, _image_parameters
+_TEXT_BUILDERS: tuple[Callable[[Shape], Any], Translation] = build_texts, _text_parameters
 
 
 def _network(part: tuple[Callable[[Shape], Any], Translation], shape: Shape, compute: Compute) -> Any:
@@ -159,18 +160,18 @@ def _network(part: tuple[Callable[[Shape], Any], Translation], shape: Shape, com
 
 @lru_cache(maxsize=4)
 def _trained(builder: Callable[[], Any], translate: Translation, path: str, device: str) -> Any:
-    made, name = builder(), path.rsplit("/", 1)[-1]
+    module, name = builder(), path.rsplit("/", 1)[-1]
     try:
-        made.load_state_dict(translate(_archive(path)))  # copies 16-bit numbers into the 32-bit ones of the network
+        module.load_state_dict(translate(_archive(path)))  # converts the archive's float16 to the network's float32
     except RuntimeError as error:
         first = (str(error).splitlines() or [""])[0].rstrip(".:")
         raise NotMeasurable(f"{name} holds no parameters of this network: {first}") from error
-    return made.eval().requires_grad_(False).to(device)
+    return module.eval().requires_grad_(False).to(device)
 
 
 def _archive(path: str) -> torch_networks.State:
-    """The tensors of an archive of TorchScript, which ``torch_networks.read_state`` does not read; none of its code is run."""
+    """Read the tensors of a TorchScript archive, which ``torch_networks.read_state`` cannot; none of its code is run."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # TorchScript is old, and so are the archives
+        warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch has deprecated TorchScript, the published format
         state: torch_networks.State = torch_networks.torch().jit.load(path, map_location="cpu").state_dict()
     return state

@@ -1,6 +1,6 @@
-"""The layers of DINO's vision transformer under the names of its published state dict; see ``dino``.
+"""Layers of DINO's vision transformer, named as in its published state dict; see ``dino``.
 
-Imported only where PyTorch is needed.
+This module imports PyTorch; others import it lazily.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-# Of the layer norms.
+# Of the layer norms, as published.
 EPSILON = 1e-6
-# Added to the number of patches along a side before positions are scaled to it, as published, against a grid that comes out one
-# too short. It shifts the sampling a little, so it is part of the numbers.
+# Added to the number of patches along a side before positions are scaled to it, as published, against a grid that rounding makes
+# one too short. It shifts the sampling slightly, so that results depend on it.
 OFFSET = 0.1
 
 
 class Attention(nn.Module):
-    """Every patch looks at every other, in several heads."""
+    """Multi-head self-attention."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -29,13 +29,13 @@ class Attention(nn.Module):
         """``float32[N, L, width]`` -> the same."""
         count, length, width = x.shape
         query, key, value = self.qkv(x).reshape(count, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        seen = functional.scaled_dot_product_attention(query, key, value)
-        projected: Tensor = self.proj(seen.transpose(1, 2).reshape(count, length, width))
+        attended = functional.scaled_dot_product_attention(query, key, value)
+        projected: Tensor = self.proj(attended.transpose(1, 2).reshape(count, length, width))
         return projected
 
 
 class Mlp(nn.Module):
-    """Two layers with a GELU between them."""
+    """Two linear layers with a GELU between them."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Mlp(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and two layers, each added to what came in, with norms before them."""
+    """Pre-norm transformer block: self-attention and MLP, each with a residual connection."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Block(nn.Module):
 
 
 class Patches(nn.Module):
-    """A vector for each square of a picture."""
+    """Patch embedding: one vector for each square of a picture."""
 
     def __init__(self, width: int, patch_pixels: int) -> None:
         super().__init__()
@@ -74,14 +74,14 @@ class Patches(nn.Module):
 
 
 class Dino(nn.Module):
-    """The network.
+    """Vision transformer.
 
     Args:
-        width: of the vectors, also of the one that comes out.
-        layers: blocks.
+        width: dimension of tokens and of the output.
+        layers: number of blocks.
         heads: of each block's attention.
         patch_pixels: side of a patch.
-        grid: patches along a side of the pictures of the training, 224 pixels.
+        grid: patches along a side of the training's pictures, of 224 pixels.
     """
 
     def __init__(self, *, width: int = 768, layers: int = 12, heads: int = 12, patch_pixels: int = 16, grid: int = 14) -> None:
@@ -92,11 +92,11 @@ class Dino(nn.Module):
         self.patch_embed = Patches(width, patch_pixels)
         self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
         self.norm = nn.LayerNorm(width, eps=EPSILON)
-        for made_up in (self.cls_token, self.pos_embed):
-            nn.init.trunc_normal_(made_up, std=0.02)
+        for parameter in (self.cls_token, self.pos_embed):
+            nn.init.trunc_normal_(parameter, std=0.02)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Normalised ``float32[N, 3, H, W]`` -> ``float32[N, width]``, the class token behind the last norm."""
+        """Normalised ``float32[N, 3, H, W]`` -> ``float32[N, width]``: the class token after the last norm."""
         patches: Tensor = self.patch_embed.proj(pictures)
         rows, columns = patches.shape[-2:]
         tokens = torch.cat([self.cls_token.expand(len(patches), -1, -1), patches.flatten(2).transpose(1, 2)], dim=1)
@@ -107,7 +107,7 @@ class Dino(nn.Module):
         return out
 
     def positions(self, rows: int, columns: int) -> Tensor:
-        """What is added to the tokens for a grid of patches, ``float32[1, 1 + rows * columns, width]``."""
+        """Positional embeddings of the class token and of a grid of patches, ``float32[1, 1 + rows * columns, width]``."""
         if rows == columns == self.grid:
             return self.pos_embed
         learned = self.pos_embed[:, 1:].reshape(1, self.grid, self.grid, -1).permute(0, 3, 1, 2)

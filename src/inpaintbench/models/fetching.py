@@ -1,6 +1,6 @@
-"""Bring the parameters of networks into the cache folder: over a network when asked to, or from a file.
+"""Download or import of network weights into the cache folder.
 
-Nothing is fetched unless asked for, and nothing at all while ``INPAINTBENCH_OFFLINE`` is set.
+Nothing is downloaded unless requested, and nothing at all while ``INPAINTBENCH_OFFLINE`` is set.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from inpaintbench.workspace import file_sha256
 
 
 def fetch(weights: Weights, *, limits: Limits | None = None, mirror: str | None = None) -> Path:
-    """Bring the file into the cache folder unless a whole one is there or in ``INPAINTBENCH_WEIGHTS``.
+    """Download the file into the cache folder unless a valid one lies there or in ``INPAINTBENCH_WEIGHTS``.
 
     Args:
         weights: an entry of the table.
         limits: on bytes, time and addresses; by default no more bytes than the file has.
-        mirror: another address of the same bytes.
+        mirror: another address of the same file.
 
     Raises:
-        InputError: fetching is switched off, no address is known, or the address gave other bytes.
-        NetworkError, Gone, Rejected: as ``download`` says.
+        InputError: downloads are switched off, no address is known, or the downloaded file has another hash.
+        NetworkError, Gone, Rejected: as ``download``.
     """
     if state(weights) == "ready":
         return located(weights)
@@ -39,12 +39,12 @@ def fetch(weights: Weights, *, limits: Limits | None = None, mirror: str | None 
         raise InputError(f"no address is known for {weights.file}; {_import_line(weights)}")
     path = cache_folder() / weights.file
     with _locked(path):
-        if not is_whole(path, weights):  # another process may have brought it while this one waited
-            _bring(address, path, weights, limits=limits or Limits(most_bytes=weights.bytes))
+        if not is_whole(path, weights):  # another process may have downloaded it while this one waited
+            _download(address, path, weights, limits=limits or Limits(most_bytes=weights.bytes))
     return path
 
 
-def _bring(address: str, path: Path, weights: Weights, *, limits: Limits) -> None:
+def _download(address: str, path: Path, weights: Weights, *, limits: Limits) -> None:
     part = path.with_name(f"{path.name}.part")
     try:
         received = download(address, part, limits=limits)
@@ -64,7 +64,7 @@ def import_file(path: Path) -> Weights:
     """Copy a file into the cache folder under its known name, recognised by its bytes alone.
 
     Raises:
-        InputError: it cannot be read, or its bytes are of no entry of the table.
+        InputError: the file cannot be read, or matches no entry of the table.
     """
     try:
         digest, size = file_sha256(path), path.stat().st_size
@@ -76,20 +76,21 @@ def import_file(path: Path) -> Weights:
             with _locked(target):
                 _copy(path, target)
             return weights
-    like = [one for one in known().values() if one.bytes == size or one.file == path.name]
-    meant = f"; it should be {like[0].file} with {like[0].bytes} bytes and SHA-256 {like[0].sha256}" if like else ""
+    similar = [weights for weights in known().values() if weights.bytes == size or weights.file == path.name]
+    hint = f"; it should be {similar[0].file} with {similar[0].bytes} bytes and SHA-256 {similar[0].sha256}" if similar else ""
     raise InputError(
-        f"{str(path)!r} ({size} bytes, SHA-256 {digest}) is none of the known weights{meant}; see `inpaintbench models list`"
+        f"{str(path)!r} ({size} bytes, SHA-256 {digest}) is none of the known weights{hint}; see `inpaintbench models list`"
     )
 
 
 def _copy(path: Path, target: Path) -> None:
-    made = target.with_name(f".{target.name}.tmp")
+    # A copy that is cut short must never bear the known name.
+    temporary = target.with_name(f".{target.name}.tmp")
     try:
-        shutil.copyfile(path, made)
-        made.replace(target)
+        shutil.copyfile(path, temporary)
+        temporary.replace(target)
     finally:
-        made.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _import_line(weights: Weights) -> str:
@@ -98,7 +99,7 @@ def _import_line(weights: Weights) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One process at a time brings ``path`` into the cache folder; the others wait."""
+    """Lock ``path`` against other processes, which wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

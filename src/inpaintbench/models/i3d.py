@@ -1,7 +1,7 @@
-"""I3D, the Inception-v1 network inflated to three dimensions, on the RGB frames of a clip.
+"""I3D: the Inception-v1 network inflated to three dimensions, on the RGB frames of a clip.
 
 Carreira and Zisserman, "Quo Vadis, Action Recognition?", CVPR 2017. Every convolution and pooling is padded with zeros as
-TensorFlow's "SAME". Any box of a layer's output can be computed alone, from the part of its input that it needs.
+TensorFlow's "SAME". Any box of a layer's output can be computed by itself, from its receptive field.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from inpaintbench.models.i3d_stages import Convolution, Inception, Pooling, Stag
 from inpaintbench.models.torch_networks import network, torch
 
 WEIGHTS = "i3d-rgb-imagenet"
-# Of the vector of a clip: the last layer averaged over time, height and width.
+# Dimension of a clip's feature vector: the last layer averaged over time, height and width.
 LENGTH = 1024
 
 BatchNorm = Literal["eval", "train"]
-# Gives a box of a layer's input, `float32[N, C, t, h, w]`.
+# Returns a box of a layer's input, `float32[N, C, t, h, w]`.
 Source = Callable[[Box], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some stages in a row; ``name`` is that of the last."""
+    """Consecutive stages; ``name`` is that of the last."""
 
     name: str
     stages: tuple[Stage, ...]
 
     @property
     def reaches(self) -> list[Reach]:
-        """Of the stages."""
+        """Kernels and strides of the stages."""
         return [stage.reach for stage in self.stages]
 
     def run(self, source: Source, size: Size, box: Box) -> Tensor:
-        """``box`` of the output for an input of ``size`` that ``source`` knows; ``float32[N, C, t, h, w]``."""
+        """Compute ``box`` of the output, ``float32[N, C, t, h, w]``, for an input of ``size`` read from ``source``."""
         plan = boxes.plan(self.reaches, size, box)
         x = source(plan.region)
         for stage, zeros in zip(self.stages, plan.zeros, strict=True):
@@ -49,30 +49,30 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class I3d:
-    """The network as it runs, up to ``Mixed_5c``."""
+    """Executable network, up to ``Mixed_5c``."""
 
     stages: dict[str, Stage]
     batch_norm: BatchNorm
     device: Any
 
     def blocks(self, ends: Sequence[str]) -> list[Block]:
-        """All stages, cut behind those named."""
-        found, some = [], []
+        """Partition the stages into blocks that end with those named."""
+        blocks, stages = [], []
         for name, stage in self.stages.items():
-            some.append(stage)
+            stages.append(stage)
             if name in ends:
-                found.append(Block(name, tuple(some)))
-                some = []
-        return found
+                blocks.append(Block(name, tuple(stages)))
+                stages = []
+        return blocks
 
 
 def i3d(compute: Compute, *, batch_norm: BatchNorm) -> I3d:
-    """The network, ready to run.
+    """Load the network.
 
     Args:
-        compute: where and how.
-        batch_norm: ``"eval"`` takes the running statistics of the training; ``"train"`` those of each clip itself, as LGTSM,
-            E2FGVI and others did, which makes other numbers altogether.
+        compute: device, precision and seed of random weights.
+        batch_norm: ``"eval"`` normalises by the running statistics of the training; ``"train"`` by those of each clip, as LGTSM,
+            E2FGVI and others did, which gives entirely different numbers.
 
     Raises:
         NotMeasurable, MissingExtraError: as ``models.torch_networks.network``.
@@ -81,7 +81,7 @@ def i3d(compute: Compute, *, batch_norm: BatchNorm) -> I3d:
 
 
 def build() -> Any:
-    """A module with the names of the published state dict; its random parameters keep activations of order one."""
+    """Build a module named as in the published state dict; its random parameters keep activations of order one."""
     torch()
     from inpaintbench.models.i3d_network import Parameters
 
@@ -118,12 +118,12 @@ def _running(module: Any, batch_norm: BatchNorm) -> I3d:
 
 
 def _convolution(unit: Any, batch_norm: BatchNorm) -> Convolution:
-    from inpaintbench.models.i3d_network import folded
+    from inpaintbench.models.i3d_network import fold_batch_norm
 
     reach = Reach(unit.conv3d.kernel_size, unit.conv3d.stride)
     layout = torch().channels_last_3d
     if batch_norm == "train":
         weight = unit.conv3d.weight.detach().contiguous(memory_format=layout)
         return Convolution(weight, None, reach, (unit.bn.weight.detach(), unit.bn.bias.detach()))
-    weight, bias = folded(unit)
+    weight, bias = fold_batch_norm(unit)
     return Convolution(weight.contiguous(memory_format=layout), bias, reach)

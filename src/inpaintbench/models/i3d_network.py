@@ -1,4 +1,4 @@
-"""The parameters of I3D under the names of its published state dict."""
+"""Parameters of I3D, named as in its published state dict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import nn
 
 from inpaintbench.models.i3d_stages import EPSILON
 
-# Of Kinetics-400; the classifier is loaded, so that a foreign file is noticed, and not used.
+# Of Kinetics-400. The classifier is not used; loading it lets a file of another network be noticed.
 CLASSES = 400
 
 # Input channels, and the output channels of b0, b1a, b1b, b2a, b2b and b3b. Carreira and Zisserman, CVPR 2017, figure 3.
@@ -25,15 +25,15 @@ INCEPTIONS: dict[str, tuple[int, tuple[int, int, int, int, int, int]]] = {
 
 
 class Unit(nn.Module):
-    """The parameters of a convolution without bias and of the batch norm behind it."""
+    """Parameters of a convolution without bias and of the batch norm behind it."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int = 1) -> None:
         super().__init__()
         self.conv3d = nn.Conv3d(inputs, outputs, kernel, stride, bias=False)
         self.bn = nn.BatchNorm3d(outputs, eps=EPSILON)
-        # PyTorch's own draw would let the activations of made-up parameters vanish with depth.
+        # With PyTorch's default initialisation, activations of random weights would vanish with depth.
         nn.init.kaiming_normal_(self.conv3d.weight, nonlinearity="relu")
-        # And a norm that does nothing would hide mistakes with it.
+        # With its default of an identity, random weights would hide mistakes with the norm.
         state = self.bn.state_dict()
         for name in ("weight", "running_var"):
             nn.init.uniform_(state[name], 0.5, 1.5)
@@ -42,7 +42,7 @@ class Unit(nn.Module):
 
 
 class Inception(nn.Module):
-    """The parameters of four branches."""
+    """Parameters of an inception module: four branches."""
 
     def __init__(self, inputs: int, outputs: tuple[int, int, int, int, int, int]) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Inception(nn.Module):
 
 
 class Classifier(nn.Module):
-    """The parameters of the last layer."""
+    """Parameters of the last layer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Classifier(nn.Module):
 
 
 class Parameters(nn.Module):
-    """All parameters; ``models.i3d`` runs them."""
+    """Parameters of the network, which ``models.i3d`` runs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,12 +74,12 @@ class Parameters(nn.Module):
         self.logits = Classifier()
 
 
-def folded(unit: Unit) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of the one convolution that equals ``unit`` with the batch norm's running statistics, in float32."""
+def fold_batch_norm(unit: Unit) -> tuple[torch.Tensor, torch.Tensor]:
+    """Fold the batch norm, with its running statistics, into the convolution: weight and bias, float32."""
     norm = unit.bn
     assert norm.running_mean is not None
     assert norm.running_var is not None
-    # PyTorch on Apple's GPUs has no float64: fold on the processor.
+    # In float64, which some devices lack: on the CPU.
     gain = norm.weight.detach().cpu().double() / (norm.running_var.cpu().double() + norm.eps).sqrt()
     bias = norm.bias.detach().cpu().double() - norm.running_mean.cpu().double() * gain
     weight = unit.conv3d.weight.detach().cpu().double() * gain[:, None, None, None, None]

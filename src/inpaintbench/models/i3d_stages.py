@@ -1,4 +1,4 @@
-"""The layers of I3D as they run: each pads with the zeros it is told, so that any box of its output can be computed alone."""
+"""Executable layers of I3D: each takes its padding as an argument, so that any box of its output can be computed by itself."""
 
 from __future__ import annotations
 
@@ -10,115 +10,113 @@ from inpaintbench.models.torch_networks import torch
 
 Tensor = Any
 
-# Of every batch norm.
+# Of every batch norm, as published.
 EPSILON = 1e-3
-
-
-# Up to so many channels all frames under a kernel go side by side through one convolution.
-_PARALLEL_TAPS = 32
-_AROUND = Reach((3, 3, 3), (1, 1, 1))
+# Up to so many channels, the frames under a kernel are stacked in one convolution; beyond, one for each tap in time is faster.
+_MOST_STACKED_CHANNELS = 32
+_KERNEL_3 = Reach((3, 3, 3), (1, 1, 1))
 
 
 class Stage(Protocol):
-    """One layer, or layers side by side."""
+    """Layer, or parallel layers."""
 
     @property
     def reach(self) -> Reach:
-        """Kernel and stride; of layers side by side the widest."""
+        """Kernel and stride; the largest of parallel layers."""
         ...
 
     @property
     def channels(self) -> int | None:
-        """Of the output; None: as many as come in."""
+        """Channels of the output; None = those of the input."""
         ...
 
     def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
-        """The output for ``x`` with ``zeros`` around it, without any further padding."""
+        """Output for ``x`` padded with ``zeros`` and nothing else."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Convolution:
-    """A convolution, its batch norm and ReLU. Without ``affine`` the norm is folded into ``weight`` and ``bias``."""
+    """Convolution, batch norm and ReLU. Without ``affine`` the norm is folded into ``weight`` and ``bias``."""
 
     weight: Tensor
     bias: Tensor | None
     reach: Reach
     affine: tuple[Tensor, Tensor] | None = None
-    """Gain and offset of a norm by the statistics of each clip itself, which makes sense for whole clips only."""
+    """Gain and offset of a norm by the statistics of each clip, which is defined for whole clips only."""
 
     @property
     def channels(self) -> int | None:
-        """Of the output."""
+        """Channels of the output."""
         return int(self.weight.shape[0])
 
     def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
-        """``ReLU(norm(convolution))``."""
+        """Return ``ReLU(norm(convolution(x)))``."""
         functional = torch().nn.functional
         if self.affine is None and x.device.type == "cpu":
             return functional.relu_(self._by_frames(padded(x, ((0, 0), *zeros[1:])), *zeros[0]))
-        found = functional.conv3d(padded(x, zeros), self.weight, self.bias, stride=self.reach.stride)
+        out = functional.conv3d(padded(x, zeros), self.weight, self.bias, stride=self.reach.stride)
         if self.affine is not None:
-            found = _normed(found, *self.affine)
-        return functional.relu_(found)
+            out = _batch_norm(out, *self.affine)
+        return functional.relu_(out)
 
     def _by_frames(self, x: Tensor, before: int, behind: int) -> Tensor:
-        """The convolution as one of pictures for each tap in time: on a processor two to three times faster than in 3-D."""
+        """Sum of one 2-D convolution for each tap in time: on a CPU two to three times faster than a 3-D convolution."""
         (taps, *_), (step, *_) = self.reach
-        if taps * x.shape[1] <= _PARALLEL_TAPS:
+        if taps * x.shape[1] <= _MOST_STACKED_CHANNELS:
             return self._stacked(padded(x, ((before, behind), (0, 0), (0, 0))))
         count = (x.shape[2] + before + behind - taps) // step + 1
         middle = taps // 2
-        found = self._tap(x, middle, middle - before, count, bias=self.bias)
+        out = self._tap(x, middle, middle - before, count, bias=self.bias)
         for tap in (tap for tap in range(taps) if tap != middle):
-            # Taps on the zeros before and behind the clip give nothing.
+            # Taps on the zeros before and behind the clip contribute nothing.
             inside = [index for index in range(count) if 0 <= index * step + tap - before < x.shape[2]]
             if inside:
                 part = self._tap(x, tap, inside[0] * step + tap - before, len(inside), bias=None)
-                found[:, :, inside[0] : inside[-1] + 1] += part
-        return found
+                out[:, :, inside[0] : inside[-1] + 1] += part
+        return out
 
     def _tap(self, x: Tensor, tap: int, first: int, count: int, *, bias: Tensor | None) -> Tensor:
         step, *strides = self.reach.stride
         frames = x[:, :, first : first + (count - 1) * step + 1 : step]
-        found = torch().nn.functional.conv2d(as_pictures(frames), self.weight[:, :, tap], bias, stride=strides)
-        return as_clips(found, len(x))
+        out = torch().nn.functional.conv2d(as_pictures(frames), self.weight[:, :, tap], bias, stride=strides)
+        return as_clips(out, len(x))
 
     def _stacked(self, x: Tensor) -> Tensor:
         package, (taps, *_), (step, *strides) = torch(), *self.reach
         count = (x.shape[2] - taps) // step + 1
-        side_by_side = package.cat([x[:, :, tap : tap + (count - 1) * step + 1 : step] for tap in range(taps)], dim=1)
+        stacked = package.cat([x[:, :, tap : tap + (count - 1) * step + 1 : step] for tap in range(taps)], dim=1)
         weight = self.weight.permute(0, 2, 1, 3, 4).flatten(1, 2)
-        return as_clips(package.nn.functional.conv2d(as_pictures(side_by_side), weight, self.bias, stride=strides), len(x))
+        return as_clips(package.nn.functional.conv2d(as_pictures(stacked), weight, self.bias, stride=strides), len(x))
 
 
 @dataclass(frozen=True, eq=False)
 class Pooling:
-    """The largest value under the kernel."""
+    """Max pooling."""
 
     reach: Reach
     channels: int | None = None
 
     def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
-        """The pooled ``x``."""
+        """Return the pooled ``x``."""
         return torch().nn.functional.max_pool3d(padded(x, zeros), self.reach.kernel, self.reach.stride)
 
 
 @dataclass(frozen=True, eq=False)
 class Inception:
-    """Four branches side by side."""
+    """Inception module: four parallel branches."""
 
     b0: Convolution
     b1: tuple[Convolution, Convolution]
     b2: tuple[Convolution, Convolution]
     b3: Convolution
     channels: int | None
-    reach: Reach = _AROUND
+    reach: Reach = _KERNEL_3
 
     def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
-        """The branches' outputs, one behind the other."""
+        """Return the branches' outputs, concatenated along channels."""
         none: Zeros = ((0, 0), (0, 0), (0, 0))
-        # Where there are no zeros, ``x`` brings the neighbours that the kernels of 3 need.
+        # Where there is no padding, `x` includes the neighbours that kernels of 3 need, and those of 1 do not.
         middle = x[(..., *(slice(1 - a, length - 1 + b) for (a, b), length in zip(zeros, x.shape[2:], strict=True)))]
         branches = [
             self.b0(middle, none),
@@ -129,15 +127,15 @@ class Inception:
         return torch().cat(branches, dim=1)
 
 
-def _normed(x: Tensor, gain: Tensor, offset: Tensor) -> Tensor:
-    """Batch norm by the statistics of each clip alone; a single position becomes ``offset``."""
+def _batch_norm(x: Tensor, gain: Tensor, offset: Tensor) -> Tensor:
+    """Batch norm by the statistics of each clip; a single position becomes ``offset``."""
     x = x.float()
     variance, mean = torch().var_mean(x, dim=(2, 3, 4), correction=0, keepdim=True)
     return x.sub_(mean).mul_((variance + EPSILON).rsqrt_() * gain[:, None, None, None]).add_(offset[:, None, None, None])
 
 
 def padded(x: Tensor, zeros: Zeros) -> Tensor:
-    """``x`` with zeros around it."""
+    """Pad ``x`` with zeros."""
     (front, back), (top, bottom), (left, right) = zeros
     amounts = (left, right, top, bottom, front, back)
     return torch().nn.functional.pad(x, amounts) if any(amounts) else x
@@ -149,5 +147,5 @@ def as_pictures(clips: Tensor) -> Tensor:
 
 
 def as_clips(pictures: Tensor, count: int) -> Tensor:
-    """``as_pictures`` undone for ``count`` clips, without copying."""
+    """Inverse of ``as_pictures`` for ``count`` clips, without copying."""
     return pictures.unflatten(0, (count, -1)).transpose(1, 2)

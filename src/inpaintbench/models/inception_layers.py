@@ -1,7 +1,7 @@
-"""The layers of the Inception network of FID; see ``inception``. Imported only where PyTorch is needed.
+"""Layers of the Inception network of FID; see ``inception``. This module imports PyTorch; others import it lazily.
 
-The names of the parameters are torchvision's. The poolings are TensorFlow's: averages leave out the border of zeros, and the last
-block takes maxima instead of averages.
+The names of the parameters are torchvision's. The poolings are TensorFlow's: averages exclude the padding, and the last block
+takes maxima instead of averages.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-# Channels in, channels out, size of the kernel; borders keep the size of the picture.
+# Input channels, output channels, kernel size; padding keeps the size of the picture.
 Shape = tuple[int, int, int | tuple[int, int]]
 SEVEN_WIDE, SEVEN_HIGH, THREE_WIDE, THREE_HIGH = (1, 7), (7, 1), (1, 3), (3, 1)
 
 
 class Convolution(nn.Module):
-    """Convolution, batch normalisation and rectifier."""
+    """Convolution, batch norm and ReLU."""
 
     def __init__(self, shape: Shape, *, stride: int = 1, border: bool = True) -> None:
         super().__init__()
-        taken, given, kernel = shape
+        inputs, outputs, kernel = shape
         sizes = (kernel, kernel) if isinstance(kernel, int) else kernel
-        borders = (sizes[0] // 2, sizes[1] // 2) if border else (0, 0)
-        self.conv = nn.Conv2d(taken, given, sizes, stride=stride, padding=borders, bias=False)
-        self.bn = nn.BatchNorm2d(given, eps=0.001)
+        padding = (sizes[0] // 2, sizes[1] // 2) if border else (0, 0)
+        self.conv = nn.Conv2d(inputs, outputs, sizes, stride=stride, padding=padding, bias=False)
+        self.bn = nn.BatchNorm2d(outputs, eps=0.001)
         nn.init.kaiming_normal_(self.conv.weight, nonlinearity="relu")
 
     def forward(self, pictures: Tensor) -> Tensor:
@@ -33,14 +33,14 @@ class Convolution(nn.Module):
 
 
 class Block(nn.Module):
-    """Branches side by side whose answers are stacked.
+    """Inception module: parallel branches, concatenated along channels.
 
     Args:
-        chains: each a chain of named convolutions; a last step of several, one convolution each, is applied side by side.
-        pooling: of the last branch: "average" or "maximum" of 3x3 followed by the convolution ``branch_pool``, "reduce" halves
-            the picture by maxima of 3x3 without border and has no convolution. With "reduce" the last convolution of every
+        chains: of named convolutions, one for each branch; those at its end whose names end in "a" and "b" run in parallel.
+        pooling: of the last branch: "average" or "maximum" of 3x3 followed by the convolution ``branch_pool``; "reduce" halves
+            the picture by maxima of 3x3 without padding and has no convolution. With "reduce" the last convolution of every
             chain halves it, too.
-        pool: the convolution ``branch_pool``.
+        pool: shape of the convolution ``branch_pool``.
     """
 
     def __init__(self, *chains: dict[str, Shape], pooling: str, pool: Shape | None = None) -> None:
@@ -55,7 +55,7 @@ class Block(nn.Module):
             self.branch_pool = Convolution(pool)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """``[N, C, H, W]`` -> ``[N, all channels of the branches, h, w]``, the pooled branch last."""
+        """``[N, C, H, W]`` -> ``[N, sum of the branches' channels, h, w]``, the pooled branch last."""
         return torch.cat([*(self._along(chain, pictures) for chain in self.chains), self._pooled(pictures)], dim=1)
 
     def _along(self, chain: list[str], pictures: Tensor) -> Tensor:
@@ -74,19 +74,19 @@ class Block(nn.Module):
         return torch.as_tensor(self.branch_pool(pooled))
 
 
-def _of_35(taken: int, pooled: int) -> Block:
-    """A block on pictures of 35x35."""
+def _block_35(inputs: int, pooled: int) -> Block:
+    """Build a block on 35x35 activations."""
     return Block(
-        {"branch1x1": (taken, 64, 1)},
-        {"branch5x5_1": (taken, 48, 1), "branch5x5_2": (48, 64, 5)},
-        {"branch3x3dbl_1": (taken, 64, 1), "branch3x3dbl_2": (64, 96, 3), "branch3x3dbl_3": (96, 96, 3)},
+        {"branch1x1": (inputs, 64, 1)},
+        {"branch5x5_1": (inputs, 48, 1), "branch5x5_2": (48, 64, 5)},
+        {"branch3x3dbl_1": (inputs, 64, 1), "branch3x3dbl_2": (64, 96, 3), "branch3x3dbl_3": (96, 96, 3)},
         pooling="average",
-        pool=(taken, pooled, 1),
+        pool=(inputs, pooled, 1),
     )
 
 
-def _of_17(inner: int) -> Block:
-    """A block on pictures of 17x17."""
+def _block_17(inner: int) -> Block:
+    """Build a block on 17x17 activations."""
     return Block(
         {"branch1x1": (768, 192, 1)},
         {
@@ -102,22 +102,22 @@ def _of_17(inner: int) -> Block:
     )  # fmt: skip
 
 
-def _of_8(taken: int, pooling: str) -> Block:
-    """A block on pictures of 8x8."""
+def _block_8(inputs: int, pooling: str) -> Block:
+    """Build a block on 8x8 activations."""
     return Block(
-        {"branch1x1": (taken, 320, 1)},
-        {"branch3x3_1": (taken, 384, 1), "branch3x3_2a": (384, 384, THREE_WIDE), "branch3x3_2b": (384, 384, THREE_HIGH)},
+        {"branch1x1": (inputs, 320, 1)},
+        {"branch3x3_1": (inputs, 384, 1), "branch3x3_2a": (384, 384, THREE_WIDE), "branch3x3_2b": (384, 384, THREE_HIGH)},
         {
-            "branch3x3dbl_1": (taken, 448, 1), "branch3x3dbl_2": (448, 384, 3),
+            "branch3x3dbl_1": (inputs, 448, 1), "branch3x3dbl_2": (448, 384, 3),
             "branch3x3dbl_3a": (384, 384, THREE_WIDE), "branch3x3dbl_3b": (384, 384, THREE_HIGH),
         },
         pooling=pooling,
-        pool=(taken, 192, 1),
+        pool=(inputs, 192, 1),
     )  # fmt: skip
 
 
 class Inception(nn.Module):
-    """The whole network up to the average over places."""
+    """Network up to the global average pooling."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,13 +128,18 @@ class Inception(nn.Module):
         self.Conv2d_3b_1x1 = Convolution((64, 80, 1))
         self.Conv2d_4a_3x3 = Convolution((80, 192, 3), border=False)
         self.maxpool2 = nn.MaxPool2d(3, stride=2)
-        self.Mixed_5b, self.Mixed_5c, self.Mixed_5d = _of_35(192, 32), _of_35(256, 64), _of_35(288, 64)
+        self.Mixed_5b, self.Mixed_5c, self.Mixed_5d = _block_35(192, 32), _block_35(256, 64), _block_35(288, 64)
         self.Mixed_6a = Block(
             {"branch3x3": (288, 384, 3)},
             {"branch3x3dbl_1": (288, 64, 1), "branch3x3dbl_2": (64, 96, 3), "branch3x3dbl_3": (96, 96, 3)},
             pooling="reduce",
         )
-        self.Mixed_6b, self.Mixed_6c, self.Mixed_6d, self.Mixed_6e = _of_17(128), _of_17(160), _of_17(160), _of_17(192)
+        self.Mixed_6b, self.Mixed_6c, self.Mixed_6d, self.Mixed_6e = (
+            _block_17(128),
+            _block_17(160),
+            _block_17(160),
+            _block_17(192),
+        )
         self.Mixed_7a = Block(
             {"branch3x3_1": (768, 192, 1), "branch3x3_2": (192, 320, 3)},
             {
@@ -143,10 +148,10 @@ class Inception(nn.Module):
             },
             pooling="reduce",
         )  # fmt: skip
-        self.Mixed_7b, self.Mixed_7c = _of_8(1280, "average"), _of_8(2048, "maximum")
+        self.Mixed_7b, self.Mixed_7c = _block_8(1280, "average"), _block_8(2048, "maximum")
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Features of pictures.
+        """Compute feature vectors.
 
         Args:
             pictures: ``float32[N, 3, 299, 299]`` RGB in -1..1.

@@ -1,8 +1,8 @@
-"""LPIPS: how far two pictures are apart for a network that was trained to tell objects, weighted by human judgements.
+"""LPIPS: perceptual distance of two pictures in the activations of a classifier, weighted to agree with human judgements.
 
 Zhang et al., "The Unreasonable Effectiveness of Deep Features as a Perceptual Metric", CVPR 2018, version 0.1: the trunk is a
-classifier of torchvision, the weights of its channels (the linear heads) come with the package ``lpips``, of which nothing else
-is used.
+classifier of torchvision, the weights of its channels (the linear heads) are files of the package ``lpips``, of which nothing
+else is used.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from inpaintbench.workspace import file_sha256
 if TYPE_CHECKING:
     from inpaintbench.models.lpips_layers import LpipsNetwork
 
-# Network -> the entry of `weights.toml` with its trunk.
+# Network -> entry of `weights.toml` of its trunk.
 LPIPS_WEIGHTS: Mapping[str, str] = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet1-1"}
-# SHA-256 of the file of linear heads of each network, version 0.1: other heads would be another metric.
+# SHA-256 of the linear heads of each network, version 0.1: other heads would be another metric.
 HEADS: Mapping[str, str] = {
     "alex": "df73285e35b22355a2df87cdb6b70b343713b667eddbda73e1977e0c860835c0",
     "vgg": "a78928a0af1e5f0fcb1f3b9e8f8c3a2a5a3de244d830ad5c1feddc79b8432868",
@@ -33,23 +33,23 @@ HEADS: Mapping[str, str] = {
 
 
 def lpips(net: str, compute: Compute) -> LpipsNetwork:
-    """The network, ready to run.
+    """Load the network.
 
     Args:
         net: one of ``LPIPS_WEIGHTS``.
-        compute: where and how it runs; with ``random_weights`` trunk and heads are made up, the heads not negative.
+        compute: device, precision and seed of random weights, which make trunk and heads random, the heads not negative.
 
     Raises:
         UnknownNameError: no such network.
-        NotMeasurable: the trunk's weights or the package's heads are missing, damaged or others.
+        NotMeasurable: the trunk's weights or the package's heads are missing, damaged or of another network.
         MissingExtraError: PyTorch or the package ``lpips`` is not installed.
     """
     if net not in LPIPS_WEIGHTS:
         raise UnknownNameError(unknown_name("network of LPIPS", net, list(LPIPS_WEIGHTS)))
-    made: LpipsNetwork = torch_networks.network(
+    module: LpipsNetwork = torch_networks.network(
         _BUILDERS[net], compute, weights_name=LPIPS_WEIGHTS[net], translate=_TRANSLATIONS[net]
     )
-    return made
+    return module
 
 
 def _build(net: str) -> LpipsNetwork:
@@ -59,7 +59,7 @@ def _build(net: str) -> LpipsNetwork:
 
 
 def _translated(net: str, trunk: torch_networks.State) -> torch_networks.State:
-    """The trunk's parameters under our names and without the classifier's last layers, with the heads of the package."""
+    """State dict of ``LpipsNetwork``: the trunk's parameters without its classifier, and the heads of the package."""
     state = {f"trunk.{name.removeprefix('features.')}": value for name, value in trunk.items() if "classifier" not in name}
     heads = torch_networks.read_state(str(_heads_path(net)))
     for name, value in heads.items():  # "lin0.model.1.weight", a convolution of one output, 1 x C x 1 x 1
@@ -68,15 +68,15 @@ def _translated(net: str, trunk: torch_networks.State) -> torch_networks.State:
 
 
 def _heads_path(net: str) -> Path:
-    found = importlib.util.find_spec("lpips")  # does not import it: that takes seconds
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("lpips")  # without importing the package, which takes seconds
+    if package is None or not package.submodule_search_locations:
         raise MissingExtraError("LPIPS", "eval")
-    path = Path(found.submodule_search_locations[0]) / "weights" / "v0.1" / f"{net}.pth"
+    path = Path(package.submodule_search_locations[0]) / "weights" / "v0.1" / f"{net}.pth"
     if not path.is_file() or file_sha256(path) != HEADS[net]:
         raise NotMeasurable(f"the installed package lpips has not the {net}.pth of version 0.1: reinstall lpips 0.1.4")
     return path
 
 
-# Networks are remembered by these, so each has to be one object.
+# Part of the key of the cache of loaded networks, so that each has to be one object.
 _BUILDERS = {net: partial(_build, net) for net in LPIPS_WEIGHTS}
 _TRANSLATIONS = {net: partial(_translated, net) for net in LPIPS_WEIGHTS}

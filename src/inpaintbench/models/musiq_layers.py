@@ -1,4 +1,4 @@
-"""The layers of MUSIQ under the names of its published state dict; see ``musiq``. Imported only where PyTorch is needed."""
+"""Layers of MUSIQ, named as in its published state dict; see ``musiq``. This module imports PyTorch; others import it lazily."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from torch.nn import functional
 from inpaintbench.models.boxes import same_padding
 
 PATCH_PIXELS = 32
-# Pixels of the two smaller sizes of a picture; the third is its own.
+# Longer side of the two downscaled copies of a picture, pixels; the third copy keeps its size.
 LONGER_SIDES = (224, 384)
-# Rows and columns of the learned positions, which those of every picture are mapped to.
+# Rows and columns of the learned positional embeddings, which patch positions are mapped to.
 GRID = 10
 TOKEN_CHANNELS, GROUPS = 64, 32
 EPSILON = 1e-6
-# Of the group norms in the block.
+# Of the group norms in the bottleneck, as published.
 BLOCK_EPSILON = 1e-4
-# Added to the deviation of the weights of a filter before it divides them.
+# Added to the deviation of a filter's weights before dividing by it, as published.
 WEIGHT_EPSILON = 1e-5
 
 
 def same(x: Tensor, *, kernel: int, stride: int) -> Tensor:
-    """``float32[N, C, H, W]`` with zeros around it as TensorFlow's "SAME" has them: the odd one right and at the bottom."""
+    """Pad ``float32[N, C, H, W]`` with zeros as TensorFlow's "SAME": the odd one on the right and at the bottom."""
     top, bottom = same_padding(x.shape[-2], kernel=kernel, stride=stride)
     left, right = same_padding(x.shape[-1], kernel=kernel, stride=stride)
     return functional.pad(x, (left, right, top, bottom))
 
 
 class StandardisedConvolution(nn.Conv2d):
-    """A convolution whose filters are brought to mean 0 and deviation 1 before they are used."""
+    """Convolution with weight standardisation: filters are scaled to mean 0 and deviation 1."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int = 1) -> None:
         super().__init__(inputs, outputs, kernel, stride, bias=False)
@@ -45,7 +45,7 @@ class StandardisedConvolution(nn.Conv2d):
 
 
 class Bottleneck(nn.Module):
-    """Three convolutions, added to a fourth of the input."""
+    """Residual bottleneck block with a projected shortcut."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Bottleneck(nn.Module):
 
 
 class Attention(nn.Module):
-    """Every token looks at every other, in several heads."""
+    """Multi-head self-attention."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -78,13 +78,13 @@ class Attention(nn.Module):
         """``float32[N, L, width]`` -> the same."""
         split = (*x.shape[:2], self.heads, -1)
         parts = (layer(x).reshape(split).transpose(1, 2) for layer in (self.query, self.key, self.value))
-        seen = functional.scaled_dot_product_attention(*parts)
-        out: Tensor = self.out(seen.transpose(1, 2).flatten(2))
+        attended = functional.scaled_dot_product_attention(*parts)
+        out: Tensor = self.out(attended.transpose(1, 2).flatten(2))
         return out
 
 
 class Mlp(nn.Module):
-    """Two layers with a GELU between them."""
+    """Two linear layers with a GELU between them."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class Mlp(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and two layers, each added to what came in, with norms before them."""
+    """Pre-norm transformer block: self-attention and MLP, each with a residual connection."""
 
     def __init__(self, width: int, hidden: int, heads: int) -> None:
         super().__init__()
@@ -114,39 +114,39 @@ class Block(nn.Module):
         return out
 
 
-def _made_up(*shape: int) -> nn.Parameter:
+def _random_parameter(*shape: int) -> nn.Parameter:
     return nn.Parameter(nn.init.normal_(torch.empty(shape), std=0.02))
 
 
 class Positions(nn.Module):
-    """A learned vector for each place of the grid."""
+    """Learned positional embeddings of the grid."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.position_emb = _made_up(1, GRID**2, width)
+        self.position_emb = _random_parameter(1, GRID**2, width)
 
 
 class Scales(nn.Module):
-    """A learned vector for each size of the picture."""
+    """Learned embeddings of the three sizes of a picture."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.scale_emb = _made_up(1 + len(LONGER_SIDES), width)
+        self.scale_emb = _random_parameter(1 + len(LONGER_SIDES), width)
 
 
 class Encoder(nn.Module):
-    """The transformer."""
+    """Transformer encoder."""
 
     def __init__(self, width: int, hidden: int, heads: int, layers: int) -> None:
         super().__init__()
         self.posembed_input = Positions(width)
         self.scaleembed_input = Scales(width)
-        self.cls = _made_up(1, 1, width)
+        self.cls = _random_parameter(1, 1, width)
         self.transformer = nn.ModuleDict({f"encoderblock_{index}": Block(width, hidden, heads) for index in range(layers)})
         self.encoder_norm = nn.LayerNorm(width, eps=EPSILON)
 
     def forward(self, x: Tensor, places: Tensor, scales: Tensor) -> Tensor:
-        """Patches ``float32[N, L, width]``, their places in the grid and sizes, ``int64[L]`` -> ``float32[N, width]``."""
+        """Patches ``float32[N, L, width]``, their grid positions and sizes, ``int64[L]`` -> class token ``float32[N, width]``."""
         x = x + self.posembed_input.position_emb[0, places] + self.scaleembed_input.scale_emb[scales]
         x = torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
         for block in self.transformer.values():
@@ -156,16 +156,16 @@ class Encoder(nn.Module):
 
 
 class Musiq(nn.Module):
-    """The network.
+    """Image quality transformer.
 
-    The published one fills up the patches of the smaller sizes to 49 and 144 and hides the empty ones from its attention (their
+    The published network pads the patches of the smaller sizes to 49 and 144 and masks the empty ones in its attention (their
     share is exp(-1000) = 0 in float32); here there are none.
 
     Args:
-        width: of the tokens.
-        hidden: of the layers between them.
+        width: dimension of the tokens.
+        hidden: dimension of the hidden layer of each MLP.
         heads: of each block's attention.
-        layers: blocks.
+        layers: number of blocks.
     """
 
     def __init__(self, *, width: int = 384, hidden: int = 1152, heads: int = 6, layers: int = 14) -> None:
@@ -183,13 +183,13 @@ class Musiq(nn.Module):
         x = (pictures - 0.5) * 2
         patches, places, scales = [], [], []
         for scale, sized in enumerate([*(resized(x, side) for side in LONGER_SIDES), x]):
-            found, rows, columns = patches_of(sized)
-            patches.append(found)
+            cut, rows, columns = patches_of(sized)
+            patches.append(cut)
             places.append(grid_places(rows, columns).to(x.device))
             scales.append(torch.full((rows * columns,), scale, device=x.device))
         tokens = self._tokens(patches)
-        answer: Tensor = self.head(self.transformer_encoder(tokens, torch.cat(places), torch.cat(scales)))
-        return answer[:, 0]
+        quality: Tensor = self.head(self.transformer_encoder(tokens, torch.cat(places), torch.cat(scales)))
+        return quality[:, 0]
 
     def _tokens(self, patches: Sequence[Tensor]) -> Tensor:
         together = torch.cat(list(patches), dim=1)
@@ -201,7 +201,7 @@ class Musiq(nn.Module):
 
 
 def resized(pictures: Tensor, longer_side: int) -> Tensor:
-    """``float32[N, 3, H, W]`` scaled, bicubic without anti-aliasing, so that the longer side has so many pixels."""
+    """Resize ``float32[N, 3, H, W]``, bicubic without anti-aliasing, to a longer side of so many pixels."""
     height, width = pictures.shape[-2:]
     ratio = longer_side / max(height, width)
     size = (max(1, round(height * ratio)), max(1, round(width * ratio)))
@@ -209,7 +209,7 @@ def resized(pictures: Tensor, longer_side: int) -> Tensor:
 
 
 def patches_of(pictures: Tensor) -> tuple[Tensor, int, int]:
-    """``float32[N, rows * columns, 3, 32, 32]``, row by row, of pictures with zeros around them, with rows and columns."""
+    """Patches of zero-padded pictures, ``float32[N, rows * columns, 3, 32, 32]`` row by row, and the numbers of rows and columns."""
     padded = same(pictures, kernel=PATCH_PIXELS, stride=PATCH_PIXELS)
     rows, columns = padded.shape[2] // PATCH_PIXELS, padded.shape[3] // PATCH_PIXELS
     cut = padded.reshape(-1, 3, rows, PATCH_PIXELS, columns, PATCH_PIXELS)
@@ -217,7 +217,7 @@ def patches_of(pictures: Tensor) -> tuple[Tensor, int, int]:
 
 
 def grid_places(rows: int, columns: int) -> Tensor:
-    """The place in the grid of learned positions of each patch of a picture, row by row, ``int64[rows * columns]``."""
+    """Index into the positional embeddings for each patch of a picture, row by row, ``int64[rows * columns]``."""
     grid = torch.arange(GRID, dtype=torch.float32).reshape(1, 1, GRID)
     down, across = (functional.interpolate(grid, size=count, mode="nearest").reshape(-1).long() for count in (rows, columns))
     return (GRID * down[:, None] + across).flatten()

@@ -1,4 +1,4 @@
-"""Networks in OpenCV's own inference, read once a process."""
+"""Inference of ONNX networks by OpenCV; each is read once per process."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from inpaintbench.models import weights
 
 
 def forward(name: str, batch: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """What the network of the weights ``name`` answers.
+    """Output of the network of the weights ``name``, ``float32`` of the network's shape.
 
     Args:
         name: an entry of ``weights.toml`` whose file is in the ONNX format.
-        batch: ``float32[N, C, H, W]``, in the network's own convention.
+        batch: ``float32[N, C, H, W]``, normalised as the network expects.
 
     Raises:
-        NotMeasurable: its weights are missing or damaged.
+        NotMeasurable: the weights are missing or damaged.
     """
     network = _network(str(weights.path_of(name)))
     network.setInput(np.ascontiguousarray(batch, np.float32))
-    answer: npt.NDArray[np.float32] = np.array(network.forward(), np.float32)  # OpenCV reuses its own array
-    return answer
+    output: npt.NDArray[np.float32] = np.array(network.forward(), np.float32)  # a copy, since OpenCV reuses its array
+    return output
 
 
 @lru_cache(maxsize=4)

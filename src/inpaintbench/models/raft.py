@@ -18,25 +18,25 @@ from inpaintbench.models import torch_networks
 if TYPE_CHECKING:
     from torch import Tensor
 
-# The entries of `weights.toml`.
+# Entries of `weights.toml`.
 WEIGHTS = ("raft-small", "raft-large", "raft-small-official")
-# Rounds in which the flow is refined: torchvision's own number.
+# Number of refinements of the flow: torchvision's default.
 UPDATES = 12
-# Sides of the pictures that the networks take, in pixels: features are an eighth of them, and the last of four levels of
-# correlations is an eighth of that, of which there have to be two.
+# Sides of input pictures, pixels: features have an eighth of the resolution, the last of four levels of correlations an eighth of
+# that, and it needs two positions.
 MULTIPLE, LEAST_SIDE = 8, 128
 
 
 def raft(name: str, compute: Compute) -> Any:
-    """The network for ``flow``.
+    """Load the network for ``flow``.
 
     Args:
         name: one of ``WEIGHTS``.
-        compute: where and how it runs.
+        compute: device, precision and seed of random weights.
 
     Raises:
         UnknownNameError: no such network.
-        NotMeasurable: its weights are missing, damaged or others.
+        NotMeasurable: the weights are missing, damaged or of another network.
         MissingExtraError: PyTorch or torchvision is not installed.
     """
     if name not in WEIGHTS:
@@ -46,34 +46,34 @@ def raft(name: str, compute: Compute) -> Any:
     return torch_networks.network(build, compute, weights_name=name, translate=translate)
 
 
-def flow(module: Any, one: Tensor, other: Tensor) -> Tensor:
-    """Where the places of one picture are in the other.
+def flow(module: Any, first: Tensor, second: Tensor) -> Tensor:
+    """Optical flow from one picture to another.
 
-    Positions need more digits than bfloat16 has, so this runs in float32 (or TF32) whatever the precision is.
+    Positions need more digits than bfloat16 has, so this runs in float32 (or TF32) whatever the precision.
 
     Args:
-        module: of ``raft``.
-        one: ``float32[N, 3, H, W]`` RGB in 0..1, of any size: its border is repeated up to sides that the network takes.
-        other: as many of the same size.
+        module: result of ``raft``.
+        first: ``float32[N, 3, H, W]`` RGB in 0..1, of any size: borders are replicated up to a size that the network accepts.
+        second: of the same shape.
 
     Returns:
-        ``float32[N, 2, H, W]``: displacements (x, y) in pixels from places of ``one`` to those of ``other``.
+        ``float32[N, 2, H, W]``: displacements (x, y) in pixels from positions in ``first`` to those in ``second``.
     """
     package = torch_networks.torch()
-    height, width = one.shape[-2:]
+    height, width = first.shape[-2:]
     left, right = _borders(width)
     top, bottom = _borders(height)
     padded = [
         package.nn.functional.pad(pictures.float() * 2 - 1, (left, right, top, bottom), mode="replicate")
-        for pictures in (one, other)
+        for pictures in (first, second)
     ]
-    with package.autocast(one.device.type, enabled=False):
-        found: Tensor = module(*padded, num_flow_updates=UPDATES)[-1]
-    return found[..., top : top + height, left : left + width]
+    with package.autocast(first.device.type, enabled=False):
+        displacements: Tensor = module(*padded, num_flow_updates=UPDATES)[-1]
+    return displacements[..., top : top + height, left : left + width]
 
 
 def _borders(side: int) -> tuple[int, int]:
-    """Pixels to repeat before and after a side, as even as can be."""
+    """Padding before and after a side, pixels, split as evenly as possible."""
     missing = max(LEAST_SIDE, -(-side // MULTIPLE) * MULTIPLE) - side
     return missing // 2, missing - missing // 2
 
@@ -93,7 +93,7 @@ def _optical_flow() -> Any:
         raise MissingExtraError("optical flow by RAFT", "eval") from error
 
 
-# The authors' names -> torchvision's, one after the other.
+# Substitutions that turn the authors' parameter names into torchvision's, applied in this order.
 _NAMES = (
     (r"^module\.", ""),
     (r"^fnet\.", "feature_encoder."),

@@ -1,6 +1,6 @@
-"""Networks in PyTorch: read once a process, put where they run, and run in the precision that was asked for.
+"""Loading and running of PyTorch networks: cached per process, on the selected device, in the selected precision.
 
-PyTorch is imported only when a network is; everything else works without it.
+PyTorch is imported lazily; everything else works without it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, MissingExtraError, NotMeasurable
 from inpaintbench.models import weights
 
-_PROCESSOR_BATCH_BYTES = 256 << 20
-# Of a graphics card's memory for one batch of one worker; whatever their number, since the batch may change last digits.
-_CARD_SHARE = 0.05
-# What the extra "eval" brings.
+# On a CPU larger batches are no faster.
+_CPU_BATCH_BYTES = 256 << 20
+# Share of a GPU's memory for one batch of one worker; independent of the number of workers, since the batch size may change the
+# last digits of results.
+_GPU_SHARE = 0.05
+# Packages of the extra "eval".
 _PACKAGES = ("torch", "torchvision", "lpips", "open_clip")
-# Names of parameters -> tensors.
+# State dict: parameter names -> tensors.
 State = Mapping[str, Any]
 
 
 def torch() -> Any:
-    """The package.
+    """Import the package ``torch``.
 
     Raises:
         MissingExtraError: it is not installed.
@@ -42,19 +44,19 @@ def torch() -> Any:
 
 
 def lacking() -> str | None:
-    """The first package of the extra "eval" that is not installed, without importing any; None = all are there."""
+    """First package of the extra "eval" that is not installed; None = all are. Imports none of them."""
     return next((name for name in _PACKAGES if importlib.util.find_spec(name) is None), None)
 
 
 def lacks(names: Sequence[str], compute: Compute) -> dict[str, str]:
-    """Those entries of ``weights.toml`` that cannot be used now -> why: ``missing``, ``damaged`` or ``no PACKAGE``."""
+    """Entries of ``weights.toml`` that cannot be used now -> reason: ``missing``, ``damaged`` or ``no PACKAGE``."""
     if package := lacking():
         return dict.fromkeys(names, f"no {package}")
     return {} if compute.random_weights is not None else weights.lacks(names)
 
 
 def check_device(compute: Compute) -> None:
-    """Raise ``InputError`` where a device was asked for by name and is not there; says nothing where PyTorch is not there."""
+    """Raise ``InputError`` if a device was requested by name and does not exist; pass without PyTorch."""
     if compute.device not in ("auto", "cpu") and importlib.util.find_spec("torch") is not None:
         device_of(compute)
 
@@ -62,13 +64,13 @@ def check_device(compute: Compute) -> None:
 def network(
     build: Callable[[], Any], compute: Compute, *, weights_name: str, translate: Callable[[State], State] | None = None
 ) -> Any:
-    """A network with its parameters, in evaluation mode, without gradients, on its device.
+    """Load a network with its parameters, in evaluation mode, without gradients, on its device.
 
     Args:
-        build: gives the ``torch.nn.Module`` with the parameters that PyTorch draws for it; a module-level function.
-        compute: where and how it runs; with ``random_weights`` it keeps those drawn with that seed.
+        build: builds the ``torch.nn.Module`` with random parameters; part of the cache's key, so a module-level function.
+        compute: device and precision; with ``random_weights`` the network keeps the parameters drawn with that seed.
         weights_name: entry of ``weights.toml``; its file holds a state dict.
-        translate: other names for the parameters of that file.
+        translate: converts that state dict to the one of the module.
 
     Raises:
         NotMeasurable: the weights are missing, damaged, or not those of this network; the text says how to get them.
@@ -84,22 +86,22 @@ def _network(
 ) -> Any:
     package = torch()
     with package.random.fork_rng(devices=[]):
-        package.default_generator.manual_seed(seed or 0)  # `manual_seed` would touch the generators of CUDA, too
-        made = build()
+        package.default_generator.manual_seed(seed or 0)  # `torch.manual_seed` would seed the generators of CUDA, too
+        module = build()
     if path is not None:
         state = read_state(path)
         try:
-            made.load_state_dict(translate(state) if translate else state)
+            module.load_state_dict(translate(state) if translate else state)
         except RuntimeError as error:
             raise NotMeasurable(f"{path.rsplit('/', 1)[-1]} holds no parameters of this network: {_first(error)}") from error
-    return made.eval().requires_grad_(False).to(device)
+    return module.eval().requires_grad_(False).to(device)
 
 
 def read_state(path: str) -> State:
-    """The tensors of a file of parameters, on the processor; nothing in it is run.
+    """Read a state dict from a file, on the CPU, without running code in it.
 
     Raises:
-        NotMeasurable: it is no such file, is damaged, or holds other things than named tensors.
+        NotMeasurable: the file is damaged, of another kind, or holds anything but named tensors.
     """
     package, name = torch(), path.rsplit("/", 1)[-1]
     try:
@@ -108,7 +110,7 @@ def read_state(path: str) -> State:
         raise NotMeasurable(
             f"{name} holds more than tensors, or is damaged; it is not read, since that could run code"
         ) from error
-    except Exception as error:  # PyTorch promises no kinds: a torn file gives about ten of them
+    except Exception as error:  # undocumented by PyTorch: damaged files raise about ten kinds
         raise NotMeasurable(f"{name} cannot be read as a file of parameters: {_first(error)}") from error
     if not isinstance(state, Mapping):
         raise NotMeasurable(f"{name} holds a {type(state).__name__}, not named tensors")
@@ -123,10 +125,10 @@ def _first(error: Exception) -> str:
 
 
 def device_of(compute: Compute) -> Any:
-    """The ``torch.device`` that networks run on.
+    """Select the ``torch.device`` that networks run on.
 
     Raises:
-        InputError: the one that was asked for is not there.
+        InputError: the requested device does not exist.
     """
     package = torch()
     cuda = package.cuda.is_available()
@@ -137,25 +139,24 @@ def device_of(compute: Compute) -> Any:
 
 
 def batch_bytes(compute: Compute) -> int:
-    """How much the activations of one batch may take: what was asked for, else what suits the device.
+    """Memory for the activations of one batch: the requested one, else a default for the device.
 
-    On the processor small batches are as fast as large ones; a graphics card wants many windows at once, and several workers
-    share its memory.
+    On a CPU small batches are as fast as large ones; a GPU wants many windows at once, and several workers share its memory.
     """
     if compute.batch_bytes is not None:
         return compute.batch_bytes
     device = device_of(compute)
     if device.type != "cuda":
-        return _PROCESSOR_BATCH_BYTES
-    return int(torch().cuda.mem_get_info(device)[1] * _CARD_SHARE)
+        return _CPU_BATCH_BYTES
+    return int(torch().cuda.mem_get_info(device)[1] * _GPU_SHARE)
 
 
 @contextmanager
 def running(compute: Compute) -> Iterator[Any]:
-    """Run networks without gradients in the precision of ``compute``; gives the device.
+    """Context of inference without gradients in the precision of ``compute``; yields the device.
 
-    On the processor one thread is used: workers share the cores, and a sum must not depend on how many there are. Threads and
-    precision are put back afterwards.
+    On a CPU one thread is used: workers share the cores, and a sum must not depend on their number. Threads and precision are
+    restored afterwards.
     """
     package, device = torch(), device_of(compute)
     with ExitStack() as stack:
@@ -163,7 +164,7 @@ def running(compute: Compute) -> Iterator[Any]:
             stack.callback(package.set_num_threads, package.get_num_threads())
             package.set_num_threads(1)
         stack.enter_context(package.inference_mode())
-        # TF32 is PyTorch's default for convolutions: fp32 has to say no.
+        # PyTorch enables TF32 for convolutions by default, so that fp32 has to disable it.
         before = package.backends.cuda.matmul.allow_tf32, package.backends.cudnn.allow_tf32
         stack.callback(_allow_tf32, *before)
         _allow_tf32(compute.precision == "tf32", compute.precision == "tf32")
@@ -178,11 +179,11 @@ def _allow_tf32(products: bool, convolutions: bool) -> None:
 
 
 def pictures(frames: npt.NDArray[Any], device: Any) -> Any:
-    """Frames as a network takes them.
+    """Convert frames to a network's input.
 
     Args:
         frames: ``uint8[N, H, W, 3]`` RGB.
-        device: where they go; they travel as bytes.
+        device: of the result; frames are copied to it as bytes, a quarter of their size as float32.
 
     Returns:
         ``float32[N, 3, H, W]`` in 0..1, channels last in memory.
@@ -191,9 +192,9 @@ def pictures(frames: npt.NDArray[Any], device: Any) -> Any:
 
 
 def on_device(array: npt.NDArray[Any], device: Any) -> Any:
-    """A tensor of ``array``, of its shape and type, on ``device``.
+    """Tensor of ``array``, of its shape and dtype, on ``device``.
 
-    To a graphics card it goes through pinned memory, so that the processor need not wait until it has arrived.
+    Copies to a GPU go through pinned memory, so that the CPU need not wait for them.
     """
-    tensor = torch().from_numpy(np.require(array, requirements=["C", "W"]))  # PyTorch warns of arrays that cannot be written
+    tensor = torch().from_numpy(np.require(array, requirements=["C", "W"]))  # copies read-only arrays, which PyTorch warns of
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

@@ -1,8 +1,8 @@
-"""Where the parameters of networks come from: a table of known files, found, fetched and checked by their SHA-256.
+"""Registry of network weights: a table of known files, located and verified by their SHA-256.
 
-A file is looked for under its name in the folder of ``INPAINTBENCH_WEIGHTS`` and the folders in it, then in the cache folder:
-``INPAINTBENCH_CACHE/models``, else ``XDG_CACHE_HOME/inpaintbench/models``, else ``~/.cache/inpaintbench/models``. A file with
-other bytes than the table states is never used.
+A file is searched by its name in the folder of ``INPAINTBENCH_WEIGHTS`` and the folders in it, then in the cache folder:
+``INPAINTBENCH_CACHE/models``, else ``XDG_CACHE_HOME/inpaintbench/models``, else ``~/.cache/inpaintbench/models``. A file whose
+hash differs from the table's is never used.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from inpaintbench.workspace import file_sha256
 
 @dataclass(frozen=True)
 class Weights:
-    """One file of parameters."""
+    """Entry of the table: one file of parameters."""
 
     name: str
     file: str
     sha256: str
     bytes: int
-    """Of the whole file; where ``bytes_are_known`` is False, the most that it can have."""
+    """Size of the file; where ``bytes_are_known`` is False, an upper bound."""
     licence: str
     """SPDX id."""
     origin: str | None
-    """Public address of these very bytes; None where the file has to be imported."""
+    """Public address of the file; None where it has to be imported."""
     used_by: tuple[str, ...]
-    """Names of the attributes and metrics."""
+    """Names of the attributes and metrics that need it."""
     bytes_are_known: bool = True
-    """Whether the size was published; the hash decides either way."""
+    """True if the size was published; the hash decides either way."""
 
 
 @lru_cache(maxsize=1)
 def known() -> dict[str, Weights]:
-    """The table, by name."""
+    """Table of weights, by name."""
     table = tomllib.loads(files("inpaintbench.models").joinpath("weights.toml").read_text())
     return {name: _entry(name, row) for name, row in table.items()}
 
@@ -55,10 +55,10 @@ def _entry(name: str, row: Mapping[str, Any]) -> Weights:
 
 
 def named(name: str) -> Weights:
-    """The entry ``name`` of the table.
+    """Look up the entry ``name`` of the table.
 
     Raises:
-        UnknownNameError: there is none; the text suggests the nearest.
+        UnknownNameError: no such entry; the text suggests the nearest name.
     """
     if name not in known():
         raise UnknownNameError(unknown_name("weights", name, list(known())))
@@ -66,17 +66,17 @@ def named(name: str) -> Weights:
 
 
 def path_of(name: str) -> Path:
-    """Where the checked file of the weights ``name`` lies.
+    """Path of the verified file of the weights ``name``.
 
     Raises:
-        NotMeasurable: it is missing or damaged; the text says how to get it.
+        NotMeasurable: the file is missing or damaged; the text says how to get it.
         UnknownNameError: no such entry in the table.
     """
     return located(named(name))
 
 
 def located(weights: Weights) -> Path:
-    """``path_of`` for an entry of the table."""
+    """Path of the verified file of an entry; raises ``NotMeasurable`` as ``path_of``."""
     places = list(_places(weights))
     for path in places:
         if is_whole(path, weights):
@@ -87,7 +87,7 @@ def located(weights: Weights) -> Path:
 
 
 def state(weights: Weights) -> str:
-    """``ready``, ``damaged`` or ``missing``: what a measurement with these weights depends on besides the clip."""
+    """State of the file of an entry: ``ready``, ``damaged`` or ``missing``."""
     try:
         places = list(_places(weights))
     except NotMeasurable:
@@ -96,46 +96,47 @@ def state(weights: Weights) -> str:
 
 
 def lacks(names: Iterable[str]) -> dict[str, str]:
-    """Those entries of the table that are not ready -> their state."""
+    """Entries of the table that are not ready -> their state."""
     states = {name: state(named(name)) for name in names}
-    return {name: found for name, found in states.items() if found != "ready"}
+    return {name: status for name, status in states.items() if status != "ready"}
 
 
 def needed(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The parameter of a step that says which weights it needs; nothing where it needs none.
+    """Parameter of a step that names the weights it needs; empty where it needs none.
 
-    It says that they are there, which ``Step.lacks`` corrects: so did the keys of release 0.2, and what was measured then stands.
+    The states are always ``ready`` and corrected by ``Step.lacks``: release 0.2 wrote them into the keys of the ledger, so that
+    its measurements stay valid.
     """
     states = dict.fromkeys(names, "ready")
     return {"weights": states} if states else {}
 
 
 def cache_folder(kind: str = "models") -> Path:
-    """Where fetched and imported files lie, or what else of a user's is kept under the name ``kind``; not made here."""
-    if own := os.environ.get("INPAINTBENCH_CACHE"):
-        return Path(own) / kind
+    """Cache folder of the user for files of ``kind``, by default downloaded and imported weights; it need not exist."""
+    if cache := os.environ.get("INPAINTBENCH_CACHE"):
+        return Path(cache) / kind
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "inpaintbench" / kind
 
 
 def is_whole(path: Path, weights: Weights) -> bool:
-    """Whether the file has the bytes of the table; hashed once a process, and again when its size or time of change differs."""
+    """True if the file has the size and hash of the table; hashed once per process, and again after a change of size or time."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return False
-    fits = found.st_size == weights.bytes if weights.bytes_are_known else found.st_size <= weights.bytes
-    return fits and _sha256(str(path), found.st_size, found.st_mtime_ns) == weights.sha256
+    fits = status.st_size == weights.bytes if weights.bytes_are_known else status.st_size <= weights.bytes
+    return fits and _sha256(str(path), status.st_size, status.st_mtime_ns) == weights.sha256
 
 
 @lru_cache(maxsize=16)
-def _sha256(path: str, size: int, changed: int) -> str:  # noqa: ARG001 - size and time are part of what is remembered
+def _sha256(path: str, size: int, changed: int) -> str:  # noqa: ARG001 - size and time are part of the cache's key
     return file_sha256(Path(path))
 
 
 def _places(weights: Weights) -> Iterator[Path]:
-    """Every file of that name where weights are looked for, in order."""
-    if given := os.environ.get("INPAINTBENCH_WEIGHTS"):
-        folder = Path(given)
+    """Files of that name in the searched folders, in order."""
+    if variable := os.environ.get("INPAINTBENCH_WEIGHTS"):
+        folder = Path(variable)
         if not folder.is_dir():
             raise NotMeasurable(f"INPAINTBENCH_WEIGHTS names no folder: {_way_out(weights)}")
         yield from (path for path in [folder / weights.file, *sorted(folder.glob(f"*/{weights.file}"))] if path.is_file())
@@ -144,11 +145,11 @@ def _places(weights: Weights) -> Iterator[Path]:
 
 
 def damage(path: Path, weights: Weights) -> str:
-    """What is wrong with a file that is not whole, in words; without its folder, since the words go into tables."""
+    """Description of the damage of a file; without its folder, since it goes into tables."""
     size = path.stat().st_size
-    other = weights.bytes_are_known and size != weights.bytes
-    wrong = f"has {size} bytes instead of {weights.bytes}" if other else "has other bytes than its SHA-256 says"
-    return f"the {path.name} that was found {wrong}"
+    differs = weights.bytes_are_known and size != weights.bytes
+    fault = f"has {size} bytes instead of {weights.bytes}" if differs else "has other bytes than its SHA-256 says"
+    return f"the {path.name} that was found {fault}"
 
 
 def _way_out(weights: Weights) -> str:

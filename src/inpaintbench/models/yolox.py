@@ -1,9 +1,9 @@
-"""Objects of 80 kinds as boxes, by YOLOX-nano (Ge et al., "YOLOX: Exceeding YOLO Series in 2021").
+"""Object detection of 80 classes by YOLOX-nano (Ge et al., "YOLOX: Exceeding YOLO Series in 2021").
 
-The network takes one picture of 416x416 pixels in BGR, values 0..255 as they are: the frame scaled to fit, in the upper left
-corner, the rest grey of level 114. It answers 85 numbers for each cell of three grids (cells of 8, 16 and 32 pixels, rows from
-the top): centre of a box in cells from the cell's corner, natural logarithms of its width and height in cells, the
-probability that there is an object, and that of each kind given an object. A box's score is the product of the two.
+The network takes one picture of 416x416 pixels in BGR, 0..255: the frame resized to fit, in the upper left corner, the rest grey
+of level 114. It returns 85 numbers for each cell of three grids (cells of 8, 16 and 32 pixels, row by row): centre of a box in
+cells from the cell's corner, natural logarithms of its width and height in cells, the probability of an object, and that of each
+class given an object. A box's score is the product of the two.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import numpy.typing as npt
 from inpaintbench.models.network import forward
 
 WEIGHTS = "yolox-nano"
+# Input size, grids and grey level of the published network.
 SIDE = 416
 STRIDES = (8, 16, 32)
 PADDING = 114.0
-# The kinds of COCO, in the order of the network's answer.
+# Classes of COCO, in the order of the network's output.
 KINDS = (
     "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light", "fire hydrant",
     "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe",
@@ -33,28 +34,28 @@ KINDS = (
 
 
 def boxes(frame: npt.NDArray[np.uint8], *, score_threshold: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Every box with a score above the threshold, overlapping ones not merged.
+    """Detect objects with a score above the threshold; overlapping boxes are not merged.
 
     Args:
         frame: ``uint8[H, W, 3]`` RGB.
         score_threshold: 0..1.
 
     Returns:
-        Boxes ``float64[n, 4]`` as left, top, right, bottom in pixels (edges of pixels, not centres; they may reach out of the
-        frame), and the kind of each as an index into ``KINDS``, ``int64[n]``.
+        Boxes ``float64[n, 4]`` as left, top, right, bottom in pixels (edges of pixels, not centres; they may exceed the frame),
+        and the class of each as an index into ``KINDS``, ``int64[n]``.
 
     Raises:
         NotMeasurable: the weights are missing or damaged.
     """
     scale = min(SIDE / frame.shape[0], SIDE / frame.shape[1])
-    answer = forward(WEIGHTS, _prepared(frame, scale))[0].astype(np.float64)
+    output = forward(WEIGHTS, _prepared(frame, scale))[0].astype(np.float64)
     corners, strides = _cells()
-    scores = answer[:, 4:5] * answer[:, 5:]
+    scores = output[:, 4:5] * output[:, 5:]
     kinds = scores.argmax(axis=1)
-    found = scores.max(axis=1) > score_threshold
-    centres = (answer[found, :2] + corners[found]) * strides[found] / scale
-    halves = np.exp(answer[found, 2:4]) * strides[found] / scale / 2
-    return np.hstack([centres - halves, centres + halves]), kinds[found]
+    detected = scores.max(axis=1) > score_threshold
+    centres = (output[detected, :2] + corners[detected]) * strides[detected] / scale
+    halves = np.exp(output[detected, 2:4]) * strides[detected] / scale / 2
+    return np.hstack([centres - halves, centres + halves]), kinds[detected]
 
 
 def _prepared(frame: npt.NDArray[np.uint8], scale: float) -> npt.NDArray[np.float32]:
@@ -67,7 +68,7 @@ def _prepared(frame: npt.NDArray[np.uint8], scale: float) -> npt.NDArray[np.floa
 
 @lru_cache(maxsize=1)
 def _cells() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Upper left corner (x, y) of every cell in cells, ``[n, 2]``, and its side in pixels, ``[n, 1]``."""
+    """Upper left corner (x, y) of every cell in units of cells, ``[n, 2]``, and its side in pixels, ``[n, 1]``."""
     corners, strides = [], []
     for stride in STRIDES:
         rows, columns = np.mgrid[0 : SIDE // stride, 0 : SIDE // stride]

@@ -1,11 +1,11 @@
-"""Probe, decode and encode: the only place that opens a video or an image.
+"""Probing, decoding and encoding of video and images; no other module opens media.
 
-The published file is the truth. A clip is encoded once and its pixels are whatever decoding that file gives, so decoding has
-one form: PyAV, frames in presentation order, PyAV's default conversion to RGB. Passing ``interpolation=`` to the conversion
+The published file is the truth. A clip is encoded once, and its pixels are by definition those that decoding yields, so decoding
+has one form: PyAV, frames in presentation order, PyAV's default conversion to RGB. Passing ``interpolation=`` to the conversion
 changes pixels by up to 190 levels at colour edges, so nothing here does.
 
-A clip of one frame is a PNG image and is never encoded as video: every reader and writer here tells the two apart by the
-suffix of the path, which ``suffix_for`` gives.
+A clip of one frame is a PNG image and is never encoded as video: every reader and writer here distinguishes the two by the
+suffix of the path, from ``suffix_for``.
 
 Encoded bytes repeat for one platform and PyAV version: libx264 with one thread, ``mbtree=0`` (macroblock-tree is not
 deterministic with AVX-512) and bit-exact containers without clock times.

@@ -1,4 +1,4 @@
-"""What numbers of a decoded frame mean as colour: its tags, and what is taken for granted where there are none."""
+"""Colour of decoded frames: names of the tags (ITU-T H.273), defaults for untagged frames, conversion to RGB."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from inpaintbench.errors import MediaError
 
 UNKNOWN = "unknown"
+# Codes of ITU-T H.273 and FFmpeg's names for them.
 _PRIMARIES = {
     1: "bt709", 4: "bt470m", 5: "bt470bg", 6: "smpte170m", 7: "smpte240m", 8: "film", 9: "bt2020", 10: "smpte428",
     11: "smpte431", 12: "smpte432", 22: "ebu3213",
@@ -27,19 +28,20 @@ _MATRICES = {
 }  # fmt: skip
 _RANGES = {1: "limited", 2: "full"}
 _HDR = {16: "pq", 18: "hlg"}
-# H.273 codes that say nothing of a picture in luma and chroma: RGB, unspecified, reserved.
+# H.273 codes that name no matrix of luma and chroma: RGB, unspecified, reserved.
 _NO_MATRIX = (0, 2, 3)
 _BT709, _BT2020 = 1, 9
-# Shares of red and blue in luma, by the code of the matrix (H.273).
+# Weights of red and blue in luma (Kr, Kb), by the code of the matrix (H.273).
 _LUMA_WEIGHTS = {
     1: (0.2126, 0.0722), 2: (0.299, 0.114), 4: (0.30, 0.11), 5: (0.299, 0.114), 6: (0.299, 0.114), 7: (0.212, 0.087),
     9: (0.2627, 0.0593),
 }  # fmt: skip
+# From this size up players take untagged video for BT.709.
 _HD_LINES, _HD_COLUMNS = 720, 1280
 
 
 def names(frame: Any) -> dict[str, str]:
-    """FFmpeg's names of a frame's ``transfer``, ``primaries``, ``matrix`` and ``colour_range``; ``unknown`` where untagged."""
+    """FFmpeg's names of the tags ``transfer``, ``primaries``, ``matrix`` and ``colour_range``; ``unknown`` where untagged."""
     return {
         "transfer": _TRANSFERS.get(int(frame.color_trc), UNKNOWN),
         "primaries": _PRIMARIES.get(int(frame.color_primaries), UNKNOWN),
@@ -49,15 +51,15 @@ def names(frame: Any) -> dict[str, str]:
 
 
 def hdr_kind(frame: Any) -> str:
-    """``pq``, ``hlg`` or ``none``, by the transfer function that the frame is tagged with."""
+    """Kind of HDR by the tagged transfer function: ``pq``, ``hlg`` or ``none``."""
     return _HDR.get(int(frame.color_trc), "none")
 
 
 def settle(frame: Any) -> None:
-    """Give an untagged frame the matrix that players take for granted, so that the conversion to RGB honours it.
+    """Tag an untagged frame, in place, with the matrix that players assume, so that the conversion to RGB honours it.
 
-    BT.2020 for HDR; BT.709 from 720 lines or 1280 columns up; else BT.601, which is what the conversion does by itself. An
-    untagged range is limited, as everywhere.
+    BT.2020 for HDR; BT.709 from 720 lines or 1280 columns up; else BT.601, which is the conversion's own default. An untagged
+    range counts as limited, as everywhere.
     """
     if frame.format.is_rgb or int(frame.colorspace) not in _NO_MATRIX:
         return
@@ -68,7 +70,7 @@ def settle(frame: Any) -> None:
 
 
 def opacity(frame: Any) -> npt.NDArray[np.uint8] | None:
-    """``uint8[H, W]``, 255 = opaque; None where every pixel is opaque."""
+    """Alpha plane, ``uint8[H, W]``, 255 = opaque; None where every pixel is opaque."""
     if not (frame.format.has_palette or any(component.is_alpha for component in frame.format.components)):
         return None
     alpha = frame.to_ndarray(format="rgba")[:, :, 3]
@@ -76,39 +78,39 @@ def opacity(frame: Any) -> npt.NDArray[np.uint8] | None:
 
 
 def rgb(frame: Any) -> npt.NDArray[np.uint8]:
-    """A frame that is not HDR as ``uint8[H, W, 3]``, as coded (not turned); what is transparent lies over black.
+    """RGB of a frame that is not HDR, ``uint8[H, W, 3]``, as coded (not rotated), composited over black where transparent.
 
-    More than 8 bits are rounded to the nearest level. Opacity is taken to be straight, not premultiplied.
+    Samples of more than 8 bits are rounded to the nearest level. Alpha is taken to be straight, not premultiplied.
     """
     settle(frame)
     alpha = opacity(frame)
     if is_deep(frame) and not frame.format.is_rgb and int(frame.colorspace) in _LUMA_WEIGHTS:
-        # The conversion to rgb24 cuts off instead of rounding: up to 2.6 levels too dark.
+        # FFmpeg's conversion of deep frames to rgb24 truncates instead of rounding: up to 2.6 levels too dark.
         pixels = np.asarray(np.rint(signals(frame) * 255), np.uint8)
     else:
         pixels = frame.to_ndarray(format="rgb24")
     if alpha is None:
         return pixels
-    weighted = pixels.astype(np.uint16) * alpha[:, :, None] + 127
+    weighted = pixels.astype(np.uint16) * alpha[:, :, None] + 127  # + 127 rounds the division by 255
     return np.asarray(weighted // 255, np.uint8)
 
 
 def is_deep(frame: Any) -> bool:
-    """Whether its values have more than 8 bits."""
+    """True if samples have more than 8 bits."""
     return int(frame.format.components[0].bits) > 8
 
 
 def signals(frame: Any) -> npt.NDArray[np.float32]:
-    """A settled frame of more than 8 bits as coded R'G'B', ``float32[H, W, 3]`` of 0..1, at full precision.
+    """Gamma-encoded R'G'B' of a tagged frame of more than 8 bits, ``float32[H, W, 3]`` in 0..1, at full precision.
 
     Raises:
-        MediaError: its colours are coded in a way that is not known here.
+        MediaError: the matrix is unknown here.
     """
     if frame.format.is_rgb:
         return np.asarray(frame.to_ndarray(format="rgb48le") / np.float32(65535), np.float32)
     if int(frame.colorspace) not in _LUMA_WEIGHTS:
         raise MediaError(f"its colours are coded as {names(frame)['matrix']}, which is not read: convert it to bt2020nc or bt709")
-    # The same codes with zeros behind them; chroma is brought to full size.
+    # Shifts the codes up to 16 bits and upsamples chroma; no colour conversion.
     wide = frame.reformat(format="yuv444p16le")
     rows = [np.frombuffer(plane, "<u2").reshape(plane.height, -1)[:, : plane.width] for plane in wide.planes]
     coded = np.dstack(rows).astype(np.float32)
@@ -119,10 +121,11 @@ def signals(frame: Any) -> npt.NDArray[np.float32]:
 
 @lru_cache(maxsize=8)
 def _to_rgb(matrix: int, full_range_bits: int) -> npt.NDArray[np.float64]:
-    """``[3, 4]``: from 16-bit codes of luma and chroma to R'G'B' of 0..1; 0 bits stand for limited range."""
+    """Affine matrix ``float64[3, 4]`` from 16-bit luma and chroma codes to R'G'B' in 0..1; 0 bits = limited range."""
     kr, kb = _LUMA_WEIGHTS[matrix]
-    whole = (2**full_range_bits - 1) << (16 - full_range_bits) if full_range_bits else 0
-    luma, chroma, black = (1 / whole, 1 / whole, 0) if whole else (1 / (219 * 256), 1 / (224 * 256), 16 * 256)
+    peak = (2**full_range_bits - 1) << (16 - full_range_bits) if full_range_bits else 0
+    # Limited range: luma 16..235 and chroma 16..240 of 8 bits, at 16 bits.
+    luma, chroma, black = (1 / peak, 1 / peak, 0) if peak else (1 / (219 * 256), 1 / (224 * 256), 16 * 256)
     kg = 1 - kr - kb
     weights = np.array([[1, 0, 2 - 2 * kr], [1, -kb * (2 - 2 * kb) / kg, -kr * (2 - 2 * kr) / kg], [1, 2 - 2 * kb, 0]])
     scaled = weights * [luma, chroma, chroma]

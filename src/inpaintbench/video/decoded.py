@@ -1,4 +1,4 @@
-"""The frames of one of our own clips, decoded once for everybody who asks."""
+"""Clips of the workspace, decoded once for several readers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from inpaintbench.video.images import is_image
 
 
 class DecodedClip:
-    """A clip whose coded frames are kept, 1.5 bytes a pixel, so that luma and RGB cost one decode between them.
+    """Clip whose coded frames are cached, 1.5 bytes per pixel, so that luma and RGB share one decoding.
 
-    ``luma`` and ``frames`` equal ``read_luma`` and ``read_frames`` and cannot be written to. Raises what those raise.
+    ``luma`` and ``frames`` equal ``read_luma`` and ``read_frames``, raise the same errors, and are read-only.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -35,19 +35,19 @@ class DecodedClip:
         return _read_only(np.stack([frame.to_ndarray(format="rgb24") for frame in self._coded]))
 
     def frame(self, index: int) -> npt.NDArray[np.uint8]:
-        """``frames[index]`` alone, without making the others."""
+        """Frame ``index`` as ``uint8[H, W, 3]`` RGB, without converting the others."""
         if is_image(self._path):
             return np.asarray(self.frames[index])
         return np.asarray(self._coded[index].to_ndarray(format="rgb24"))
 
     @cached_property
     def luma(self) -> Luma:
-        """``uint8[T, H, W]`` as coded."""
+        """Luma plane as coded, ``uint8[T, H, W]``."""
         if is_image(self._path) or self._coded[0].format.is_rgb:
             return _read_only(_luma(self.frames))
         return _read_only(np.stack([_plane(frame.planes[0]) for frame in self._coded]))
 
 
 def _read_only(pixels: Frames) -> Frames:
-    pixels.flags.writeable = False  # a leaf that wrote into them would change what the next one measures
+    pixels.flags.writeable = False  # a leaf that wrote into shared frames would change the next leaf's results
     return pixels

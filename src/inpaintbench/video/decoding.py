@@ -1,4 +1,4 @@
-"""Open and decode: the frames of a file, and whole arrays of our own files."""
+"""Video decoding: frames of any file one by one, and whole arrays of the files that ``encoding`` writes."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ from inpaintbench.types import Frames, Hole, Luma
 from inpaintbench.video.images import is_image, read_image, reason
 
 _SUFFIXES = "3gp avi flv gif m2ts m4v mkv mov mp4 mpeg mpg mts mxf ogv ts webm wmv y4m"
-# Lower-case file name endings that are taken for video.
+# Lower-case file name endings of videos.
 VIDEO_SUFFIXES = tuple(f".{name}" for name in _SUFFIXES.split(" "))
-# Frame rate that a still image is recorded with.
+# Frame rate of a still image, frames per second.
 STILL_FPS = 1.0
-# Largest pictures that are decoded: no side longer, and no more pixels (8192 x 8192).
+# Largest pictures that are decoded (16384 px a side, 8192 x 8192 px): a damaged or hostile header must not exhaust the memory.
 LARGEST_SIDE, MOST_PIXELS = 16_384, 2**26
 _LIMITS_IN_WORDS = f"{LARGEST_SIDE} px a side and {MOST_PIXELS} pixels"
 _LIMITS = {"max_pixels": str(MOST_PIXELS)}
-# By so many frames at least a clip in memory grows while it is read.
+# Smallest growth of an array that a clip is read into, frames.
 _GROWTH = 8
+# Cover art and thumbnails are video streams of one picture.
 _NOT_THE_VIDEO = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
 
 
 class Decoder:
-    """Iterates over the frames of a file, in presentation order, upright order left to the caller.
+    """Iterator over the frames of a file (``av.VideoFrame``), in presentation order, not rotated.
 
     The video is the first stream of moving pictures: cover art is not one. Damaged packets, and pictures that grow beyond the
-    limits on the way, are skipped and counted; a cut-off container ends the iteration. Both, and what the header says of the
-    stream, are readable afterwards.
+    limits midway, are skipped and counted; a truncated container ends the iteration. The attributes hold these facts, and those
+    of the header, once the iteration is over.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -45,12 +46,12 @@ class Decoder:
         self.damaged_packets = 0
         self.truncated = False
         self.first_error = ""
-        """What went wrong first, in a few words."""
+        """First error of the decoder, in a few words; empty = none."""
         self.codec = ""
         self.header_frames = 0
-        """How many frames the container claims; 0 when it does not say."""
+        """Number of frames by the container's header; 0 = not stated."""
         self.header_rate = 0.0
-        """Frames per second that the container claims; 0 when it does not say."""
+        """Frames per second by the container's header; 0 = not stated."""
         self.pixel_aspect = 1.0
         """Width of a pixel over its height."""
 
@@ -79,8 +80,9 @@ class Decoder:
 
 
 def _decode_function(stream: Any) -> Callable[[Any], list[Any]]:
-    """What turns packets into frames: FFmpeg's own VP8 and VP9 decoders leave opacity out, libvpx has it."""
+    """Function that decodes one packet of the stream to frames."""
     context = stream.codec_context
+    # FFmpeg's own VP8 and VP9 decoders drop the alpha plane, libvpx keeps it.
     if stream.metadata.get("alpha_mode") == "1" and context.name in ("vp8", "vp9"):
         context = av.CodecContext.create({"vp8": "libvpx", "vp9": "libvpx-vp9"}[context.name], "r")
         context.thread_count = 1
@@ -91,11 +93,11 @@ def _decode_function(stream: Any) -> Callable[[Any], list[Any]]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[tuple[Any, Any]]:
-    """The container and its video stream; ``MediaError`` in one sentence when there is none, or it is too large."""
+    """Open the container and its video stream; ``MediaError`` when there is none, or its pictures are too large."""
     try:
         if path.stat().st_size == 0:
             raise MediaError("the file is empty (0 bytes)")
-        # The limit is for the decoders that run while the container is being opened.
+        # The limit here is for the decoders that FFmpeg runs while it opens the container.
         container = av.open(str(path), metadata_errors="replace", options=_LIMITS)
     except (av.error.FFmpegError, OSError, UnicodeError) as error:
         raise MediaError(f"cannot be opened as video: {reason(error)}") from error
@@ -104,7 +106,7 @@ def _open(path: Path) -> Iterator[tuple[Any, Any]]:
         width, height = stream.codec_context.width, stream.codec_context.height
         if max(width, height) > LARGEST_SIDE or width * height > MOST_PIXELS:
             raise MediaError(f"claims pictures of {width}x{height}, and none above {_LIMITS_IN_WORDS} are read: scale it down")
-        stream.codec_context.thread_count = 1
+        stream.codec_context.thread_count = 1  # clips are decoded in parallel processes
         stream.codec_context.options = _LIMITS
         yield container, stream
 
@@ -120,22 +122,22 @@ def _video_stream(container: Any) -> Any:
 
 
 def packet_times(path: Path | str) -> list[tuple[int, bool]] | None:
-    """Timestamp of each packet in the stream's time base, and whether it is a key frame, in coded order, without decoding.
+    """Timestamps of the packets in the stream's time base, each with its key-frame flag, in coded order, without decoding.
 
-    None where a packet has no timestamp or is not meant to be shown.
+    None where a packet has no timestamp or is not to be shown.
     """
-    found = []
+    times = []
     with _open(Path(path)) as (container, stream):
         for packet in _undamaged(container.demux(stream)):
             if packet.size and (packet.pts is None or packet.is_discard):
                 return None
             if packet.size:
-                found.append((packet.pts, packet.is_keyframe))
-    return found
+                times.append((packet.pts, packet.is_keyframe))
+    return times
 
 
 def seek_and_decode(path: Path | str, time: int) -> Any | None:
-    """The frame at a timestamp that ``packet_times`` gave, decoded from the key frame before it; None where it does not come."""
+    """Decode the frame at a timestamp of ``packet_times``, from the key frame before it; None where the decoder skips it."""
     with _open(Path(path)) as (container, stream):
         container.seek(time, stream=stream)
         for frame in _undamaged(container.decode(stream)):
@@ -150,10 +152,10 @@ def _undamaged(packets_or_frames: Iterator[Any]) -> Iterator[Any]:
 
 
 def read_frames(path: Path | str) -> Frames:
-    """All frames of a video, or the one of an image, as ``uint8[T, H, W, 3]`` RGB.
+    """Read all frames of a video, or the one of an image, as ``uint8[T, H, W, 3]`` RGB.
 
     Raises:
-        MediaError: not a video, not one frame, or frames that do not decode.
+        MediaError: not a video, no frame, or frames that do not decode.
     """
     if is_image(path):
         return read_image(path)[None]
@@ -161,9 +163,9 @@ def read_frames(path: Path | str) -> Frames:
 
 
 def read_luma(path: Path | str) -> Luma:
-    """The luma plane of all frames as coded, ``uint8[T, H, W]``; three times cheaper than RGB.
+    """Read the luma plane of all frames as coded, ``uint8[T, H, W]``; three times cheaper than RGB.
 
-    Of files that hold RGB it is their limited-range BT.601 luma.
+    For files that hold RGB it is their limited-range BT.601 luma.
     """
     if is_image(path):
         return _luma(read_image(path)[None])
@@ -175,31 +177,31 @@ def read_luma(path: Path | str) -> Luma:
 
 
 def _luma(frames: Frames) -> Luma:
-    weights = np.array([[65.481 / 255, 128.553 / 255, 24.966 / 255, 16]])
+    weights = np.array([[65.481 / 255, 128.553 / 255, 24.966 / 255, 16]])  # ITU-R BT.601, limited range
     return np.stack([cv2.transform(frame, weights) for frame in frames])
 
 
 def read_hole(path: Path | str) -> Hole:
-    """A hole track written by ``write_hole``, ``bool[T, H, W]``, True = hole."""
+    """Read a hole track written by ``write_hole``, ``bool[T, H, W]``, True = hole."""
     return read_levels(path) > 127
 
 
 def read_levels(path: Path | str) -> npt.NDArray[np.uint8]:
-    """A grey track written by ``write_levels``, ``uint8[T, H, W]``."""
+    """Read a grey track written by ``write_levels``, ``uint8[T, H, W]``."""
     if is_image(path):
         return read_image(path)[None, :, :, 0]
     return _stacked(_plane(frame.planes[0]) for frame in whole(path))
 
 
 def _stacked(pictures: Iterator[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
-    """``np.stack`` of at least one picture of one size; a list of them and the stack would take a clip's memory twice."""
+    """Stack of at least one picture of one size; ``np.stack`` of a list would take a clip's memory twice."""
     first = next(pictures)
     stacked = np.empty((_GROWTH, *first.shape), np.uint8)
     stacked[0], count = first, 1
     for picture in pictures:
         if picture.shape != first.shape:
             raise MediaError(f"a frame of {picture.shape[1]}x{picture.shape[0]} among those of {first.shape[1]}x{first.shape[0]}")
-        if count == len(stacked):  # the system moves large blocks without copying them
+        if count == len(stacked):  # cheap: the operating system remaps large blocks instead of copying them
             stacked.resize((count + max(_GROWTH, count // 8), *first.shape), refcheck=False)
         stacked[count] = picture
         count += 1
@@ -208,12 +210,12 @@ def _stacked(pictures: Iterator[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]
 
 
 def decoded_hashes(path: Path | str) -> tuple[str, str]:
-    """SHA-256 of all decoded planes without padding, and of all RGB frames; one and the same for images."""
+    """SHA-256 of all decoded planes without padding, and of all RGB frames; equal to each other for images."""
     return decoded_facts(path)[:2]
 
 
 def decoded_facts(path: Path | str) -> tuple[str, str, tuple[int, int]]:
-    """What ``decoded_hashes`` gives, and width and height."""
+    """Hashes of ``decoded_hashes``, then width and height."""
     if is_image(path):
         pixels = read_image(path)
         digest = hashlib.sha256(pixels.tobytes()).hexdigest()
@@ -228,7 +230,7 @@ def decoded_facts(path: Path | str) -> tuple[str, str, tuple[int, int]]:
 
 
 def whole(path: Path | str) -> Iterator[Any]:
-    """Frames of one of our own files: anything damaged is an error."""
+    """Iterate over the frames of a file written by ``encoding``; unlike ``Decoder``, any damage raises ``MediaError``."""
     decoder = Decoder(path)
     frames = 0
     for frame in decoder:

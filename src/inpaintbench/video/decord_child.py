@@ -1,9 +1,9 @@
-"""Reads frames with decord, as a program of its own that can be killed: decord can hang while it holds the interpreter lock.
+"""Program that reads frames with decord, in a process that can be killed: decord can hang while it holds the interpreter lock.
 
 ``python decord_child.py PATH`` answers on its standard output. First it writes one JSON line, ``{"frames": N}``.
 Then it reads requests, one JSON object a line, ``{"indices": [...], "width": W or null}``, and writes for each index a JSON line
-``{"shape": [H, W, C]}`` and the bytes. Whatever goes wrong is a JSON line ``{"error": sentence}``, after which it ends. Nothing
-of the package is imported, so it starts fast.
+``{"shape": [H, W, C]}`` and the bytes. Any failure is a JSON line ``{"error": sentence}``, after which it ends. Nothing of the
+package is imported, so that it starts fast.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 
 def resized(pixels: npt.NDArray[np.uint8], width: int | None) -> npt.NDArray[np.uint8]:
-    """``uint8[H, W, 3]`` brought to ``width``, by averaging, in the same proportions; never made larger."""
-    height, whole = pixels.shape[:2]
-    if width is None or width >= whole:
+    """Downscale ``uint8[H, W, 3]`` to ``width`` by area averaging, keeping the aspect ratio; never enlarges."""
+    height, full_width = pixels.shape[:2]
+    if width is None or width >= full_width:
         return pixels
-    size = (width, max(1, round(height * width / whole)))
+    size = (width, max(1, round(height * width / full_width)))
     return np.asarray(cv2.resize(pixels, size, None, 0, 0, cv2.INTER_AREA), np.uint8)
 
 
@@ -35,13 +35,13 @@ def _main(path: str) -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     cv2.setNumThreads(1)
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the libraries print must not get in between
+    os.dup2(2, 1)  # prints of the libraries must not mix with the answers
     try:
         _serve(path, out)
-    except Exception as error:  # anything: the parent decides
+    except Exception as error:  # decord raises many kinds; the parent falls back to PyAV on all of them
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        # Without the clock, the places in decord's source and the paths of this machine that its messages hold.
-        _say(out, {"error": re.sub(r"\[[^]]*\]|\S+\.cc:\d+:", "", first_line).strip()[:200]})
+        # Strips the time, the position in decord's source and the local paths from its messages.
+        _send(out, {"error": re.sub(r"\[[^]]*\]|\S+\.cc:\d+:", "", first_line).strip()[:200]})
 
 
 def _serve(path: str, out: BinaryIO) -> None:
@@ -49,17 +49,17 @@ def _serve(path: str, out: BinaryIO) -> None:
 
     decord.logging.set_level(decord.logging.QUIET)
     reader = decord.VideoReader(path, num_threads=1)
-    _say(out, {"frames": len(reader)})
+    _send(out, {"frames": len(reader)})
     for line in sys.stdin:
         request = json.loads(line)
         for index in request["indices"]:
             pixels = reader[index].asnumpy()
             # decord gives four channels for some files; the parent refuses those.
             small = resized(pixels, request["width"]) if pixels.shape[2] == 3 else pixels
-            _say(out, {"shape": small.shape}, np.ascontiguousarray(small).tobytes())
+            _send(out, {"shape": small.shape}, np.ascontiguousarray(small).tobytes())
 
 
-def _say(out: BinaryIO, header: dict[str, Any], data: bytes = b"") -> None:
+def _send(out: BinaryIO, header: dict[str, Any], data: bytes = b"") -> None:
     out.write(json.dumps(header).encode() + b"\n" + data)
     out.flush()
 

@@ -1,4 +1,4 @@
-"""The parent's end of ``decord_child``: a process that is killed when it does not answer in time."""
+"""Client of ``decord_child``: a subprocess that is killed when it does not answer in time."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ import numpy.typing as npt
 
 CHILD_PROGRAM = Path(__file__).with_name("decord_child.py")
 _CHUNK_BYTES = 1 << 20
+# Of a header; a child that writes no line end is noticed by the time limit.
 _LONGEST_LINE_BYTES = 4096
 
 
 class ChildError(Exception):
-    """The child gave no frame; the text says why."""
+    """The child returned no frame; the text is the reason."""
 
 
 class DecordProcess:
-    """One video opened by decord in a process of its own, killed on leaving the context."""
+    """Video opened by decord in a subprocess, which is killed on leaving the context."""
 
     def __init__(self, path: Path, *, time_limit_seconds: float, program: Path = CHILD_PROGRAM) -> None:
         self._limit = time_limit_seconds
-        # -P: the child's own folder holds modules that are not for it.
+        # -P keeps the child's folder off its path, where modules would shadow others of the same names.
         command = [sys.executable, "-P", str(program), str(path)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen(command, start_new_session=True, bufsize=0, **pipes)  # type: ignore[call-overload]
         self._unread = bytearray()
         self.frames = 0
-        """How many frames decord counts."""
+        """Number of frames by decord."""
 
     def __enter__(self) -> DecordProcess:
         try:
@@ -52,11 +53,11 @@ class DecordProcess:
 
     @property
     def pid(self) -> int:
-        """Of the child."""
+        """Process id of the child."""
         return int(self._process.pid)
 
     def close(self) -> None:
-        """Kill the child, with whatever it started."""
+        """Kill the child and the processes that it started."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -64,21 +65,21 @@ class DecordProcess:
         self._process.stdout.close()
 
     def frames_at(self, indices: Sequence[int], *, width: int | None) -> Iterator[npt.NDArray[np.uint8]]:
-        """Frames ``uint8[H, W, C]`` as decord gives them, brought down to ``width``.
+        """Read the frames at ``indices``, ``uint8[H, W, C]`` as decord decodes them, downscaled to ``width``.
 
         Raises:
             ChildError: decord failed, ended, or took longer than the limit for one frame.
         """
-        self._ask({"indices": list(indices), "width": width})
+        self._send({"indices": list(indices), "width": width})
         for _ in indices:
             shape = tuple(self._header()["shape"])
             yield np.frombuffer(self._bytes(int(np.prod(shape))), np.uint8).reshape(shape)
 
-    def _ask(self, request: dict[str, Any]) -> None:
+    def _send(self, request: dict[str, Any]) -> None:
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
         except BrokenPipeError as error:
-            raise ChildError(self._end()) from error
+            raise ChildError(self._exit_message()) from error
 
     def _header(self) -> dict[str, Any]:
         deadline = time.monotonic() + self._limit
@@ -86,10 +87,10 @@ class DecordProcess:
             self._receive(deadline)
         line = bytes(self._unread[:_LONGEST_LINE_BYTES]).partition(b"\n")[0]
         del self._unread[: len(line) + 1]
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            raise ChildError(f"decord failed: {answer['error']}")
-        return answer
+        header: dict[str, Any] = json.loads(line)
+        if "error" in header:
+            raise ChildError(f"decord failed: {header['error']}")
+        return header
 
     def _bytes(self, count: int) -> bytes:
         deadline = time.monotonic() + self._limit
@@ -106,8 +107,8 @@ class DecordProcess:
             raise ChildError(f"decord did not answer within {self._limit:g} s and was stopped")
         data = os.read(self._process.stdout.fileno(), _CHUNK_BYTES)
         if not data:
-            raise ChildError(self._end())
+            raise ChildError(self._exit_message())
         self._unread += data
 
-    def _end(self) -> str:
+    def _exit_message(self) -> str:
         return f"decord ended without an answer (exit status {self._process.wait()})"

@@ -1,4 +1,4 @@
-"""Encode: truths, holes, grey tracks, lossless frames, and copies for browsers."""
+"""Video encoding: ground truths, hole tracks, grey tracks, lossless frames, and previews for browsers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,23 @@ from inpaintbench.types import Frames, Hole
 from inpaintbench.video.decoding import decoded_facts, whole
 from inpaintbench.video.images import is_image, write_image
 
-# How a truth can be encoded: tagged 4:2:0 of at least `TRUTH_PSNR_DB`; exact RGB; or the ChaLearn challenge's 100 kbit/s.
+# Encodings of a truth: tagged 4:2:0 of at least `TRUTH_PSNR_DB`; lossless RGB; or the ChaLearn challenge's 100 kbit/s.
 CLIP_FORMS = ("near-lossless", "lossless", "challenge")
 CHALLENGE_BITS_PER_SECOND = 100_000
-# Lowest quality of an encoded clip against the frames given to the encoder, over all YUV values.
+# Lowest PSNR of an encoded clip against the encoder's input, over all YUV values.
 TRUTH_PSNR_DB = 45.0
+# Quality factors in the order they are tried, smallest file first; 0 is lossless.
 _TRUTH_CRFS = (14, 10, 6, 2, 0)
 _TRIAL_FRAMES = 8
+# Stands for the infinite PSNR of equal frames, since records hold finite numbers.
 _EXACT_DB = 99.0
+# Leaves clock times and versions out of the file, so that equal input gives equal bytes.
 _CONTAINER = {"fflags": "+bitexact"}
 
 
 @dataclass(frozen=True)
 class EncodedClip:
-    """How a clip was encoded and what decoding it gives."""
+    """Facts of an encoded clip: quality factor, PSNR, size, and hashes of the decoded planes and RGB frames."""
 
     crf: int | None
     """None where a bit rate was asked for."""
@@ -45,12 +48,19 @@ class EncodedClip:
 def write_clip(
     path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float, form: str = "near-lossless"
 ) -> EncodedClip:
-    """Encode the truth of a clip in one of ``CLIP_FORMS``; a ``.png`` path takes one frame, exactly, whatever the form.
-
-    Frames are ``uint8[H, W, 3]`` of one size, as an array or one by one; they are held converted, at half the size or none.
+    """Encode the truth of a clip; a ``.png`` path takes one frame, losslessly, whatever the form.
 
     ``near-lossless`` is tagged BT.601 H.264 that browsers play, of at least ``TRUTH_PSNR_DB``: the quality factor is lowered
-    until decoding is close enough. 4:2:0 colour, or 4:4:4 where a side is odd (4:2:0 cannot have odd sides).
+    until the PSNR is reached. 4:2:0 colour, or 4:4:4 where a side is odd (4:2:0 cannot have odd sides).
+
+    Args:
+        path: ``.mp4`` or ``.png``.
+        frames: ``uint8[H, W, 3]`` RGB of one size, as an array or an iterator; in memory at most as converted to YUV.
+        fps: frames per second.
+        form: one of ``CLIP_FORMS``.
+
+    Raises:
+        ValueError: unknown form, or no frame.
     """
     if is_image(path):
         write_lossless(path, np.stack(list(frames)), fps=fps)
@@ -73,7 +83,7 @@ def _converted(frames: Iterable[npt.NDArray[np.uint8]]) -> list[Any]:
 
 
 def _search_factor(path: Path | str, converted: list[Any], *, fps: float) -> tuple[int, float]:
-    # A few frames tell whether a factor is worth trying on all of them; the whole clip decides.
+    # A few frames rule out most factors cheaply; the whole clip decides.
     trial = converted[:: max(1, len(converted) // _TRIAL_FRAMES)]
     for crf in _TRUTH_CRFS:
         if _encode_truth(path, trial, crf=crf, fps=fps) < TRUTH_PSNR_DB and crf != _TRUTH_CRFS[-1]:
@@ -90,7 +100,7 @@ def _subsampling(frame: npt.NDArray[np.uint8]) -> str:
 
 
 def _write_challenge(path: Path | str, converted: list[Any], *, fps: float) -> float:
-    """H.264 at ``CHALLENGE_BITS_PER_SECOND``, as the clips of the ChaLearn 2018 decaptioning challenge; its PSNR in dB."""
+    """Encode H.264 at ``CHALLENGE_BITS_PER_SECOND``, like the ChaLearn 2018 decaptioning challenge; return the PSNR in dB."""
     options = {"b": str(CHALLENGE_BITS_PER_SECOND), "x264-params": "mbtree=0"}
     pixel_format = converted[0].format.name
     _encode(path, converted, codec="libx264", pixel_format=pixel_format, fps=fps, options=options, colour=True)
@@ -98,7 +108,7 @@ def _write_challenge(path: Path | str, converted: list[Any], *, fps: float) -> f
 
 
 def _encode_truth(path: Path | str, frames: list[Any], *, crf: int, fps: float) -> float:
-    """Encode converted frames; the PSNR in dB of decoding them, over all YUV values."""
+    """Encode converted frames; return the PSNR of the decoded frames in dB, over all YUV values."""
     # Without CABAC a high-quality stream decodes twice as fast for 15 % more bytes, and a truth is decoded many times.
     options = {"crf": str(crf), "preset": "veryfast", "x264-params": "mbtree=0:cabac=0"}
     _encode(path, frames, codec="libx264", pixel_format=frames[0].format.name, fps=fps, options=options, colour=True)
@@ -106,7 +116,7 @@ def _encode_truth(path: Path | str, frames: list[Any], *, crf: int, fps: float) 
 
 
 def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
-    """Encode a hole track ``bool[T, H, W]`` without loss as full-range grey H.264 (255 = hole), or as PNG."""
+    """Encode a hole track ``bool[T, H, W]`` losslessly as full-range grey H.264 (255 = hole), or one frame as PNG."""
     # Not `view * 255`: a bool array made elsewhere may hold 255 for True, which would wrap to 1. `np.where` is 20 times slower.
     values = np.ascontiguousarray(hole).view(np.uint8).reshape(-1, hole.shape[2])
     levels = np.asarray(cv2.threshold(values, 0, 255, cv2.THRESH_BINARY)[1], np.uint8)
@@ -114,9 +124,9 @@ def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
 
 
 def write_levels(path: Path | str, levels: npt.NDArray[np.uint8], *, fps: float) -> None:
-    """Encode a grey track ``uint8[T, H, W]`` without loss as full-range grey H.264, or one frame as PNG."""
+    """Encode a grey track ``uint8[T, H, W]`` losslessly as full-range grey H.264, or one frame as PNG."""
     if is_image(path):
-        _one(levels)
+        _require_one(levels)
         write_image(path, levels[0])
         return
     options = {"qp": "0", "preset": "ultrafast", "x264-params": "cabac=1"}
@@ -125,9 +135,9 @@ def write_levels(path: Path | str, levels: npt.NDArray[np.uint8], *, fps: float)
 
 
 def write_lossless(path: Path | str, frames: Frames, *, fps: float) -> None:
-    """Encode RGB frames ``uint8[T, H, W, 3]`` without loss (browsers show wrong colours: never link it from a page)."""
+    """Encode RGB frames ``uint8[T, H, W, 3]`` losslessly; browsers show wrong colours, so never link the file from a page."""
     if is_image(path):
-        _one(frames)
+        _require_one(frames)
         write_image(path, frames[0])
         return
     _write_lossless_video(path, frames, fps=fps)
@@ -139,17 +149,18 @@ def _write_lossless_video(path: Path | str, frames: Iterable[npt.NDArray[np.uint
     _encode(path, converted, codec="libx264rgb", pixel_format="rgb24", fps=fps, options=options, colour=False)
 
 
-def _one(frames: npt.NDArray[np.uint8]) -> None:
+def _require_one(frames: npt.NDArray[np.uint8]) -> None:
     if len(frames) != 1:
         raise ValueError(f"an image holds one frame, not {len(frames)}")
 
 
 def write_browser(path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float, crf: int = 20) -> None:
-    """Encode frames for looking at: 4:2:0 H.264, no B-frames, a key frame every 15; odd sides lose their last row or column.
+    """Encode a preview for browsers: 4:2:0 H.264; odd sides lose their last row or column.
 
-    Frames are ``uint8[H, W, 3]`` of one size, as an array or one by one.
+    Frames are ``uint8[H, W, 3]`` of one size, as an array or an iterator.
     """
     converted = (_to_yuv(_even(frame), "yuv420p") for frame in frames)
+    # A key frame every 15 and no B-frames make seeking in a browser exact and quick.
     params = "mbtree=0:keyint=15:bframes=0"
     options = {"crf": str(crf), "preset": "veryfast", "x264-params": params, "movflags": "+faststart"}
     _encode(path, converted, codec="libx264", pixel_format="yuv420p", fps=fps, options=options, colour=True)
@@ -171,7 +182,7 @@ def _to_yuv(frame: npt.NDArray[np.uint8], pixel_format: str) -> Any:
 
 
 def _grey_frame(levels: npt.NDArray[np.uint8]) -> Any:
-    return av.VideoFrame.from_numpy_buffer(levels, format="gray")  # no copy
+    return av.VideoFrame.from_numpy_buffer(levels, format="gray")  # shares the memory of `levels`
 
 
 def _encode(
@@ -184,7 +195,8 @@ def _encode(
     options: dict[str, str],
     colour: bool,
 ) -> None:
-    rate = max(Fraction(fps).limit_denominator(1001), Fraction(1, 1001))  # a time-lapse may be slower than a container can say
+    # 1001 is the denominator of NTSC rates; the rate of a time-lapse may be lower than a container can store.
+    rate = max(Fraction(fps).limit_denominator(1001), Fraction(1, 1001))
     with av.open(str(path), "w", options=_CONTAINER) as container:
         stream: Any = None
         for index, frame in enumerate(frames):
@@ -200,18 +212,18 @@ def _encode(
 
 
 def _tag(context: Any, *, colour: bool) -> None:
-    context.thread_count = 1
-    # 1 = limited range, 2 = full range; 6, 1, 1 = BT.601 matrix, BT.709 primaries and transfer: what Chromium shows best.
+    context.thread_count = 1  # with more threads the bytes depend on their number
+    # 1 = limited range, 2 = full range; 6, 1, 1 = BT.601 matrix, BT.709 primaries and transfer: Chromium shows these correctly.
     context.color_range = 1 if colour else 2
     if colour:
         context.colorspace, context.color_primaries, context.color_trc = 6, 1, 1
 
 
-def _psnr_db(wanted: Iterable[Any], path: Path | str) -> float:
-    """Of the frames that decode from ``path`` against ``wanted``, PyAV frames both, over all their values."""
+def _psnr_db(reference: Iterable[Any], path: Path | str) -> float:
+    """PSNR in dB of the frames decoded from ``path`` against ``reference`` (``av.VideoFrame``), over all values."""
     squared, values = 0, 0
-    for one, other in zip(wanted, whole(path), strict=True):
-        difference = one.to_ndarray().astype(np.int32) - other.to_ndarray()
+    for frame, decoded in zip(reference, whole(path), strict=True):
+        difference = frame.to_ndarray().astype(np.int32) - decoded.to_ndarray()
         squared += int(np.vdot(difference, difference))
         values += difference.size
     return float(10 * np.log10(255**2 * values / squared)) if squared else _EXACT_DB

@@ -1,9 +1,9 @@
-"""High dynamic range brought to eight bits that ordinary screens show: PQ and HLG in BT.2020 to BT.709.
+"""Tone mapping of HDR (PQ and HLG in BT.2020) to 8-bit BT.709.
 
-Light is in nits (cd/m2). The peak of the result is ``REFERENCE_WHITE_NITS``, the diffuse white of ITU-R BT.2408. The master is
-taken to end at ``MASTER_PEAK_NITS``; anything brighter is shown as that. The tone curve is the EETF of ITU-R BT.2390, applied to
-the brightest channel after the change of primaries, so hues stay and nothing is clipped at the top; what lies outside BT.709 is
-clipped at 0.
+Light is in nits (cd/m2). The peak of the result is ``REFERENCE_WHITE_NITS``, the diffuse white of ITU-R BT.2408. The mastering
+display is assumed to end at ``MASTER_PEAK_NITS``; brighter light is clipped to it. The tone curve is the EETF of ITU-R BT.2390,
+applied to the brightest channel after the change of primaries, so that hues stay and nothing is clipped at the top; colours
+outside BT.709 are clipped at 0.
 """
 
 from __future__ import annotations
@@ -18,86 +18,90 @@ import numpy.typing as npt
 from inpaintbench.video import colour
 
 REFERENCE_WHITE_NITS = 203.0
+# The usual peak of mastering displays, and the one that HLG's system gamma below is stated for.
 MASTER_PEAK_NITS = 1000.0
+# SMPTE ST 2084.
 _PQ_PEAK_NITS = 10_000.0
 _BT1886_GAMMA = 2.4
 # System gamma of ITU-R BT.2100 at a peak of 1,000 nits.
 _HLG_GAMMA = 1.2
-# ITU-R BT.2087.
+# ITU-R BT.2087, linear light.
 _BT2020_TO_BT709 = np.array([[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]])
 _BT2020_LUMINANCE = np.array([0.2627, 0.6780, 0.0593])
+# Entries of the lookup tables: one for each 16-bit code.
 _LEVELS = 65536
 
 Light = npt.NDArray[np.float32]
 
 
 def pq_to_nits(signal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """SMPTE ST 2084: signal 0..1 to nits 0..10,000."""
+    """EOTF of SMPTE ST 2084: PQ signal 0..1 to nits 0..10,000."""
     m1, m2, c1, c2, c3 = 2610 / 16384, 2523 / 4096 * 128, 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
     root = np.power(signal, 1 / m2)
     return np.asarray(_PQ_PEAK_NITS * np.power(np.maximum(root - c1, 0) / (c2 - c3 * root), 1 / m1))
 
 
 def nits_to_pq(nits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """SMPTE ST 2084: nits 0..10,000 to signal 0..1."""
+    """Inverse EOTF of SMPTE ST 2084: nits 0..10,000 to PQ signal 0..1."""
     m1, m2, c1, c2, c3 = 2610 / 16384, 2523 / 4096 * 128, 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
     power = np.power(nits / _PQ_PEAK_NITS, m1)
     return np.asarray(np.power((c1 + c2 * power) / (1 + c3 * power), m2))
 
 
 def hlg_to_scene(signal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """ITU-R BT.2100: HLG signal 0..1 to the light of the scene 0..1."""
+    """ITU-R BT.2100, inverse OETF: HLG signal 0..1 to scene light 0..1."""
     a, b, c = 0.17883277, 0.28466892, 0.55991073
     return np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - c) / a) + b) / 12)
 
 
 def tone_curve(nits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The EETF of ITU-R BT.2390 from ``MASTER_PEAK_NITS`` to ``REFERENCE_WHITE_NITS``, both with a black of 0."""
+    """EETF of ITU-R BT.2390 from ``MASTER_PEAK_NITS`` to ``REFERENCE_WHITE_NITS``, both with a black of 0."""
     master = float(nits_to_pq(np.array(MASTER_PEAK_NITS)))
     largest = float(nits_to_pq(np.array(REFERENCE_WHITE_NITS))) / master
     knee = 1.5 * largest - 0.5
     signal = np.minimum(nits_to_pq(nits) / master, 1)
     t = np.maximum(signal - knee, 0) / (1 - knee)
-    bent = (2 * t**3 - 3 * t**2 + 1) * knee + (t**3 - 2 * t**2 + t) * (1 - knee) + (-2 * t**3 + 3 * t**2) * largest
-    return pq_to_nits(np.where(signal < knee, signal, bent) * master)
+    # Hermite spline from the knee to the peak.
+    spline = (2 * t**3 - 3 * t**2 + 1) * knee + (t**3 - 2 * t**2 + t) * (1 - knee) + (-2 * t**3 + 3 * t**2) * largest
+    return pq_to_nits(np.where(signal < knee, signal, spline) * master)
 
 
 def tone_mapped(frame: Any) -> npt.NDArray[np.uint8]:
-    """A PQ or HLG frame as ``uint8[H, W, 3]`` RGB for BT.709 screens (BT.1886), as coded (not turned).
+    """Tone-map a PQ or HLG frame to ``uint8[H, W, 3]`` RGB for BT.709 screens (BT.1886), as coded (not rotated).
 
-    Tables of 65,536 entries stand for the curves.
+    The curves are lookup tables of 65,536 entries.
 
     Raises:
-        MediaError: its colours are coded in a way that is not known here.
+        MediaError: the frame's matrix is unknown here.
     """
     colour.settle(frame)
     signal = np.asarray(np.rint(colour.signals(frame) * (_LEVELS - 1)), np.uint16)
     light = _pq_light(signal) if colour.hdr_kind(frame) == "pq" else _hlg_light(signal)
     light = np.maximum(cv2.transform(light, _BT2020_TO_BT709), 0)
     brightest = light.max(axis=2)
-    gains = _gains()[_places(brightest)] / np.maximum(brightest, 1)
+    gains = _gains()[_table_index(brightest)] / np.maximum(brightest, 1)
     light *= gains[:, :, None]
-    return _codes()[_places(light)]
+    return _codes()[_table_index(light)]
 
 
 def _pq_light(signal: npt.NDArray[np.uint16]) -> Light:
-    """Nits over ``MASTER_PEAK_NITS``, 0..10."""
+    """Display light of PQ codes, in units of ``MASTER_PEAK_NITS``, 0..10."""
     return _pq_table()[signal]
 
 
 def _hlg_light(signal: npt.NDArray[np.uint16]) -> Light:
-    """Nits over ``MASTER_PEAK_NITS``, 0..1: the light of the scene through the system gamma."""
+    """Display light of HLG codes, in units of ``MASTER_PEAK_NITS``, 0..1: scene light through the system gamma (OOTF)."""
     scene = _hlg_table()[signal]
     luminance = cv2.transform(scene, _BT2020_LUMINANCE[None].astype(np.float32))
     return np.asarray(scene * np.power(luminance, _HLG_GAMMA - 1, dtype=np.float32)[:, :, None], np.float32)
 
 
-def _places(light: Light) -> npt.NDArray[np.uint16]:
-    """Where light of 0..1 stands in a table whose entries are evenly spaced in its fourth root; brighter stands last."""
+def _table_index(light: Light) -> npt.NDArray[np.uint16]:
+    """Indices of light 0..1 in a table that is evenly spaced in the fourth root of light; brighter light is the last entry."""
     return np.asarray(np.sqrt(np.sqrt(np.minimum(light, 1))) * np.float32(_LEVELS - 1) + np.float32(0.5), np.uint16)
 
 
-def _light_of_places() -> npt.NDArray[np.float64]:
+def _table_light() -> npt.NDArray[np.float64]:
     return np.asarray((np.arange(_LEVELS) / (_LEVELS - 1)) ** 4)
 
 
@@ -113,13 +117,13 @@ def _hlg_table() -> Light:
 
 @lru_cache(maxsize=1)
 def _gains() -> Light:
-    """By how much the light of a pixel is multiplied, by the place of its brightest channel; brings white to 1."""
-    nits = _light_of_places() * MASTER_PEAK_NITS
-    nits[0] = nits[1]
+    """Gain of a pixel's light, by the table index of its brightest channel; scales reference white to 1."""
+    nits = _table_light() * MASTER_PEAK_NITS
+    nits[0] = nits[1]  # not 0 / 0 for black
     return (tone_curve(nits) / nits * (MASTER_PEAK_NITS / REFERENCE_WHITE_NITS)).astype(np.float32)
 
 
 @lru_cache(maxsize=1)
 def _codes() -> npt.NDArray[np.uint8]:
-    """Eight-bit code of light 0..1 by its place: the inverse of ITU-R BT.1886 with a black of 0."""
-    return np.asarray(np.round(255 * _light_of_places() ** (1 / _BT1886_GAMMA)), np.uint8)
+    """8-bit code of light 0..1 by its table index: the inverse of ITU-R BT.1886 with a black of 0."""
+    return np.asarray(np.round(255 * _table_light() ** (1 / _BT1886_GAMMA)), np.uint8)

@@ -1,4 +1,4 @@
-"""Folders of numbered images: which files are frames, and their order. The one place that decides it.
+"""Image sequences: which files of a folder are frames, and in which order.
 
 Frames are ordered by the number in their names: the only one that differs from name to name. What stands around it, other
 numbers included (``clip_2_0001_480p.png``), is the same for all. Counting may begin anywhere (DAVIS at 00000, ffmpeg at 1), with
@@ -28,14 +28,14 @@ from inpaintbench.types import Frames
 from inpaintbench.video.images import is_image, read_image
 
 _DIGITS = re.compile("([0-9]+)")
-# Names on each side of the fault, so that a sentence stays one whatever the folder holds.
+# File names shown on each side of the fault in an error, which stays one sentence however many files the folder holds.
 _SHOWN_EACH_SIDE = 3
 
 
 def list_images(folder: Path | str, *, pattern: str = "*") -> list[Path]:
-    """The images of a folder whose names match ``pattern``, by name, whatever the file system lists first.
+    """List the images of a folder whose names match ``pattern``, sorted by name.
 
-    A broken link counts: leaving it out would move all frames behind it.
+    A broken link is listed: leaving it out would shift all frames behind it.
 
     Raises:
         MediaError: the folder cannot be listed.
@@ -55,22 +55,22 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def numbered_images(folder: Path | str, *, pattern: str = "*", name: str = "", even_steps: bool = False) -> tuple[Path, ...]:
-    """The images of a folder in the order of their numbers; see the module.
+    """List the images of a folder in the order of their numbers; see the module.
 
     Args:
-        folder: where they lie.
-        pattern: of the names that count.
-        name: what people call the folder; by default its name.
-        even_steps: every second, fifth ... number is no gap where the published layout has it so.
+        folder: of the images.
+        pattern: glob pattern of the file names.
+        name: of the folder in errors; by default its own.
+        even_steps: accept a constant step other than 1, for layouts that publish every second, fifth ... frame.
 
     Raises:
-        MediaError: the folder cannot be listed, or names that give no clear order; it is shown.
+        MediaError: the folder cannot be listed, or its names give no clear order.
     """
     return by_number(list_images(folder, pattern=pattern), name=name or Path(folder).name, even_steps=even_steps)
 
 
 def by_number(paths: Sequence[Path], *, name: str, even_steps: bool = False) -> tuple[Path, ...]:
-    """Images in the order of their numbers; arguments and errors are those of ``numbered_images``."""
+    """Sort images by their numbers; arguments and errors are those of ``numbered_images``."""
     if len(paths) < 2:
         return tuple(paths)
     numbers = _numbers(paths, name)
@@ -82,14 +82,14 @@ def by_number(paths: Sequence[Path], *, name: str, even_steps: bool = False) -> 
         if step == 0:
             _refuse(name, f"{ordered[place].name} and {ordered[place + 1].name} have the same number, keep one", ordered, place)
         if step != usual and 0 not in steps:
-            how = f"numbers go in steps of {usual}" if even_steps else "every number counts"
-            gap = f"{ordered[place + 1].name} follows {ordered[place].name}, but {how}: add what is missing or number them anew"
+            rule = f"numbers go in steps of {usual}" if even_steps else "every number counts"
+            gap = f"{ordered[place + 1].name} follows {ordered[place].name}, but {rule}: add what is missing or number them anew"
             _refuse(name, gap, ordered, place)
     return tuple(ordered)
 
 
 def step_of(paths: Sequence[Path]) -> int | None:
-    """By how much the numbers of ordered images grow; None for fewer than two."""
+    """Step between the numbers of ordered images; None for fewer than two."""
     if len(paths) < 2:
         return None
     first, second = _numbers(paths[:2], "")
@@ -97,14 +97,14 @@ def step_of(paths: Sequence[Path]) -> int | None:
 
 
 def misplaced_as_text(paths: Sequence[Path]) -> tuple[Path, Path] | None:
-    """The first image that programs which sort names as text take wrongly, and the one that it stands for, or None."""
+    """First image that a program sorting names as text would misplace, and the image due at its place; None = no such image."""
     as_text = sorted(paths, key=lambda path: os.fsencode(path.name))
     return next((pair for pair in zip(as_text, paths, strict=True) if pair[0] != pair[1]), None)
 
 
 def _numbers(paths: Sequence[Path], name: str) -> list[int]:
-    """The number of each image, the only one that differs."""
-    # Names that look alike are alike, whether a letter and its accent are one sign (Linux) or two (macOS).
+    """Number of each image: the only number in the names that differs."""
+    # macOS stores accented letters decomposed, Linux composed; both spell the same name.
     split = [_DIGITS.split(unicodedata.normalize("NFC", path.stem)) for path in paths]
     around = [tuple(parts[::2]) for parts in split]
     usual = Counter(around).most_common(1)[0][0]
@@ -112,8 +112,8 @@ def _numbers(paths: Sequence[Path], name: str) -> list[int]:
         if len(parts) == 1:
             _refuse(name, f"{path.name} has no number: take it out or name it like the others", paths, paths.index(path))
         if texts != usual:
-            other = paths[around.index(usual)].name
-            _refuse(name, f"{path.name} is not named like {other}: keep one series", paths, paths.index(path))
+            usual_name = paths[around.index(usual)].name
+            _refuse(name, f"{path.name} is not named like {usual_name}: keep one series", paths, paths.index(path))
     columns = list(zip(*(parts[1::2] for parts in split), strict=True))
     varying = [column for column in columns if len(set(column)) > 1]
     if len(varying) > 1:
@@ -130,7 +130,7 @@ def _refuse(name: str, reason: str, paths: Sequence[Path], place: int) -> NoRetu
 
 
 def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
-    """The images of a folder in the order of their numbers, as ``uint8[T, H, W, 3]``.
+    """Read the images of a folder in the order of their numbers, as ``uint8[T, H, W, 3]``.
 
     Raises:
         MediaError: no images, no clear order, or images of different sizes.
@@ -138,6 +138,6 @@ def read_image_folder(folder: Path | str, *, pattern: str = "*") -> Frames:
     images = [read_image(path) for path in numbered_images(folder, pattern=pattern)]
     sizes = {image.shape for image in images}
     if len(sizes) != 1:
-        found = "no images" if not sizes else f"images of {len(sizes)} different sizes"
-        raise MediaError(f"{Path(folder).name} holds {found}")
+        contents = "no images" if not sizes else f"images of {len(sizes)} different sizes"
+        raise MediaError(f"{Path(folder).name} holds {contents}")
     return np.stack(images)

@@ -1,4 +1,4 @@
-"""Still images: which files are ones, and how they are read and written."""
+"""Still images: recognising, reading and writing them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from inpaintbench.errors import MediaError, reason_of
 
-# Lower-case file name endings that are taken for still images.
+# Lower-case file name endings of still images.
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
 
 
 def is_image(path: Path | str) -> bool:
-    """Whether the name says that the file is a still image."""
+    """True if the file name ends like a still image's."""
     return Path(path).suffix.lower() in IMAGE_SUFFIXES
 
 
 def suffix_for(frames: int) -> str:
-    """How the file of a clip of so many frames ends: a single frame is an image."""
+    """File name ending of a clip of so many frames: ``.png`` for a single frame, else ``.mp4``."""
     return ".png" if frames == 1 else ".mp4"
 
 
 def read_image(path: Path | str) -> npt.NDArray[np.uint8]:
-    """An image as ``uint8[H, W, 3]`` RGB, turned upright by its EXIF tag.
+    """Read an image as ``uint8[H, W, 3]`` RGB, rotated upright by its EXIF tag.
 
     Raises:
         MediaError: not an image.
@@ -40,7 +40,7 @@ def read_image(path: Path | str) -> npt.NDArray[np.uint8]:
 
 
 def _eight_bits(image: Image.Image, *, name: str) -> Image.Image:
-    """Grey of 16 bits by its upper eight: converting would clip all that is brighter than the darkest 256th to white."""
+    """Image with 16-bit grey reduced to its upper 8 bits; Pillow's own conversion would clip values above 255 to white."""
     if image.mode == "F":
         raise MediaError(f"{name} holds real numbers, which have no agreed range; save it with 8 bits")
     levels = np.asarray(image) if image.mode.startswith(("I;16", "I")) else None
@@ -55,7 +55,7 @@ def write_image(path: Path | str, image: npt.NDArray[np.uint8] | npt.NDArray[np.
 
 
 def png_bytes(image: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> bytes:
-    """``uint8[H, W, 3]`` RGB, ``uint8[H, W]`` or ``uint16[H, W]`` grey as a PNG file in memory."""
+    """Encode ``uint8[H, W, 3]`` RGB, ``uint8[H, W]`` or ``uint16[H, W]`` grey as the bytes of a PNG file."""
     buffer = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(image)).save(buffer, format="PNG")
     return buffer.getvalue()
@@ -68,13 +68,13 @@ _GREY_SPREAD = 32
 
 
 def read_index_image(path: Path | str) -> npt.NDArray[np.uint8]:
-    """An image whose values are numbers of objects or grey levels, ``uint8[H, W]``, upright.
+    """Read an index image (object numbers or grey levels) as ``uint8[H, W]``, upright.
 
-    A palette in colours gives its indices (DAVIS and YouTube-VOS number objects so), one of greys alone its grey levels; one
-    bit gives 0 and 255; equal channels give their grey level, whatever the opacity, and a picture of one colour its opacity.
+    A colour palette yields its indices (DAVIS and YouTube-VOS number objects so), a grey palette its grey levels; one bit yields
+    0 and 255; equal channels yield their grey level, whatever the alpha, and an image of one colour its alpha.
 
     Raises:
-        MediaError: not an image, real colours, or values above 255.
+        MediaError: not an image, channels that differ, or values above 255.
     """
     name = Path(path).name
     try:
@@ -109,7 +109,7 @@ def _grey_of_channels(pixels: npt.NDArray[np.uint8], name: str) -> npt.NDArray[n
 
 
 def reason(error: BaseException) -> str:
-    """What an error says, in a few words and without the path, which is of this machine."""
+    """Message of an error, without the path."""
     if isinstance(error, UnidentifiedImageError):
         return "it is no image that Pillow knows"
     return reason_of(error) or type(error).__name__

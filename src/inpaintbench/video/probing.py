@@ -1,4 +1,4 @@
-"""What a file holds, found by decoding all of it once."""
+"""Probing of media files: their properties, measured by decoding all frames once."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from inpaintbench.video.upright import rotation
 
 @dataclass(frozen=True)
 class Probe:
-    """What a file holds, found by decoding all of it."""
+    """Properties of a media file."""
 
     codec: str
     pixel_format: str
     bit_depth: int
     width: int
-    """Of the coded picture, before rotation."""
+    """Width of the coded picture, before rotation."""
     height: int
     rotation_degrees: int
-    """How far players turn the picture, counter-clockwise: 0, 90, 180 or 270."""
+    """Rotation by players, counter-clockwise: 0, 90, 180 or 270."""
     mirrored: bool
-    """Players flip the picture left to right before they turn it."""
+    """Players mirror the picture left to right before they rotate it."""
     pixel_aspect: float
     """Width of a pixel over its height."""
     fps: float
     """Average over the timestamps of the frames; the container's figure when there is one frame."""
     variable_frame_rate: bool
     frames: int
-    """How many frames decode."""
+    """Number of frames that decode."""
     header_frames: int
-    """How many the container claims; 0 when it does not say."""
+    """Number of frames by the container's header; 0 = not stated."""
     damaged_packets: int
     truncated: bool
-    """The container ended before its end."""
+    """The container ends early."""
     start_seconds: float
     """Timestamp of the first frame; 0 where frames carry none."""
     duration_seconds: float
-    """From the first frame until the last one has been shown."""
+    """From the start of the first frame to the end of the last."""
     transfer: str
     """FFmpeg's name of the transfer function, as tagged; ``unknown`` where untagged. The same of the next two."""
     primaries: str
@@ -55,23 +55,22 @@ class Probe:
     hdr: str
     """``pq``, ``hlg`` or ``none``."""
     interlaced: bool
-    """Some frame is coded as two fields."""
+    """At least one frame is coded as two fields."""
     has_alpha: bool
-    """Some pixel is not opaque."""
+    """At least one pixel is not opaque."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Probe:
-        """From facts by name, as tables hold them: truths and counts as numbers; facts of other names are left out."""
+        """Build a probe from facts by name, as tables hold them (booleans and counts as numbers); other names are ignored."""
         kinds: dict[str, Callable[[Any], Any]] = {"str": str, "int": int, "float": float, "bool": bool}
         return cls(**{field.name: kinds[str(field.type)](facts[field.name]) for field in fields(cls)})
 
 
 def probe(path: Path | str) -> Probe:
-    """Decode the whole file and tell what it holds.
+    """Measure the properties of a file by decoding all of it.
 
     Raises:
-        MediaError: no video stream, a picture larger than ``LARGEST_SIDE`` or ``MOST_PIXELS``, or not one frame decodes; the text
-            says why.
+        MediaError: no video stream, a picture larger than ``LARGEST_SIDE`` or ``MOST_PIXELS``, or no frame decodes.
     """
     if is_image(path):
         return _probe_image(path)
@@ -87,10 +86,10 @@ def probe(path: Path | str) -> Probe:
             times.append(float(frame.pts * frame.time_base))
     if first is None:
         raise MediaError(f"not one frame decodes{decoder.first_error and f': {decoder.first_error}'}")
-    return _found(decoder, first, frames=frames, times=times, interlaced=interlaced, has_alpha=has_alpha)
+    return _probe_of(decoder, first, frames=frames, times=times, interlaced=interlaced, has_alpha=has_alpha)
 
 
-def _found(decoder: Decoder, first: Any, *, frames: int, times: list[float], interlaced: bool, has_alpha: bool) -> Probe:
+def _probe_of(decoder: Decoder, first: Any, *, frames: int, times: list[float], interlaced: bool, has_alpha: bool) -> Probe:
     fps, variable = _frame_rate(times, decoder.header_rate)
     degrees, mirrored = rotation(first)
     return Probe(
@@ -128,12 +127,14 @@ def _probe_image(path: Path | str) -> Probe:
 
 
 def _frame_rate(times: list[float], header_rate: float) -> tuple[float, bool]:
-    """Frames per second, and whether the gaps differ by more than the rounding of coarse (1 ms) timestamps."""
+    """Frames per second, and True if the gaps vary by more than the rounding of coarse (1 ms) timestamps."""
     gaps = np.diff(np.array(times))
     gaps = gaps[gaps > 0]
     if not len(gaps):
         return header_rate or 30.0, False
     mean = float(gaps.mean())
+    # Rounding of timestamps to 1 ms moves a gap by up to 2 ms against the mean; a quarter is room for jitter of cameras.
     variable = bool(np.abs(gaps - mean).max() > max(0.25 * mean, 0.0021))
+    # The header's rate (29.97 ...) is exact where it agrees with the rounded timestamps.
     constant_rate = header_rate if header_rate and abs(header_rate * mean - 1) < 0.01 else 1 / mean
     return (1 / mean if variable else constant_rate), variable

@@ -1,9 +1,9 @@
-"""Look through a video fast: chosen frames, upright and small, read by PyAV or, where it can be trusted, by decord.
+"""Fast scanning of videos: selected frames, upright and downscaled, read by PyAV or, where it can be trusted, by decord.
 
-PyAV decodes from the front and converts only the frames asked for. decord jumps from key frame to key frame, which pays for a
-few frames of a long video, and goes wrong on many files: open groups of pictures, edit lists, rotation. So it reads a file only
-if the packets say that jumping is safe and its first, middle and last frames equal PyAV's; the others are read by PyAV, with
-the reason.
+PyAV decodes from the start and converts only the selected frames. decord seeks from key frame to key frame, which pays for a few
+frames of a long video, and fails on many files: open groups of pictures, edit lists, rotation. So it reads a file only if the
+packets show that seeking is safe and its first, middle and last frames equal PyAV's; all other files are read by PyAV, with the
+reason in ``Scan.note``.
 """
 
 from __future__ import annotations
@@ -26,73 +26,78 @@ from inpaintbench.video.probing import Probe
 from inpaintbench.video.upright import Orientations, upright
 
 READERS = ("pyav", "decord")
-# Largest difference of a value of decord's frames from PyAV's, 0..255.
+# Largest difference of a value of decord's frames from PyAV's, 0..255: room for the rounding of another conversion to RGB.
 TOLERANCE_LEVELS = 3
-# For decord to open a file, and for each of its frames.
+# Time for decord to open a file, and for each of its frames.
 TIME_LIMIT_SECONDS = 30.0
 
 Pixels = npt.NDArray[np.uint8]
 
 
 class Scan:
-    """Iterates over ``(index, uint8[h, w, 3])``, ascending; says afterwards, and from the first frame on, who read them."""
+    """Iterator over ``(index, uint8[h, w, 3])``, ascending; ``reader`` and ``note`` are valid from the first frame on."""
 
     def __init__(
-        self, path: Path, found: Probe, indices: Sequence[int], *, width: int | None, reader: str, hdr: str, limit: float
+        self, path: Path, probed: Probe, indices: Sequence[int], *, width: int | None, reader: str, hdr: str, limit: float
     ) -> None:
         self.reader = reader
-        """Who read the frames that came last."""
+        """Reader of the latest frames, one of ``READERS``."""
         self.note: str | None = None
-        """Why decord was asked for and is not, or no longer, the reader."""
-        self._path, self._found, self._indices, self._width = path, found, indices, width
+        """Reason why decord, though requested, is not (or no longer) the reader."""
+        self._path, self._probe, self._indices, self._width = path, probed, indices, width
         self._hdr, self._limit = hdr, limit
 
     def __iter__(self) -> Iterator[tuple[int, Pixels]]:
-        left = list(self._indices)
-        if self.reader == "decord" and left:
+        remaining = list(self._indices)
+        if self.reader == "decord" and remaining:
             try:
-                for index, pixels in _by_decord(self._path, self._found, left, width=self._width, limit=self._limit):
+                for index, pixels in _by_decord(self._path, self._probe, remaining, width=self._width, limit=self._limit):
                     yield index, pixels
-                    left = left[1:]
+                    remaining = remaining[1:]
             except (ChildError, _Untrusted) as error:
                 self.reader, self.note = "pyav", str(error)
-        yield from _by_pyav(self._path, left, width=self._width, hdr=self._hdr)
+        yield from _by_pyav(self._path, remaining, width=self._width, hdr=self._hdr)
 
 
 def scan(
-    path: Path | str, *, found: Probe, indices: Sequence[int] | None = None, every: int = 1, width: int | None = None,
+    path: Path | str, *, probed: Probe, indices: Sequence[int] | None = None, every: int = 1, width: int | None = None,
     reader: str = "pyav", hdr: str = "exclude", time_limit_seconds: float = TIME_LIMIT_SECONDS,
 ) -> Scan:  # fmt: skip
-    """Chosen frames of a video, upright, ascending.
+    """Iterate over selected frames of a video, upright, ascending.
 
     Args:
         path: a video or an image.
-        found: its probe.
-        indices: which frames, ascending; by default every ``every``-th.
-        every: distance of the frames where ``indices`` is not given.
-        width: bring frames down to this width by averaging; by default they keep theirs.
+        probed: its probe.
+        indices: of the frames, ascending; by default every ``every``-th.
+        every: step of the frames where ``indices`` is None.
+        width: to which frames are downscaled by area averaging; by default they are not.
         reader: one of ``READERS``.
         hdr: one of ``HDR_POLICIES``.
         time_limit_seconds: for decord to open the file, and for each of its frames.
 
     Raises:
-        InputError: unknown reader, or frames that the video does not have.
-        MissingExtraError: decord is asked for and not installed.
-        MediaError: while iterating: the file is HDR and ``hdr`` is ``exclude``, or it does not decode as when it was probed.
+        InputError: unknown reader, or indices that are not ascending or not in the video.
+        MissingExtraError: decord is requested and not installed.
+        MediaError: while iterating: the file is HDR and ``hdr`` is ``exclude``, or it decodes to fewer frames than its probe.
     """
     require_reader(reader)
     if every < 1:
         raise InputError(f"every {every}th frame makes no sense: give 1 or more")
-    chosen = range(0, found.frames, every) if indices is None else indices
-    if any(one >= other for one, other in pairwise(chosen)):
+    selected = range(0, probed.frames, every) if indices is None else indices
+    if any(index >= following for index, following in pairwise(selected)):
         raise InputError("frames to scan must be given in ascending order, each once")
-    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= found.frames):
-        raise InputError(f"there is no frame {chosen[0] if chosen[0] < 0 else chosen[-1]}: the video has {found.frames}")
-    return Scan(Path(path), found, chosen, width=width, reader=reader, hdr=hdr, limit=time_limit_seconds)
+    if len(selected) and (selected[0] < 0 or selected[-1] >= probed.frames):
+        raise InputError(f"there is no frame {selected[0] if selected[0] < 0 else selected[-1]}: the video has {probed.frames}")
+    return Scan(Path(path), probed, selected, width=width, reader=reader, hdr=hdr, limit=time_limit_seconds)
 
 
 def require_reader(name: str) -> None:
-    """Raise one clear sentence unless the reader ``name`` is known and installed."""
+    """Check that the reader ``name`` is known and installed.
+
+    Raises:
+        UnknownNameError: it is not one of ``READERS``.
+        MissingExtraError: it is not installed.
+    """
     if name not in READERS:
         raise UnknownNameError(unknown_name("reader", name, list(READERS)))
     if name == "decord" and importlib.util.find_spec("decord") is None:
@@ -100,58 +105,58 @@ def require_reader(name: str) -> None:
 
 
 def _by_pyav(path: Path, indices: Sequence[int], *, width: int | None, hdr: str) -> Iterator[tuple[int, Pixels]]:
-    left = list(reversed(indices))
-    if left and is_image(path):
-        yield left.pop(), resized(read_image(path), width)
-    if not left:
+    remaining = list(reversed(indices))
+    if remaining and is_image(path):
+        yield remaining.pop(), resized(read_image(path), width)
+    if not remaining:
         return
     orientations = Orientations()
     for index, frame in enumerate(Decoder(path)):
-        if index == left[-1]:
-            yield left.pop(), resized(upright(frame, hdr=hdr, orientations=orientations), width)
-            if not left:
+        if index == remaining[-1]:
+            yield remaining.pop(), resized(upright(frame, hdr=hdr, orientations=orientations), width)
+            if not remaining:
                 return
-    raise MediaError(f"fewer frames decode now than when it was probed (frame {left[-1]} is missing)")
+    raise MediaError(f"fewer frames decode now than when it was probed (frame {remaining[-1]} is missing)")
 
 
 # decord
 
 
 class _Untrusted(Exception):
-    """decord does not give this file's frames as PyAV does; the text says where."""
+    """decord does not decode this file as PyAV does; the text is the reason."""
 
 
 def _by_decord(
-    path: Path, found: Probe, indices: Sequence[int], *, width: int | None, limit: float
+    path: Path, probed: Probe, indices: Sequence[int], *, width: int | None, limit: float
 ) -> Iterator[tuple[int, Pixels]]:
-    times = _safe_times(path, found)
+    times = _safe_times(path, probed)
     with DecordProcess(path, time_limit_seconds=limit) as child:
-        if child.frames != found.frames:
-            raise _Untrusted(f"decord counts {child.frames} frames, and {found.frames} decode")
+        if child.frames != probed.frames:
+            raise _Untrusted(f"decord counts {child.frames} frames, and {probed.frames} decode")
         _compare(path, child, times)
         yield from zip(indices, child.frames_at(indices, width=width), strict=True)
 
 
-def _safe_times(path: Path, found: Probe) -> list[tuple[int, bool]]:
-    """Timestamp of each frame in the order they are shown, and whether it is a key frame.
+def _safe_times(path: Path, probed: Probe) -> list[tuple[int, bool]]:
+    """Timestamps of the frames in presentation order, each with its key-frame flag.
 
     Raises:
-        _Untrusted: something that decord is known to get wrong, or jumping to a key frame and counting from there may give
-            another frame.
+        _Untrusted: a property that decord is known to get wrong, or one by which seeking to a key frame and counting from there
+            may end at another frame.
     """
-    odd = {
+    unsupported = {
         "an image": is_image(path),
-        "turned or mirrored": found.rotation_degrees != 0 or found.mirrored,
-        "of more than 8 bits": found.bit_depth > 8,
-        "HDR": found.hdr != "none",
-        "not opaque": found.has_alpha,
-        "damaged": found.damaged_packets > 0 or found.truncated,
+        "turned or mirrored": probed.rotation_degrees != 0 or probed.mirrored,
+        "of more than 8 bits": probed.bit_depth > 8,
+        "HDR": probed.hdr != "none",
+        "not opaque": probed.has_alpha,
+        "damaged": probed.damaged_packets > 0 or probed.truncated,
     }
-    for what, is_so in odd.items():
-        if is_so:
-            raise _Untrusted(f"decord is not used on what is {what}")
+    for kind, applies in unsupported.items():
+        if applies:
+            raise _Untrusted(f"decord is not used on what is {kind}")
     packets = packet_times(path)
-    if packets is None or len(packets) != found.frames or len({time for time, _ in packets}) != found.frames:
+    if packets is None or len(packets) != probed.frames or len({time for time, _ in packets}) != probed.frames:
         raise _Untrusted("decord is not used where packets and frames do not match one to one (edit list, missing timestamps)")
     last_key: int | None = None
     for time, key in packets:
@@ -162,16 +167,21 @@ def _safe_times(path: Path, found: Probe) -> list[tuple[int, bool]]:
 
 
 def _compare(path: Path, child: DecordProcess, times: list[tuple[int, bool]]) -> None:
-    """The first frame, the one after the key frame nearest the middle, and the last one, decoded by both."""
+    """Compare decord with PyAV on the first frame, the one after the key frame nearest the middle, and the last one.
+
+    Raises:
+        _Untrusted: they differ.
+    """
     count = len(times)
     keys = [index for index, (_, key) in enumerate(times) if key]
     middle = min(min(keys, key=lambda index: abs(index - count // 2)) + 1, count - 1)
     checked = sorted({0, middle, count - 1})
-    for index, other in zip(checked, child.frames_at(checked, width=None), strict=True):
+    for index, pixels in zip(checked, child.frames_at(checked, width=None), strict=True):
         frame = seek_and_decode(path, times[index][0])
-        own = upright(frame) if frame is not None else None
-        if own is None or own.shape != other.shape:
-            raise _Untrusted(f"decord gives frame {index} as {other.shape}, PyAV as {None if own is None else own.shape}")
-        difference = int(np.abs(own.astype(np.int16) - other).max())
+        reference = upright(frame) if frame is not None else None
+        if reference is None or reference.shape != pixels.shape:
+            shape = None if reference is None else reference.shape
+            raise _Untrusted(f"decord gives frame {index} as {pixels.shape}, PyAV as {shape}")
+        difference = int(np.abs(reference.astype(np.int16) - pixels).max())
         if difference > TOLERANCE_LEVELS:
             raise _Untrusted(f"frame {index} differs by {difference} levels between decord and PyAV")

@@ -1,4 +1,4 @@
-"""Frames as players show them: turned, in the right colours, at a constant rate where one is asked for."""
+"""Frames as players show them: rotated, converted to BT.709 RGB, and resampled to a constant frame rate on request."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from inpaintbench.video.decoding import Decoder
 from inpaintbench.video.hdr import tone_mapped
 from inpaintbench.video.images import is_image, read_image
 
-# What is done with high dynamic range: refuse it, or bring it to BT.709 (see `hdr`).
+# Treatments of high dynamic range: refuse it, or tone-map it to BT.709 (see `hdr`).
 HDR_POLICIES = ("exclude", "tone_map")
-Way = tuple[bool, bool, bool]
+# Rows and columns are swapped, then columns are reversed, then rows are.
+Orientation = tuple[bool, bool, bool]
 # Containers round timestamps to a millisecond.
 _SAME_TIME_SECONDS = 1e-3
+# Of files without timestamps whose header states no rate, frames per second.
 _FALLBACK_RATE = 30.0
 
 
-def orientation(frame: Any) -> Way:
-    """How a decoded frame is set upright by its display matrix, to the nearest right angle.
+def orientation(frame: Any) -> Orientation:
+    """Orientation of a decoded frame by its display matrix, to the nearest right angle.
 
     Returns:
-        Whether rows and columns change places, and then whether columns and rows are reversed.
+        True if rows and columns are swapped, then if columns are reversed, then if rows are, to set the frame upright.
     """
     matrix = frame.side_data.get("DISPLAYMATRIX")
     if matrix is None:
@@ -38,16 +40,17 @@ def orientation(frame: Any) -> Way:
 
 
 class Orientations:
-    """``orientation``, looked up once for each rotation in a stream.
+    """Cache of ``orientation``, with one entry for each rotation in a stream.
 
-    Reading the matrix ties a frame to itself, so it is freed late: done for every frame, memory grows by gigabytes an hour.
+    Reading the matrix puts a frame into a reference cycle, which is freed late: done for every frame, memory grows by gigabytes
+    an hour.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, Way] = {}
+        self._known: dict[int, Orientation] = {}
 
-    def of(self, frame: Any) -> Way:
-        """As ``orientation`` gives it."""
+    def of(self, frame: Any) -> Orientation:
+        """Return ``orientation(frame)``, cached."""
         degrees = int(frame.rotation)
         if degrees not in self._known:
             self._known[degrees] = orientation(frame)
@@ -55,7 +58,7 @@ class Orientations:
 
 
 def rotation(frame: Any) -> tuple[int, bool]:
-    """How far players turn a frame counter-clockwise (0, 90, 180, 270), after mirroring it left to right where True."""
+    """Counter-clockwise rotation by players in degrees (0, 90, 180, 270), and True if they mirror left to right before it."""
     swapped, columns, rows = orientation(frame)
     mirrored = swapped == (columns == rows)
     if mirrored:
@@ -64,10 +67,10 @@ def rotation(frame: Any) -> tuple[int, bool]:
 
 
 def upright(frame: Any, *, hdr: str = "exclude", orientations: Orientations | None = None) -> npt.NDArray[np.uint8]:
-    """A decoded PyAV frame as ``uint8[H, W, 3]`` RGB, turned as players turn it; what is transparent lies over black.
+    """RGB of a decoded PyAV frame, ``uint8[H, W, 3]``, rotated as players do, composited over black where transparent.
 
-    Untagged pictures are taken for BT.709 from 720 lines or 1280 columns up, else for BT.601, in limited range.
-    Pass the same ``orientations`` for all frames of a stream.
+    Untagged frames are taken for BT.709 from 720 lines or 1280 columns up, else for BT.601, in limited range. ``orientations`` is
+    one object for all frames of a stream.
 
     Raises:
         MediaError: the frame is HDR, and ``hdr`` is ``exclude``.
@@ -76,12 +79,12 @@ def upright(frame: Any, *, hdr: str = "exclude", orientations: Orientations | No
     if kind != "none" and hdr == "exclude":
         raise MediaError(f"is HDR ({kind}): choose tone mapping, or leave it out")
     pixels = colour.rgb(frame) if kind == "none" else tone_mapped(frame)
-    return turned(pixels, orientations.of(frame) if orientations else orientation(frame))
+    return rotated(pixels, orientations.of(frame) if orientations else orientation(frame))
 
 
-def turned(pixels: npt.NDArray[np.uint8], way: Way) -> npt.NDArray[np.uint8]:
-    """``uint8[h, w, 3]`` set upright in the way that ``orientation`` gave."""
-    swapped, columns, rows = way
+def rotated(pixels: npt.NDArray[np.uint8], orientation: Orientation) -> npt.NDArray[np.uint8]:
+    """Rotate ``uint8[h, w, 3]`` upright by the result of ``orientation``."""
+    swapped, columns, rows = orientation
     if swapped:
         pixels = pixels.transpose(1, 0, 2)
     return np.ascontiguousarray(pixels[:: -1 if rows else 1, :: -1 if columns else 1])
@@ -90,18 +93,19 @@ def turned(pixels: npt.NDArray[np.uint8], way: Way) -> npt.NDArray[np.uint8]:
 def upright_frames(
     path: Path | str, *, fps: float | None = None, hdr: str = "exclude"
 ) -> Iterator[tuple[npt.NDArray[np.uint8], bool]]:
-    """Every frame, turned as players turn it, and whether width and height changed places in that.
+    """Iterate over the frames, rotated as players do.
 
     Args:
         path: a video or an image.
-        fps: show the video at this constant rate, by timestamps: frame k is the one on screen ``k / fps`` seconds after the
-            first, and the last one stays for good, so take as many as ``frames_at`` says. By default every frame once.
+        fps: constant rate to resample to, by timestamps: frame k is the one on screen ``k / fps`` seconds after the first. The
+            last frame repeats without end, so that the caller takes the ``frames_at`` first ones. By default every frame once.
         hdr: one of ``HDR_POLICIES``.
 
     Yields:
-        ``uint8[H, W, 3]`` RGB and a flag.
+        ``uint8[H, W, 3]`` RGB, and True if rotation swapped width and height.
 
     Raises:
+        InputError: ``hdr`` is not one of ``HDR_POLICIES``.
         MediaError: the video is HDR, and ``hdr`` is ``exclude``.
     """
     if hdr not in HDR_POLICIES:
@@ -115,20 +119,20 @@ def upright_frames(
 
 
 def _retimed(path: Path | str, fps: float) -> Iterator[Any]:
-    held, first, given = None, 0.0, 0
+    shown, first, count = None, 0.0, 0
     decoder = Decoder(path)
     for index, frame in enumerate(decoder):
         seconds = index / (decoder.header_rate or _FALLBACK_RATE) if frame.pts is None else float(frame.pts * frame.time_base)
-        if held is None:
-            held, first = frame, seconds
-        while given / fps < seconds - first - _SAME_TIME_SECONDS:
-            yield held
-            given += 1
-        held = frame
-    while held is not None:
-        yield held
+        if shown is None:
+            shown, first = frame, seconds
+        while count / fps < seconds - first - _SAME_TIME_SECONDS:
+            yield shown
+            count += 1
+        shown = frame
+    while shown is not None:
+        yield shown
 
 
 def frames_at(duration_seconds: float, fps: float) -> int:
-    """How many frames a video of that duration has at a constant rate."""
+    """Number of frames of a video of that duration at a constant rate, at least 1."""
     return max(1, int((duration_seconds + _SAME_TIME_SECONDS) * fps))

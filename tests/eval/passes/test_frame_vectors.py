@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.compute import Compute
-from inpaintbench.eval.passes.frame_vectors import consistency, frame_vectors, of_length_one
+from inpaintbench.eval.passes.frame_vectors import consistency, frame_vectors, unit_length
 
 torch = pytest.importorskip("torch")
 
@@ -30,13 +30,13 @@ def reference(vectors: np.ndarray) -> list[float]:
 @given(frames=st.integers(2, 9), length=st.integers(1, 6), seed=st.integers(0, 999))
 def test_consistency_is_the_mean_of_two_cosines(frames: int, length: int, seed: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(frames, length))
-    found = consistency(of_length_one(vectors))
+    found = consistency(unit_length(vectors))
     assert found == pytest.approx(reference(vectors), abs=1e-12)
     assert all(0 <= value <= 1 for value in found)
 
 
 def test_a_still_clip_is_one_and_opposites_are_zero() -> None:
-    vectors = of_length_one(np.tile(np.random.default_rng(0).normal(size=(1, 512)), (4, 1)))
+    vectors = unit_length(np.tile(np.random.default_rng(0).normal(size=(1, 512)), (4, 1)))
     assert consistency(vectors) == pytest.approx([1.0] * 3, abs=1e-12)
     assert consistency(np.array([[1.0, 0], [-1, 0], [1, 0]])) == [0.0, 0.5]
     assert consistency(vectors[:1]) == []
@@ -50,7 +50,7 @@ def test_cosines_below_zero_count_as_zero_or_as_they_are() -> None:
 
 
 def test_a_vector_of_zeros_stays_one() -> None:
-    assert of_length_one(np.array([[0.0, 0], [3, 4]])).tolist() == [[0, 0], [0.6, 0.8]]
+    assert unit_length(np.array([[0.0, 0], [3, 4]])).tolist() == [[0, 0], [0.6, 0.8]]
 
 
 @pytest.mark.parametrize("batch_bytes", [1, 40_000, None])

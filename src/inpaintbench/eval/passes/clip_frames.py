@@ -9,7 +9,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.clip_pictures import kept_rows, squares_by_pillow, squares_of_tensor
-from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, of_length_one
+from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, unit_length
 from inpaintbench.models import torch_networks
 from inpaintbench.models.clip import DEVIATION, MEAN, MOST_TOKENS, image_network, shape_of, text_network, tokens
 from inpaintbench.types import Frames
@@ -61,7 +61,7 @@ def _vectors(frames: Frames, compute: Compute, network: str, preprocess: str, po
     size = _BYTES_PER_NUMBER * shape.width * (1 + (side // shape.patch_pixels) ** 2)
     prepare = squares if preprocess == "pillow" else None
     found = frame_vectors(kept_rows(frames, portrait=portrait), compute, answer, picture_bytes=size, prepare=prepare)
-    return of_length_one(found)
+    return unit_length(found)
 
 
 def prompt_vector(view: ItemView, which: Literal["source", "target"], *, network: str) -> Vectors:
@@ -91,6 +91,6 @@ def _text_vector(text: str, network: str, compute: Compute) -> Vectors:
     row[0, : len(numbers)] = package.tensor(numbers)
     with torch_networks.running(compute) as device:
         vector: Vectors = module(row.to(device)).float().cpu().double().numpy()[0]
-    found = of_length_one(vector)
+    found = unit_length(vector)
     found.flags.writeable = False  # others are given the same array
     return found

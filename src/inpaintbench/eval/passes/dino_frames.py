@@ -7,7 +7,7 @@ from typing import Any
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.clip_pictures import scaled_size, short_side_scaled
-from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, of_length_one
+from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, unit_length
 from inpaintbench.models.dino import DEVIATION, LENGTH, MEAN, dino
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -46,4 +46,4 @@ def _vectors(frames: Frames, compute: Compute, side_pixels: int) -> Vectors:
     def answer(pictures: Any) -> Any:
         return module(normalised(short_side_scaled(pictures, side=side_pixels, mode="bilinear"), MEAN, DEVIATION))
 
-    return of_length_one(frame_vectors(frames, compute, answer, picture_bytes=_BYTES_PER_NUMBER * LENGTH * (1 + rows * columns)))
+    return unit_length(frame_vectors(frames, compute, answer, picture_bytes=_BYTES_PER_NUMBER * LENGTH * (1 + rows * columns)))

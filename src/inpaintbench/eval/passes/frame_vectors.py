@@ -49,7 +49,7 @@ def frame_vectors(
     return vectors
 
 
-def of_length_one(vectors: Vectors) -> Vectors:
+def unit_length(vectors: Vectors) -> Vectors:
     """``float64[..., d]`` divided by their lengths; a vector of zeros stays one."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     unit: Vectors = vectors / np.maximum(lengths, 1e-12)

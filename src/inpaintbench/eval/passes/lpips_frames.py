@@ -117,7 +117,7 @@ class Trunk:
             activations = module(_part(activations, source.within(here)))
             activations = _part(activations, step.place(wanted, source))
             if index + 1 in self.ends:
-                layers.append(self.network.of_length_one(_part(activations, planned.changed[index + 1].within(wanted))))
+                layers.append(self.network.unit_length(_part(activations, planned.changed[index + 1].within(wanted))))
         return Truth(inputs, layers)
 
     def distances(self, truth: Truth, composites: Frames, planned: Plan, device: Any) -> list[Any]:
@@ -134,7 +134,7 @@ class Trunk:
                 _part(patch, both.within(source)).copy_(_part(activations, both.within(changed)))
                 activations = _part(module(patch), step.place(planned.changed[index + 1], source))
             if index + 1 in self.ends:
-                layers.append(self.network.of_length_one(activations))
+                layers.append(self.network.unit_length(activations))
         return self.network.layer_maps(truth.layers, layers)
 
     def _scaled(self, frames: Frames, window: Window, device: Any) -> Any:
