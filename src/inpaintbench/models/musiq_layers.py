@@ -209,7 +209,7 @@ def resized(pictures: Tensor, longer_side: int) -> Tensor:
 
 
 def patches_of(pictures: Tensor) -> tuple[Tensor, int, int]:
-    """Patches of zero-padded pictures, ``float32[N, rows * columns, 3, 32, 32]`` row by row, and the numbers of rows and columns."""
+    """Patches of zero-padded pictures, ``float32[N, rows * columns, 3, 32, 32]`` row by row; numbers of rows and columns."""
     padded = same(pictures, kernel=PATCH_PIXELS, stride=PATCH_PIXELS)
     rows, columns = padded.shape[2] // PATCH_PIXELS, padded.shape[3] // PATCH_PIXELS
     cut = padded.reshape(-1, 3, rows, PATCH_PIXELS, columns, PATCH_PIXELS)
