@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -17,7 +16,7 @@ from inpaintbench.eval.reinpainting import one_item, step
 from inpaintbench.eval.reinpainting.grid import bins_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.report.markup import data_uri
+from inpaintbench.pages import data_uri, page
 from inpaintbench.types import Dataset, Frames, Hole, Plain
 from inpaintbench.workspace import Blobs, write_atomically
 
@@ -27,9 +26,23 @@ PAGE = "gallery.html"
 _SIDE_PIXELS = 176
 _SHADE = 0.25
 """What is left of hidden pixels where a mask is shown."""
-_STYLE = """body{font:14px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:110rem;padding:0 1rem;color:#15191f}
-table{border-collapse:collapse;margin:.5rem 0 2rem}th,td{padding:3px;font-weight:500;text-align:left;font-size:13px}
-img{display:block;max-width:176px}.scroll{overflow-x:auto}p{color:#59636f;max-width:60rem}"""
+
+
+class Shown(NamedTuple):
+    """One picture, or why there is none."""
+
+    picture: str = ""
+    """An address."""
+    reason: str = ""
+
+
+class Item(NamedTuple):
+    """The pictures of one item."""
+
+    title: str
+    heads: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[Shown, ...]], ...]
+    """Name of the line, and its pictures."""
 
 
 def write(
@@ -53,14 +66,11 @@ def write(
         setting: how they are inpainted again.
         pictures: how many items.
     """
-    shown = setting.words(dataset)
-    parts = ["<h1>Inpainted again</h1>", f"<p>{escape(dataset.name)}, {escape(shown)}. Hidden pixels are dark.</p>"]
-    for row in chosen(dataset, pictures):
-        parts.append(_item(row, dataset, root=root, blobs=blobs, firsts=firsts, setting=setting))
-    head = f"<meta charset='utf-8'><title>Inpainted again</title><style>{_STYLE}</style>"
-    page = f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    items = [_item(row, dataset, root=root, blobs=blobs, firsts=firsts, setting=setting) for row in chosen(dataset, pictures)]
+    words = f"{dataset.name}, {setting.words(dataset)}. Hidden pixels are dark."
+    text = page("eval/reinpainting/gallery.html", title="Inpainted again", subtitle=words, items=items)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / PAGE, page.encode())
+    write_atomically(folder / PAGE, text.encode())
     return folder / PAGE
 
 
@@ -79,19 +89,20 @@ def chosen(dataset: Dataset, count: int) -> list[Plain]:
     return found
 
 
-def _item(row: Plain, dataset: Dataset, *, root: Path | str, blobs: Blobs, firsts: Sequence[step.First], setting: Setting) -> str:
+def _item(
+    row: Plain, dataset: Dataset, *, root: Path | str, blobs: Blobs, firsts: Sequence[step.First], setting: Setting
+) -> Item:
     truth, hole = frozen.truth_and_hole(root, row)
     files = step.second_files(dataset, row, setting)[0]
     holes = one_item.second_holes(root, row, hole, setting, files=files)[:SAMPLES]
-    heads = ["", "original", "first", *(f"second {k}" for k in range(1, len(holes) + 1))]
-    lines = [_line("masks", [_tile(truth), _tile(_dark(truth, hole)), *(_tile(_dark(truth, one | hole)) for one in holes)])]
+    heads = ("original", "first", *(f"second {k}" for k in range(1, len(holes) + 1)))
+    lines = [("masks", (_tile(truth), _tile(_dark(truth, hole)), *(_tile(_dark(truth, one | hole)) for one in holes)))]
     for first in firsts:
         cells = _results(row, step.given_of(dataset, first, row), truth, hole, holes, root=root, blobs=blobs, setting=setting)
-        lines.append(_line(first.label, [_tile(truth), *cells]))
+        lines.append((first.label, (_tile(truth), *cells)))
     area, again = hole.mean(), mean_area(holes) or 0.0
     title = f"{row['item_id']}: first mask {area:.0%}, second masks {again:.0%} of the frame on average"
-    head = "".join(f"<th scope='col'>{name}</th>" for name in heads)
-    return f"<h2>{escape(title)}</h2><div class='scroll'><table><tr>{head}</tr>{''.join(lines)}</table></div>"
+    return Item(title, heads, tuple(lines))
 
 
 def _results(
@@ -104,10 +115,10 @@ def _results(
     root: Path | str,
     blobs: Blobs,
     setting: Setting,
-) -> Iterator[str]:
+) -> Iterator[Shown]:
     """The first result and the second ones, or why there are none."""
     if "failure" in given:
-        yield escape(str(given["failure"]))
+        yield Shown(reason=str(given["failure"]))
         return
     try:
         first = one_item.first_result(root, row, given, truth, hole, blobs=blobs)
@@ -115,21 +126,17 @@ def _results(
         for second in one_item.again(first, holes, row, setting):
             yield _tile(second)
     except InpaintBenchError as error:
-        yield escape(str(error))
+        yield Shown(reason=str(error))
 
 
-def _line(name: str, cells: Sequence[str]) -> str:
-    return f"<tr><th scope='row'>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _tile(frames: Frames) -> str:
+def _tile(frames: Frames) -> Shown:
     """The middle frame, at most 176 pixels wide or high."""
     frame: npt.NDArray[Any] = frames[len(frames) // 2]
     scale = min(1.0, _SIDE_PIXELS / max(frame.shape[:2]))
     if scale < 1:
         size = (max(1, round(frame.shape[1] * scale)), max(1, round(frame.shape[0] * scale)))
         frame = cv2.resize(frame, size, interpolation=cv2.INTER_AREA)
-    return f"<img alt='' src='{data_uri(video.png_bytes(frame.astype(np.uint8)), 'image/png')}'>"
+    return Shown(data_uri(video.png_bytes(frame.astype(np.uint8)), "image/png"))
 
 
 def _dark(frames: Frames, hole: Hole) -> Frames:

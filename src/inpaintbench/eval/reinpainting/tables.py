@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from inpaintbench.eval.report.markup import number
+from inpaintbench.pages.words import number
 
 OBJECTIVE_HEADS = {"0-1": "Original-First", "0-2": "Original-Second", "1-2": "First-Second"}
 HIGHER = {"psnr": True, "ssim": True, "lpips": False}
@@ -166,7 +166,7 @@ def as_long_csv(grid: Grid) -> str:
 
 
 def _bold(value: float | None, submetric: str, column: Sequence[float | None]) -> str:
-    words = number(value, decimals=4)
+    words = number(value, 4)
     known = [one for one in column if one is not None]
     if value is None or len(known) < 2:
         return words

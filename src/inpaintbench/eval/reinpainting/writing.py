@@ -12,9 +12,9 @@ from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
 from inpaintbench.eval.reinpainting.selection import selected
 from inpaintbench.eval.reinpainting.step import First
 from inpaintbench.eval.reinpainting.tables import HIGHER, Grid, as_csv, as_long_csv, as_markdown, tables_of
-from inpaintbench.eval.report.markup import number
 from inpaintbench.eval.slices import source_of
 from inpaintbench.eval.statistics import mean_of, summarise
+from inpaintbench.pages.words import number
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import write_atomically
 
@@ -105,4 +105,4 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
 
 
 def _words(value: float | None) -> str:
-    return number(value, decimals=4)
+    return number(value, 4)
