@@ -8,19 +8,27 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from inpaintbench.errors import InputError
+from inpaintbench.pages import render
 
 _WIDTH, _HEIGHT = 640, 300
 _LEFT, _RIGHT, _TOP, _BASE = 54, 18, 68, 248
 _COLOURS = ("#9cc3e6", "#3f83bf", "#123e6b", "#E69F00", "#009E73", "#CC79A7", "#8C6BB1", "#7F5A3C")
 """Light to dark for ordered groups, as far as three go; then colours for all kinds of colour vision."""
 ONE_GROUP = _COLOURS[1]
-GROUND = 'fill="#ffffff" stroke="#e4e7ec"'
-STYLE = (
-    "text{font:12px system-ui,-apple-system,'Segoe UI','Noto Sans',sans-serif;fill:#59636f}"
-    ".title{font-size:15px;font-weight:650;fill:#15191f}.strong{fill:#15191f;font-weight:600}"
-)
+
+
+class _Bar(NamedTuple):
+    x: float
+    width: float
+    y: float
+    height: float
+    fill: str
+    words: str
 
 
 def histogram_svg(
@@ -53,24 +61,31 @@ def histogram_svg(
     _check(values, bin_edges, groups)
     names = list(dict.fromkeys(groups)) if groups else [""]
     counts = group_counts(values, bin_edges=bin_edges, groups=groups)
-    bins = len(counts[0])
-    step = (_WIDTH - _LEFT - _RIGHT) / bins
+    step = (_WIDTH - _LEFT - _RIGHT) / len(counts[0])
     tallest = max(sum(column) for column in zip(*counts, strict=True)) / len(values)
     top = _round_up(tallest)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
-        ' role="img">',
-        f"<title>{svg_text(title)}</title><style>{STYLE}</style>",
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" rx="8" {GROUND}/>',
-        f'<text class="title" x="{_LEFT - 34}" y="28">{svg_text(title)}</text>',
-        _legend(names, counts) if groups else "",
-        _grid(top),
-        _bars(names, counts, total=len(values), top=top, step=step, single=groups is None),
-        _axis(bin_edges, bins=bins, step=step, x_scale=x_scale, x_label=x_label),
-        _mean(values, bin_edges, step=step, x_scale=x_scale),
-        "</svg>",
-    ]
-    return "".join(parts) + "\n"
+    fills = [ONE_GROUP] if groups is None else [colour(place) for place in range(len(names))]
+    mean = statistics.fmean(values)
+    x = _mean_place(mean, bin_edges, step=step)
+    drawn = render(
+        "export/histogram.svg",
+        title=svg_text(title),
+        width=_WIDTH,
+        height=_HEIGHT,
+        start=_LEFT,
+        end=_WIDTH - _RIGHT,
+        top=_TOP,
+        base=_BASE,
+        keys=_keys(names, counts) if groups else [],
+        grid=[(_y(top * quarter / 4, top), f"{top * quarter / 4 * 100:g} %") for quarter in range(5)],
+        bars=_bars(names, counts, total=len(values), top=top, step=step, fills=fills),
+        ticks=_ticks(bin_edges, bins=len(counts[0]), step=step, x_scale=x_scale),
+        x_label=svg_text(x_label),
+        mean=x,
+        mean_text=x - 6 if x > _WIDTH * 0.72 else x + 6,
+        mean_words=f"mean {mean * x_scale:.3g} · n {len(values):,}",
+    )
+    return f"{drawn}\n"
 
 
 def group_counts(values: Sequence[float], *, bin_edges: Sequence[float], groups: Sequence[str] | None = None) -> list[list[int]]:
@@ -105,21 +120,10 @@ def _y(share: float, top: float) -> float:
     return _BASE - (_BASE - _TOP) * share / top
 
 
-def _grid(top: float) -> str:
-    lines = []
-    for quarter in range(5):
-        share = top * quarter / 4
-        y = _y(share, top)
-        shade = "#c9cfd8" if quarter == 0 else "#e4e7ec"
-        lines.append(
-            f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{shade}"/>'
-            f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{share * 100:g} %</text>'
-        )
-    return "".join(lines)
-
-
-def _bars(names: Sequence[str], counts: Sequence[Sequence[int]], *, total: int, top: float, step: float, single: bool) -> str:
-    pieces = []
+def _bars(
+    names: Sequence[str], counts: Sequence[Sequence[int]], *, total: int, top: float, step: float, fills: Sequence[str]
+) -> list[_Bar]:
+    bars = []
     for index in range(len(counts[0])):
         below = 0
         for place, (name, row) in enumerate(zip(names, counts, strict=True)):
@@ -127,58 +131,42 @@ def _bars(names: Sequence[str], counts: Sequence[Sequence[int]], *, total: int, 
                 continue
             upper, lower = _y((below + row[index]) / total, top), _y(below / total, top)
             below += row[index]
-            fill = ONE_GROUP if single else colour(place)
-            words = f"{name} {row[index]:,}".strip()
-            pieces.append(
-                f'<rect class="bar" x="{_LEFT + index * step + 1:.2f}" width="{step - 2:.2f}" y="{upper:.2f}"'
-                f' height="{lower - upper:.2f}" fill="{fill}"><title>{svg_text(words)}</title></rect>'
-            )
-    return "".join(pieces)
+            words = svg_text(f"{name} {row[index]:,}".strip())
+            bars.append(_Bar(_LEFT + index * step + 1, step - 2, upper, lower - upper, fills[place], words))
+    return bars
 
 
-def _axis(bin_edges: Sequence[float], *, bins: int, step: float, x_scale: float, x_label: str) -> str:
+def _ticks(bin_edges: Sequence[float], *, bins: int, step: float, x_scale: float) -> list[tuple[float, str]]:
+    """Places and words of at most about 13 edges, and of what lies beyond the last."""
     every = max(1, math.ceil(len(bin_edges) / 13))
-    ticks = "".join(
-        f'<text x="{_LEFT + index * step:.1f}" y="{_BASE + 17}" text-anchor="middle">{edge * x_scale:.4g}</text>'
+    ticks = [
+        (_LEFT + index * step, f"{edge * x_scale:.4g}")
         for index, edge in enumerate(bin_edges)
         if index % every == 0 or index == len(bin_edges) - 1
-    )
-    beyond = len(bin_edges) == bins
-    more = f'<text x="{_LEFT + (bins - 0.5) * step:.1f}" y="{_BASE + 17}" text-anchor="middle">+</text>' if beyond else ""
-    label = f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.1f}" y="{_BASE + 38}" text-anchor="middle">{svg_text(x_label)}</text>'
-    return ticks + more + label
+    ]
+    return ticks + ([(_LEFT + (bins - 0.5) * step, "+")] if len(bin_edges) == bins else [])
 
 
-def _mean(values: Sequence[float], bin_edges: Sequence[float], *, step: float, x_scale: float) -> str:
-    """A dashed line at the mean; where the mean lies beyond the last edge, in the middle of the last bin."""
-    mean = statistics.fmean(values)
+def _mean_place(mean: float, bin_edges: Sequence[float], *, step: float) -> float:
+    """Pixels; where the mean lies beyond the last edge, in the middle of the last bin."""
     index = bisect_right(bin_edges, mean) - 1
     inside = 0.5
     if index < len(bin_edges) - 1:
         inside = (mean - bin_edges[index]) / (bin_edges[index + 1] - bin_edges[index])
-    x = _LEFT + (index + inside) * step
-    side, shift = ("end", -6) if x > _WIDTH * 0.72 else ("start", 6)
-    return (
-        f'<line class="mean" x1="{x:.2f}" x2="{x:.2f}" y1="{_TOP - 14}" y2="{_BASE}" stroke="#15191f" stroke-width="1.5"'
-        f' stroke-dasharray="4 3"/><text class="strong" x="{x + shift:.2f}" y="{_TOP - 5}" text-anchor="{side}">'
-        f"mean {mean * x_scale:.3g} · n {len(values):,}</text>"
-    )
+    return _LEFT + (index + inside) * step
 
 
-def _legend(names: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
+def _keys(names: Sequence[str], counts: Sequence[Sequence[int]]) -> list[tuple[float, Markup, str]]:
     """One line under the title, as far as it reaches; every bar says its group in its tooltip."""
-    pieces, x = [], float(_LEFT - 34)
+    keys, x = [], float(_LEFT - 34)
     for place, (name, row) in enumerate(zip(names, counts, strict=True)):
         words = f"{name} {sum(row):,}"
         width = 16 + 7.2 * len(words) + 14
         if x + width > _WIDTH:
             break
-        pieces.append(
-            f'<rect x="{x:.1f}" y="36" width="10" height="10" rx="2" fill="{colour(place)}"/>'
-            f'<text x="{x + 15:.1f}" y="45">{svg_text(words)}</text>'
-        )
+        keys.append((x, svg_text(words), colour(place)))
         x += width
-    return "".join(pieces)
+    return keys
 
 
 def colour(place: int) -> str:
@@ -186,6 +174,9 @@ def colour(place: int) -> str:
     return _COLOURS[place % len(_COLOURS)]
 
 
-def svg_text(words: str) -> str:
-    """Text for SVG: escaped, without the control characters that XML does not know."""
-    return escape("".join(mark for mark in words if mark.isprintable()))
+def svg_text(words: str) -> Markup:
+    """Text for SVG: escaped, without the control characters that XML does not know.
+
+    Escaped by the standard library, whose marks stand in the hashes of datasets that are frozen.
+    """
+    return Markup(escape("".join(mark for mark in words if mark.isprintable())))
