@@ -29,7 +29,7 @@ class Faded(Generator):
 @pytest.fixture(autouse=True)
 def faded(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Catalogue.get
-    monkeypatch.setattr(Catalogue, "get", lambda self, name: Faded if name == "faded" else known(self, name))
+    monkeypatch.setattr(Catalogue, "get", lambda self, name: self.admit(Faded) if name == "faded" else known(self, name))
 
 
 def preview(*arguments: str) -> Result:

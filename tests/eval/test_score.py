@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 
 from inpaintbench import video
 from inpaintbench.cli import app
-from inpaintbench.cli.scoring import score_all
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.eval.protocols import usual
 from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.score_run import score_all
 from inpaintbench.eval.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score

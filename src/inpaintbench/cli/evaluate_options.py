@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
 from inpaintbench.cli import completing
 from inpaintbench.cli.method_options import label_of
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.eval.metrics import METRICS
@@ -45,19 +46,29 @@ SomeSlices = Annotated[
     ),
 ]  # fmt: skip
 Label = Annotated[str, argument("A method's label.", metavar="A", parser=label_of, autocompletion=completing.labels)]
-OnDevice = Annotated[str, option(f"Where networks run: {', '.join(get_args(Device))}.", among=get_args(Device))]
-InPrecision = Annotated[str, option(f"Of networks: {', '.join(get_args(Precision))}.", among=get_args(Precision))]
 RandomWeights = Annotated[
     int | None, option("Made-up parameters for networks, to try things out; no report takes such scores.", metavar="SEED")
 ]
 
 
-def compute_of(device: str, precision: str, seed: int | None) -> Compute:
-    """How networks run, as the options say.
+@dataclass(frozen=True)
+class Networks:
+    """How the networks of metrics run."""
 
-    Raises:
-        UnknownNameError: no such device or precision.
-    """
-    check_name("device", device, get_args(Device))
-    check_name("precision", precision, get_args(Precision))
-    return Compute(device=device, precision=precision, random_weights=seed)  # type: ignore[arg-type]
+    device: Annotated[str, option(f"Where networks run: {', '.join(get_args(Device))}.", among=get_args(Device))] = "auto"
+    precision: Annotated[str, option(f"Of networks: {', '.join(get_args(Precision))}.", among=get_args(Precision))] = "fp32"
+    random_weights: RandomWeights = None
+
+    @property
+    def compute(self) -> Compute:
+        """The same, checked.
+
+        Raises:
+            UnknownNameError: no such device or precision.
+        """
+        check_name("device", self.device, get_args(Device))
+        check_name("precision", self.precision, get_args(Precision))
+        return Compute(device=self.device, precision=self.precision, random_weights=self.random_weights)  # type: ignore[arg-type]
+
+
+OfNetworks = Annotated[Networks, bundle(Networks)]

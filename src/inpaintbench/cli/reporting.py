@@ -14,7 +14,6 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
 from inpaintbench.cli.options import option
 from inpaintbench.cli.predicting import predict_all
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
-from inpaintbench.cli.scoring import score_all
 from inpaintbench.compute import Compute
 from inpaintbench.errors import VerifyError
 from inpaintbench.eval.media import PredictionMedia
@@ -22,6 +21,7 @@ from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report import write_report
+from inpaintbench.eval.score_run import score_all
 from inpaintbench.export.verify import verify
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,90 +10,25 @@ from typing import Annotated
 
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
-from inpaintbench.cli.evaluate_options import (
-    InDataset,
-    InPrecision,
-    OnDevice,
-    ProtocolName,
-    RandomWeights,
-    Run,
-    SomeMetrics,
-    compute_of,
-)
+from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
-from inpaintbench.compute import RANDOM_WEIGHTS, Compute
-from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.compute import Compute
 from inpaintbench.eval import poses
-from inpaintbench.eval.freshness import NOT_RUN, score_step
+from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.partial_runs import not_run_words
 from inpaintbench.eval.precision import Difference, from_float32
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.leaves import submetric_of
 from inpaintbench.eval.reinpainting.setting import inpaints_again
 from inpaintbench.eval.reinpainting.step import SECONDS
-from inpaintbench.eval.report.admission import unmeasured_quantities
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.score import SCORING_SECONDS, Predicted
-from inpaintbench.eval.score import score as score_methods
-from inpaintbench.eval.sets import compare_sets
-from inpaintbench.executors.base import Rejection
-from inpaintbench.executors.ledgered import LedgeredExecutor
+from inpaintbench.eval.report.admission import unmeasured_metrics
+from inpaintbench.eval.score import SCORING_SECONDS
+from inpaintbench.eval.score_run import score_all
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
-
-
-def score_all(
-    executor: LedgeredExecutor,
-    dataset: Dataset,
-    root: Path,
-    methods: Sequence[str],
-    protocol: str,
-    metrics: Sequence[str] | None,
-    compute: Compute,
-    *,
-    seconds: float = SCORING_SECONDS,
-) -> None:
-    """Score methods and compare their sets; ``seconds`` is the limit for one item of one method.
-
-    Raises:
-        InputError: the run folder holds scores under the protocol that these would replace: trained parameters and made-up ones
-            never share one.
-    """
-    workspace = executor.workspace
-    _check_parameters(workspace, protocol, compute)
-    given = []
-    for method in methods:
-        step = f"predict.{method}"
-        failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
-        given.append(Predicted(method, workspace.table("predictions", Prediction, step=step), failures))
-    score_methods(
-        executor, dataset, root=root, methods=given, protocol=protocol, metrics=metrics, compute=compute,
-        time_limit_seconds=seconds,
-    )  # fmt: skip
-    compare_sets(executor, dataset, protocol=protocol, methods=methods)
-
-
-def _check_parameters(workspace: Workspace, protocol: str, compute: Compute) -> None:
-    prefix, made_up = score_step(protocol, ""), set()
-    for step in workspace.steps("scores"):
-        if step.startswith(prefix):
-            with contextlib.suppress(WorkspaceError):  # a damaged table is written anew
-                prints = workspace.columns("scores", Score, step=step, columns=["fingerprint"])["fingerprint"].unique()
-                made_up |= {RANDOM_WEIGHTS in mark for mark in prints.to_pylist()}
-    run = str(workspace.path)
-    if compute.random_weights is not None and False in made_up:
-        raise InputError(
-            f"run folder {run!r} holds real scores under {protocol!r}, which those of made-up parameters would replace; leave "
-            "--random-weights out, or predict into a new --run folder for it"
-        )
-    if compute.random_weights is None and True in made_up:
-        raise InputError(
-            f"run folder {run!r} holds scores of made-up parameters under {protocol!r}, which real ones would replace; delete "
-            f"{str(workspace.path / 'tables' / 'scores' / prefix)!r}* first, or give --random-weights again"
-        )
 
 
 def score(
@@ -102,9 +36,7 @@ def score(
     run: Run,
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
-    device: OnDevice = "auto",
-    precision: InPrecision = "fp32",
-    random_weights: RandomWeights = None,
+    networks: OfNetworks = Networks(),
     pose: Annotated[
         str | None, option("For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM.", metavar="ESTIMATOR")
     ] = None,
@@ -121,14 +53,15 @@ def score(
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
     if inpaints_again(PROTOCOLS.get(protocol)):
-        if (device, precision, pose) != ("auto", "fp32", None):
+        if (networks.device, networks.precision, pose) != ("auto", "fp32", None):
             raise UsageError(f"{protocol} has no --pose, and re-inpainting runs its networks in fp32 on the device that is there")
         score_again(
             dataset, run, protocol=protocol, metric=[submetric_of(name) for name in metric or ()] or None,
-            random_weights=random_weights, time_limit=SECONDS if time_limit == SCORING_SECONDS else time_limit, running=running,
+            random_weights=networks.random_weights, time_limit=SECONDS if time_limit == SCORING_SECONDS else time_limit,
+            running=running,
         )  # fmt: skip
         return
-    compute = compute_of(device, precision, random_weights)
+    compute = networks.compute
     if pose is not None:
         compute = replace(compute, pose=pose, pose_identity=poses.identity(pose))
     workspace = opened(run)
@@ -166,14 +99,3 @@ def _in_words(one: Difference) -> str:
     what = " of a vector" if one.of_vectors else ""
     items = "1 item" if one.items == 1 else f"{one.items} items"
     return f"{one.metric}: largest difference from fp32 {one.largest:.2g}{share}{what}, {items}"
-
-
-def unmeasured_metrics(rows: Sequence[Score]) -> dict[str, list[str]]:
-    """Metrics that have no number in any region, by the reason of each."""
-    unmeasured = unmeasured_quantities(rows)
-    measured = {row.metric for row in rows if Quantity(row.metric, row.region) not in unmeasured}
-    found: dict[str, dict[str, None]] = {}
-    for quantity, reason in unmeasured.items():
-        if quantity.metric not in measured:
-            found.setdefault(reason, {})[quantity.metric] = None
-    return {reason: list(names) for reason, names in found.items()}

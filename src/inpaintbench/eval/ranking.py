@@ -34,6 +34,15 @@ class Standing(NamedTuple):
     reason: str | None
     """Why there is no mean; None when there is one."""
 
+    def plain(self, columns: Sequence[Column], values: Sequence[object]) -> dict[str, object]:
+        """For scripts: places and values by the names of the columns."""
+        names = [column.name for column in columns]
+        return {
+            "method": self.method, "place": self.place, "mean_place": None if self.mean is None else float(self.mean),
+            "places": dict(zip(names, self.places, strict=True)), "values": dict(zip(names, values, strict=True)),
+            "reason": self.reason,
+        }  # fmt: skip
+
 
 def standings(columns: Sequence[Column], values: Mapping[str, Sequence[float | None]]) -> list[Standing]:
     """Methods from best to worst mean place; those without one last, equals in the order given.

@@ -20,8 +20,8 @@ from inpaintbench.eval.reinpainting.grid import Ratio, missing_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, seconds_of, usual_masks
 from inpaintbench.eval.reinpainting.step import First
-from inpaintbench.executors.base import Rejection
-from inpaintbench.types import Dataset, Prediction
+from inpaintbench.eval.score_run import predicted_of
+from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 PROTOCOL = "reinpaint/corrected"
@@ -89,9 +89,8 @@ class Firsts:
 
 
 def _first(workspace: Workspace, label: str) -> First:
-    step = f"predict.{label}"
-    failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
-    return First.of_method(label, workspace.table("predictions", Prediction, step=step), failures)
+    of = predicted_of(workspace, label)
+    return First.of_method(label, of.predictions, of.failures)
 
 
 @dataclass(frozen=True)

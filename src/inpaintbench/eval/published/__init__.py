@@ -62,6 +62,26 @@ class PrintedTable(NamedTuple):
         places = {row.name: row.places for row in self.rows if row.places is not None}
         return standings_of_places(self.columns(as_printed=True), places)
 
+    def readings(self) -> list[tuple[str, list[Column], list[Standing]]]:
+        """Ways to order the rows, in words, with the columns and standings of each: as printed, and from the printed values."""
+        printed, corrected = self.columns(as_printed=True), self.columns(as_printed=False)
+        readings = [("ranks as printed", printed, self.from_places())] if self.rows[0].places else []
+        if printed != corrected:
+            readings.append(("ranked from the values, in the printed direction", printed, self.from_values(as_printed=True)))
+        return [*readings, ("ranked from the values", corrected, self.from_values(as_printed=False))]
+
+    def plain(self) -> dict[str, object]:
+        """For scripts: every reading."""
+        printed = {row.name: row.values for row in self.rows}
+        readings = [
+            {
+                "how": how, "metrics": [column._asdict() for column in columns],
+                "methods": [one.plain(columns, printed[one.method]) for one in placed],
+            }
+            for how, columns, placed in self.readings()
+        ]  # fmt: skip
+        return {"table": self.number, "title": self.title, "readings": readings, "notes": self.notes}
+
     def jensen_gaps(self) -> dict[str, float]:
         """Participant -> mean PSNR less ``10 log10(1 / mean MSE)`` in dB; nothing for a table without both.
 

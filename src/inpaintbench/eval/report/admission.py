@@ -88,3 +88,14 @@ def index_scores(scores: Sequence[Score], *, known: Collection[str]) -> dict[tup
             names = f"{score.method} on item {score.item_id!r}: {score.metric} ({score.region})"
             raise InputError(f"two different scores of {names}: {index[key].value} and {score.value}")
     return index
+
+
+def unmeasured_metrics(rows: Sequence[Score]) -> dict[str, list[str]]:
+    """Metrics that have no number in any region, by the reason of each."""
+    unmeasured = unmeasured_quantities(rows)
+    measured = {row.metric for row in rows if Quantity(row.metric, row.region) not in unmeasured}
+    found: dict[str, dict[str, None]] = {}
+    for quantity, reason in unmeasured.items():
+        if quantity.metric not in measured:
+            found.setdefault(reason, {})[quantity.metric] = None
+    return {reason: list(names) for reason, names in found.items()}

@@ -1,0 +1,144 @@
+"""Where the methods of a run stand by the mean of their places, and what keeps some of them from a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.claims import too_few
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.ranking import Column, Standing, standings
+from inpaintbench.eval.report.labels import place_label
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.set_notes import size_words
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.report.usual_region import usual_quantities
+from inpaintbench.regions import REGIONS
+from inpaintbench.types import Slice
+
+REFERENCE = "a reference, which does not compete"
+ABSENT = "–"
+
+
+def ranked_quantities(results: Results, metrics: Sequence[str] | None, region: str | None) -> list[Quantity]:
+    """What methods are ranked by: each metric in its usual region, or in one; all metrics that rank, or some.
+
+    Raises:
+        UnknownNameError: no such region, or a metric without values there. InputError: nothing that ranks was measured.
+    """
+    if region and region not in REGIONS:
+        raise UnknownNameError(unknown_name("region", region, list(REGIONS)))
+    where = f" in the region {region!r}" if region else ""
+    ranked = [quantity for quantity in results.quantities if quantity.ranked and region in (None, quantity.region)]
+    there = ranked if region else usual_quantities(ranked, results.protocol)
+    if not there:
+        raise InputError(f"nothing that ranks methods was measured{where}; choose another {'--region' if region else 'protocol'}")
+    named = {quantity.metric: quantity for quantity in there}
+    for name in metrics or ():
+        if name not in named:
+            raise UnknownNameError(unknown_name(f"metric with values{where}:", name, named))
+    return [named[name] for name in dict.fromkeys(metrics)] if metrics else there
+
+
+class RunStandings:
+    """The methods of a run over the items of one slice.
+
+    ``columns`` are the metrics with their directions, ``values`` those of every method in them, and ``standings`` the methods
+    by what is fair to compare, references behind them without a place.
+    """
+
+    def __init__(self, results: Results, part: Slice, quantities: Sequence[Quantity]) -> None:
+        self.results, self.part, self.quantities = results, part, quantities
+        against = results.protocol.ranked_against
+        self.columns = [Column(one.metric, one.higher_is_better != (one.metric in against)) for one in quantities]
+        self.values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
+        fair = [results.comparable(part, one) for one in quantities]
+        ranked = {
+            method: [
+                value if ones[method] and not too_few(results.n_sources(part, method, one)) else None
+                for value, ones, one in zip(self.values[method], fair, quantities, strict=True)
+            ]
+            for method in self.values
+            if method in results.contenders
+        }
+        self.few = too_few(results.n_sources(part))
+        placed = standings(self.columns, ranked)
+        beside = [Standing(method, (None,) * len(self.columns), None, None, REFERENCE) for method in results.references]
+        self.standings = [*([one._replace(reason=self.few) for one in placed] if self.few else placed), *beside]
+
+    @property
+    def named_columns(self) -> list[Column]:
+        """The columns, whose names say the regions."""
+        pairs = zip(self.columns, self.quantities, strict=True)
+        return [column._replace(name=f"{column.name} {place_label(of.region)}") for column, of in pairs]
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """Method -> its values; the number of items stands behind where it is not all, and what the protocol leaves out."""
+        return {
+            method: [self._text(value, method, quantity) for value, quantity in zip(row, self.quantities, strict=True)]
+            for method, row in self.values.items()
+        }
+
+    def _text(self, value: float | None, method: str, quantity: Quantity) -> str:
+        if value is None:
+            return ABSENT
+        summary = self.results.summary(self.part, method, quantity)
+        counts = [] if quantity.of_sets or summary.n == len(self.part.item_ids) else [f"n {summary.n}"]
+        counts += [f"{summary.n_infinite} infinite"] if summary.n_infinite else []
+        return f"{value:.4f} [{', '.join(counts)}]" if counts else f"{value:.4f}"
+
+    def remarks(self) -> Iterator[str]:
+        """Sentences on places that are missing, directions that were printed wrong, and the sizes of sets."""
+        if self.few:
+            yield f"means without ranks: the items come from {self.few}"
+        for one in self.standings:
+            if one.reason and (not self.few or one.reason == REFERENCE):
+                yield f"{one.method} has no mean place: {one.reason}"
+        for name in (one.metric for one in self.quantities if one.metric in self.results.protocol.ranked_against):
+            yield f"{name} is ranked the wrong way round, as this protocol's tables were printed"
+        yield from filter(None, map(self._left_out, self.quantities))
+        yield from (self._of_sets(quantity) for quantity in self.quantities if quantity.of_sets)
+
+    def _left_out(self, quantity: Quantity) -> str | None:
+        """Who has no place since values are of clearly fewer items: who leaves out the hard ones would gain."""
+        fair = self.results.comparable(self.part, quantity)
+        unfair = [method for method in self.results.contenders if not fair[method]]
+        counts = {method: len(self.results.measured(self.part, method, quantity)) for method in unfair}
+        few = [f"{method} ({count})" for method, count in counts.items() if count]
+        return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None
+
+    def _of_sets(self, quantity: Quantity) -> str:
+        """How large the sets are that a number comes from, and what that means."""
+        scores = [self.results.slice_score(self.part, method, quantity) for method in self.results.methods]
+        there = [score for score in scores if score is not None]
+        sizes = dict.fromkeys(filter(None, map(size_words, there)))
+        warnings = dict.fromkeys(str(score.details["warning"]) for score in there if score.details.get("warning"))
+        return "; ".join([f"{quantity.metric}: {' and '.join(sizes) or 'not compared'}", *warnings])
+
+    def unmeasured(self, region: str | None) -> Iterator[tuple[str, str]]:
+        """Metrics without a number where it was asked for, each once with its reason."""
+        ranked = {one.metric for one in self.quantities}
+        reasons = {one.metric: reason for one, reason in self.results.unmeasured.items() if region in (None, one.region)}
+        yield from ((name, reason) for name, reason in reasons.items() if name not in ranked)
+
+    def plain(self) -> dict[str, Any]:
+        """Everything in full numbers, for scripts."""
+        of_items = [quantity for quantity in self.quantities if not quantity.of_sets]
+        return {
+            "protocol": self.results.protocol.name,
+            "fingerprint": self.results.fingerprint,
+            "slice": self.part.name,
+            "regions": {one.metric: one.region for one in self.quantities},
+            "items": len(self.part.item_ids),
+            "metrics": [column._asdict() for column in self.columns],
+            "methods": [
+                one.plain(self.columns, self.values[one.method])
+                | {
+                    "items_with_values": {of.metric: len(self.results.measured(self.part, one.method, of)) for of in of_items},
+                    "items_infinite": {of.metric: self.results.summary(self.part, one.method, of).n_infinite for of in of_items},
+                }
+                for one in self.standings
+            ],
+        }
