@@ -21,17 +21,17 @@ Block = tuple[int, int, int]
 
 
 def read_blocks(path: Path | str) -> dict[str, list[Block]]:
-    """The blocks of every file that ``path`` names, in its order.
+    """Read the blocks of every file name in ``path``, in its order.
 
     Raises:
-        InputError: not such a file; the text names the file entry that is wrong.
+        InputError: the file is not of this format; the text names the wrong entry.
     """
     where = Path(path).name
     try:
         data = json.loads(Path(path).read_bytes().decode("utf-8-sig"), object_pairs_hook=_object)
     except OSError as error:
         raise InputError(f"{where} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:  # also bytes that are no text, and numbers of thousands of digits
+    except (ValueError, RecursionError) as error:  # also for bytes that are not UTF-8, and numbers of thousands of digits
         raise InputError(f"{where} is not readable as JSON: {error}") from error
     if not isinstance(data, dict):
         raise InputError(f"{where} holds {_shown(data)}, but blocks come as {{file name: [[row, column, size], ...]}}")
@@ -39,21 +39,21 @@ def read_blocks(path: Path | str) -> dict[str, list[Block]]:
 
 
 def write_blocks(path: Path | str, blocks: Mapping[str, Iterable[Sequence[int]]]) -> None:
-    """Write blocks as ``read_blocks`` reads them, one line a file, sorted by name; all of it or nothing.
+    """Write blocks in the format of ``read_blocks``, one line per file, sorted by name, atomically.
 
     Raises:
-        InputError: something that is no block.
+        InputError: a block is not three whole numbers in range.
     """
     checked = {name: _blocks([list(block) for block in blocks[name]], repr(name)) for name in sorted(blocks)}
-    lines = [f"{json.dumps(name)}: {json.dumps(of_file)}" for name, of_file in checked.items()]
+    lines = [f"{json.dumps(name)}: {json.dumps(file_blocks)}" for name, file_blocks in checked.items()]
     write_atomically(Path(path), ("{\n" + ",\n".join(lines) + "\n}\n").encode())
 
 
 def hole_of(blocks: Iterable[Sequence[int]], height: int, width: int) -> Hole:
-    """The hole ``bool[1, height, width]`` of blocks; they may overlap.
+    """Hole mask of blocks, which may overlap, ``bool[1, height, width]``.
 
     Raises:
-        InputError: a block that reaches beyond the image, or is none.
+        InputError: a block reaches beyond the image, or is not three whole numbers in range.
     """
     hole = np.zeros((1, height, width), np.bool_)
     for row, column, size in _blocks([list(block) for block in blocks], "hole"):
@@ -67,11 +67,12 @@ def hole_of(blocks: Iterable[Sequence[int]], height: int, width: int) -> Hole:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    # JSON's reader would keep the last of equal names and drop the others silently.
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"{max(names, key=names.count)!r} is in it twice")
-    return found
+    return entries
 
 
 def _blocks(blocks: object, where: str) -> list[Block]:

@@ -1,7 +1,7 @@
-"""What a rendered hole is like: size, motion and change of shape, and whether that is what its preset promised.
+"""Measurements of hole tracks: size, motion and change of shape, compared with the labels of presets.
 
-The definitions are those under which the published masks give the published table: DEVIL (CVPR 2022), its eight mask
-presets at 832x480 over 90 frames.
+The definitions reproduce the published table from the published masks: DEVIL (CVPR 2022), eight mask presets at 832x480 over
+90 frames.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from inpaintbench import regions
 from inpaintbench.masks.generators.blob_presets import CANVAS, find_preset
 from inpaintbench.types import Hole
 
-# How far apart in time two holes are when their shapes are compared.
+# Distance in time of two holes whose shapes are compared.
 POSE_LAG_FRAMES = 10
 
 Interval = tuple[float, float]
@@ -26,7 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MaskMeasurements:
-    """The geometry of one hole track. ``None`` where a measurement is undefined, with the reason in ``reasons``."""
+    """Measurements of one hole track; ``None`` where undefined, with the reason in ``reasons``."""
 
     frames: int
     hole_fraction: float
@@ -38,15 +38,15 @@ class MaskMeasurements:
     pose_change: float | None
     """1 - intersection over union of the holes 10 frames apart, centroids aligned; mean over frames 0, 10, 20 ...; 0..1."""
     union_coverage: float
-    """Share of pixels that are hole in at least one frame, 0..1."""
+    """Share of pixels that are missing in at least one frame, 0..1."""
     empty_frames: int
-    """Frames without a single hole pixel; the motion is measured over the others."""
+    """Number of frames without hole pixels; the motion is measured over the others."""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """Name of a measurement that is None -> why."""
+    """Name of an undefined measurement -> reason."""
 
 
 class Intervals(NamedTuple):
-    """Where 90 % of the published masks of one preset lie, 5th to 95th percentile."""
+    """Ranges of 90 % of the published masks of one preset, 5th to 95th percentile."""
 
     hole_fraction: Interval
     centroid_speed_pixels_per_frame: Interval
@@ -57,7 +57,7 @@ class Intervals(NamedTuple):
 REFERENCE_SIZE = (832, 480)
 REFERENCE_FRAMES = 90
 
-# Preset -> what the first 40 published masks measure at 832x480, 90 frames.
+# Preset -> intervals over the first 40 published masks at 832x480, 90 frames.
 EXPECTED_INTERVALS: Mapping[str, Intervals] = {
     "size-low_pose-low_displacement-low": Intervals((0.013, 0.031), (0.0, 1.04), (0, 93)),
     "size-low_pose-low_displacement-high": Intervals((0.013, 0.031), (1.97, 3.36), (173, 284)),
@@ -73,7 +73,7 @@ EXPECTED_INTERVALS: Mapping[str, Intervals] = {
 SIZE_THRESHOLD = 0.047
 # Pose change; 95 % of the first 40 published masks of every low preset are below 0.122, of every high preset above 0.124.
 POSE_THRESHOLD = 0.123
-# At the reference size and length; the intervals of the low presets end here and those of the high ones begin.
+# At the reference size and length; the boundary between the intervals of the low and the high presets.
 DISPLACEMENT_THRESHOLD_PIXELS = 118
 
 _REASONS = {
@@ -86,7 +86,7 @@ _REASONS = {
 def measure(hole: Hole, *, pose_lag_frames: int = POSE_LAG_FRAMES) -> MaskMeasurements:
     """Measure ``hole``, ``bool[T, H, W]`` with at least one frame.
 
-    ``pose_lag_frames`` is how far apart in time two holes are when their shapes are compared.
+    ``pose_lag_frames`` is the distance in time of two holes whose shapes are compared.
     """
     fractions = regions.hole_fraction(hole)
     path = centroid_path(hole)
@@ -109,7 +109,7 @@ def measure(hole: Hole, *, pose_lag_frames: int = POSE_LAG_FRAMES) -> MaskMeasur
 
 def centroid_path(hole: Hole) -> FloatArray:
     """Centroid (row, column) of each frame of ``hole``, ``float64[T, 2]`` in pixels; NaN where a frame has no hole."""
-    # Only the rectangle that is ever hole is summed.
+    # Summing the bounding rectangle of all holes gives the same, and is cheaper.
     union = np.asarray(hole.any(axis=0))
     rows, columns = _extent(np.any(union, axis=1)), _extent(np.any(union, axis=0))
     return np.add(regions.centroids(hole[:, rows, columns]), (rows.start, columns.start), dtype=np.float64)
@@ -122,7 +122,7 @@ def displacement(path: FloatArray) -> float | None:
 
 
 def labels_of(preset: str) -> dict[str, str]:
-    """What a preset promises by its name: ``{"size": "low", "pose": "high", "displacement": "low"}``.
+    """Labels in the name of a preset, e.g. ``{"size": "low", "pose": "high", "displacement": "low"}``.
 
     Raises:
         UnknownNameError: no such preset.
@@ -136,7 +136,10 @@ def labels_of(preset: str) -> dict[str, str]:
 
 
 def measured_labels(measurements: MaskMeasurements, *, width: int, height: int) -> dict[str, str | None]:
-    """``low`` or ``high`` for size, pose and displacement of a hole ``width`` x ``height``; None where not measurable."""
+    """Labels by measurement, ``low`` or ``high``, for size, pose and displacement of a hole; None where not measurable.
+
+    ``width`` and ``height`` of the hole are in pixels.
+    """
     limit = DISPLACEMENT_THRESHOLD_PIXELS * displacement_scale(frames=measurements.frames, width=width, height=height)
     compared = {
         "size": (measurements.hole_fraction, SIZE_THRESHOLD),
@@ -150,7 +153,7 @@ def measured_labels(measurements: MaskMeasurements, *, width: int, height: int) 
 
 
 def check_labels(preset: str, measurements: MaskMeasurements, *, width: int, height: int) -> dict[str, str]:
-    """The labels of ``preset`` that the measurements do not confirm, each with a sentence; empty when all agree.
+    """Labels of ``preset`` that the measurements contradict -> a sentence; empty when all agree.
 
     Raises:
         UnknownNameError: no such preset.
@@ -164,7 +167,7 @@ def check_labels(preset: str, measurements: MaskMeasurements, *, width: int, hei
 
 
 def within_intervals(measurements: MaskMeasurements, preset: str) -> bool:
-    """Whether size, speed and displacement of a hole of 832x480, 90 frames, lie where 90 % of the published masks lie.
+    """True if size, speed and displacement of a hole of 832x480, 90 frames, lie in the intervals of its preset.
 
     Each interval alone holds 90 % of the masks; all three together hold fewer.
 
@@ -180,9 +183,9 @@ def within_intervals(measurements: MaskMeasurements, preset: str) -> bool:
 
 
 def displacement_scale(*, frames: int, width: int, height: int) -> float:
-    """How far a blob moves in a clip of this size and length, relative to 832x480 and 90 frames.
+    """Expected displacement of a blob in a clip of this size and length, relative to 832x480 and 90 frames.
 
-    The canvas is scaled until it covers the clip; motion grows with time up to 90 frames, where masks turn back.
+    The canvas is scaled to cover the clip; displacement grows with time up to 90 frames, where masks play in reverse.
     """
     size = _cover(width, height) / _cover(*REFERENCE_SIZE)
     return size * min(1.0, (frames - 1) / (REFERENCE_FRAMES - 1))
@@ -193,13 +196,13 @@ def _cover(width: int, height: int) -> float:
 
 
 def _extent(line: npt.NDArray[np.bool_]) -> slice:
-    """From the first to the last True of a line; one place when there is none."""
+    """Slice from the first to the last True of a line; the first place when there is none."""
     (places,) = np.nonzero(line)
     return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
 
 
 def _mean_defined(values: FloatArray) -> float | None:
-    """The mean of all numbers that are not NaN (a frame without a hole has no centroid)."""
+    """Mean of all numbers that are not NaN (a frame without a hole has no centroid); None without any."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else None
 
@@ -212,17 +215,17 @@ def _pose_changes(hole: Hole, centroids: FloatArray, lag: int) -> FloatArray:
 
 
 def _pose_change(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_], motion: FloatArray) -> float:
-    """1 - IoU after shifting ``after`` back by ``motion`` (rows, columns), rounded; what leaves the frame is lost."""
+    """1 - IoU after shifting ``after`` back by ``motion`` (rows, columns), rounded; pixels that leave the frame are lost."""
     if np.isnan(motion).any():
         return np.nan
     down, across = np.rint(motion).astype(int).tolist()
-    here = before[_overlap(-down, before.shape[0]), _overlap(-across, before.shape[1])]
-    there = after[_overlap(down, before.shape[0]), _overlap(across, before.shape[1])]
-    common = int(np.count_nonzero(here & there))
-    either = int(np.count_nonzero(before)) + int(np.count_nonzero(there)) - common
-    return 1.0 - common / either
+    target = before[_overlap(-down, before.shape[0]), _overlap(-across, before.shape[1])]
+    shifted = after[_overlap(down, before.shape[0]), _overlap(across, before.shape[1])]
+    intersection = int(np.count_nonzero(target & shifted))
+    union = int(np.count_nonzero(before)) + int(np.count_nonzero(shifted)) - intersection
+    return 1.0 - intersection / union
 
 
 def _overlap(shift: int, length: int) -> slice:
-    """The part of a line that stays on it when the line moves by ``-shift``."""
+    """Slice of the positions of a line that stay within it when the line moves by ``-shift``."""
     return slice(max(0, shift), min(length, length + shift))

@@ -1,4 +1,4 @@
-"""Render holes and degradations for clips and measure what came out. The functions here run in worker processes."""
+"""Steps that render corruptions (holes, overlays, degradations) for clips and measure them, in worker processes."""
 
 from __future__ import annotations
 
@@ -34,39 +34,40 @@ from inpaintbench.types import (
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
 
+# Part of every corruption's id: a change renders and measures everything anew.
 VERSION = "2"
-# Shape of the holes for which intervals were published.
+# Shape of the holes that `measure.EXPECTED_INTERVALS` are for.
 PUBLISHED_SHAPE = (REFERENCE_FRAMES, REFERENCE_SIZE[1], REFERENCE_SIZE[0])
-# Parts of a view that are lists of records -> the record.
+# Parts of a view that are lists of records -> type of the record.
 _FROM_DATA: Mapping[str, type] = {"joints": Joint, "timed_text": TextEvent}
 
 
 @dataclass(frozen=True)
 class MaskRequest:
-    """One corruption to make: which generator, with which constants, for which clip."""
+    """Request for one corruption: clip, generator and its parameters."""
 
     clip: Clip
     generator: str
     parameters: Plain
     seed: int
     draw: str = ""
-    """Names the random stream, besides seed and constants. Empty: equal constants give equal holes, whatever the clip."""
+    """Name of the random stream, besides seed and parameters; empty = equal parameters give equal holes for every clip."""
     data: Mapping[str, str] = field(default_factory=dict)
-    """Part of the view that the generator needs -> blob name of the clip's JSON or picture."""
+    """Part of the view that the generator needs -> blob name of the JSON or picture."""
     parent_id: str | None = None
-    """Corruption that this one comes on top of: only pixels that it leaves known are taken."""
+    """Corruption that this one is applied on top of: the hole excludes the parent's."""
     parent_hole: str | None = None
     """Blob name of the parent's hole."""
     where: Plain = field(default_factory=dict)
-    """Constants that say where files of this machine lie: handed to the generator, kept out of ids and tables."""
+    """Parameters that are paths of this machine: passed to the generator, kept out of ids and tables."""
     name: str = ""
-    """What people call the clip, for reasons of refusal."""
+    """Name of the clip in messages."""
     input_form: str = "lossless"
     """One of ``video.CLIP_FORMS``, for corruptions that paint over pixels."""
 
     @property
     def corruption_id(self) -> str:
-        """Derived from everything that determines the hole."""
+        """Id derived from everything that determines the hole."""
         version = GENERATORS.get(self.generator).version
         more = [self.draw, dict(self.data), self.parent_id, self.input_form]
         return content_id(self.clip.clip_id, self.generator, version, dict(self.parameters), self.seed, *more, VERSION)
@@ -76,9 +77,9 @@ def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "
     """Render every distinct request into the table ``corruptions``, in order of id.
 
     Args:
-        executor: who does the work.
-        requests: what to make.
-        name: of the step; a recipe with two rounds of corruptions gives each its own.
+        executor: runs the tasks.
+        requests: corruptions to render.
+        name: of the step; unique for each round of corruptions of a recipe.
 
     Raises:
         UnknownNameError: no such generator.
@@ -96,17 +97,17 @@ def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "
 
 
 def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corruption]:  # noqa: ARG001 - step signature
-    """Generate, check, encode without loss.
+    """Generate one corruption, check it, and store its tracks losslessly.
 
     Raises:
-        Rejected: nothing of the clip is missing, or nothing of it is left.
+        Rejected: the hole is empty, or covers all of the clip.
         MaskShapeError: the hole does not fit the clip.
     """
     fields = payload["request"]
     request = MaskRequest(**(fields | {"clip": Clip(**fields["clip"])}))
     clip = request.clip
     drawn = _drawn(request, blobs)
-    made = Corruption(
+    corruption = Corruption(
         corruption_id=request.corruption_id,
         clip_id=clip.clip_id,
         generator=request.generator,
@@ -118,19 +119,19 @@ def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corru
         facts=dict(drawn.facts),
     )
     if drawn.hole is None:
-        return [_seen(made, _degraded(drawn, request), request, blobs)]
+        return [_with_input(corruption, _degraded(drawn, request), request, blobs)]
     hole = _checked(drawn.hole, request, blobs)
     blob, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_hole, hole=hole, fps=clip.fps))
-    made = replace(made, hole=blob, hole_sha256=hole_sha256(hole))
-    return [made if drawn.alpha is None else _painted(made, drawn, request, blobs)]
+    corruption = replace(corruption, hole=blob, hole_sha256=hole_sha256(hole))
+    return [corruption if drawn.alpha is None else _with_overlay(corruption, drawn, request, blobs)]
 
 
 def _degraded(drawn: Drawn, request: MaskRequest) -> Frames:
     clip = request.clip
     if drawn.input is None:
         raise ValueError(f"generator {request.generator!r} gave neither a hole nor an input")
-    if drawn.input.shape != (wanted := (clip.frames, clip.height, clip.width, 3)):
-        raise MaskShapeError(f"input {drawn.input.shape} != clip {clip.clip_id!r} {wanted}")
+    if drawn.input.shape != (shape := (clip.frames, clip.height, clip.width, 3)):
+        raise MaskShapeError(f"input {drawn.input.shape} != clip {clip.clip_id!r} {shape}")
     return drawn.input
 
 
@@ -172,8 +173,8 @@ def _checked(hole: Hole, request: MaskRequest, blobs: Blobs) -> Hole:
     return hole
 
 
-def _painted(made: Corruption, drawn: Drawn, request: MaskRequest, blobs: Blobs) -> Corruption:
-    """The corruption with its overlay's opacity and the frames it was painted on."""
+def _with_overlay(corruption: Corruption, drawn: Drawn, request: MaskRequest, blobs: Blobs) -> Corruption:
+    """Copy of the corruption with its overlay's opacity and the frames under the overlay, stored."""
     from inpaintbench.masks.overlays.blend import over
 
     clip, alpha, colour = request.clip, drawn.alpha, drawn.colour
@@ -181,14 +182,14 @@ def _painted(made: Corruption, drawn: Drawn, request: MaskRequest, blobs: Blobs)
         raise ValueError(f"generator {request.generator!r} gave an opacity without colours")
     truth = video.read_frames(blobs.path(clip.blob))
     opacity, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_levels, levels=alpha, fps=clip.fps))
-    return _seen(replace(made, alpha=opacity), over(truth, alpha, colour), request, blobs)
+    return _with_input(replace(corruption, alpha=opacity), over(truth, alpha, colour), request, blobs)
 
 
-def _seen(made: Corruption, frames: Frames, request: MaskRequest, blobs: Blobs) -> Corruption:
-    """The corruption with the frames that methods see."""
+def _with_input(corruption: Corruption, frames: Frames, request: MaskRequest, blobs: Blobs) -> Corruption:
+    """Copy of the corruption with the input of methods, stored."""
     write = partial(video.write_clip, frames=frames, fps=request.clip.fps, form=request.input_form)
     blob, encoded = blobs.put(video.suffix_for(request.clip.frames), write)
-    return replace(made, input=blob, input_sha256=encoded.rgb_sha256)
+    return replace(corruption, input=blob, input_sha256=encoded.rgb_sha256)
 
 
 def generate(
@@ -204,37 +205,37 @@ def generate(
     parts: Mapping[str, Any] = MappingProxyType({}),
     where: Plain = MappingProxyType({}),
 ) -> Drawn:
-    """What ``generator`` makes with these constants; the hole is ``bool[frames, height, width]``.
+    """Draw one corruption with a generator; its hole is ``bool[frames, height, width]``.
 
-    The random stream is keyed by seed, generator, constants and ``draw``, so without ``draw`` equal constants give equal holes
-    whatever the clip. No random number depends on constants that the leaf names in ``same_draw`` (a mask in reverse is the same
+    The random stream is keyed by seed, generator, parameters and ``draw``, so without ``draw`` equal parameters give equal holes
+    for every clip. No random number depends on parameters that the leaf names in ``same_draw`` (a mask in reverse is the same
     mask played backwards), nor on those in ``where``, paths of this machine.
 
     Raises:
         UnknownNameError: no such generator.
-        InputError: constants that the generator does not take.
+        InputError: the generator does not take these parameters.
         Rejected: no hole for this clip.
     """
     leaf = build(generator, {**parameters, **where})
-    drawn = {name: value for name, value in parameters.items() if name not in leaf.same_draw}
-    keyed_by = [drawn, draw] if draw else [drawn]
-    rng = item_rng(seed, f"masks.{generator}", content_id(*keyed_by))
-    given = {part: partial(_same, value) for part, value in parts.items()}
-    view = ItemView(item_id=draw, frames=frames, height=height, width=width, fps=fps, parts=given)
-    made: Drawn = leaf.generate(view.declaring(generator, leaf.needs), rng)
-    return made
+    keyed = {name: value for name, value in parameters.items() if name not in leaf.same_draw}
+    stream = [keyed, draw] if draw else [keyed]
+    rng = item_rng(seed, f"masks.{generator}", content_id(*stream))
+    loaders = {part: partial(_identity, value) for part, value in parts.items()}
+    view = ItemView(item_id=draw, frames=frames, height=height, width=width, fps=fps, parts=loaders)
+    drawn: Drawn = leaf.generate(view.declaring(generator, leaf.needs), rng)
+    return drawn
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 def build(generator: str, parameters: Plain) -> Any:
-    """The generator leaf, ready to draw.
+    """Build a generator leaf with its parameters.
 
     Raises:
         UnknownNameError: no such generator.
-        InputError: constants that the generator does not take.
+        InputError: the generator does not take these parameters.
     """
     leaf = GENERATORS.get(generator)
     try:
@@ -274,26 +275,28 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: 
 
 
 def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
-    """One row for each measurement, ``hole.<measurement>``, and for each fact its generator told, ``mask.<fact>``.
+    """Rows for each measurement, ``hole.<measurement>``, and each fact of the generator, ``mask.<fact>``.
 
     Without a hole there are only the facts, ``degradation.<fact>``.
 
-    Masks with a preset that promises labels get a row for each label that they amount to, ``<label>_level_measured``.
+    Masks of a preset with labels get a row for each measured label, ``<label>_level_measured``.
     """
-    subject, told = payload["corruption_id"], payload["facts"]
+    subject, facts = payload["corruption_id"], payload["facts"]
     if payload["hole"] is None:
-        return [_row(subject, f"degradation.{name}", _plain(value)) for name, value in told.items()]
+        return [_row(subject, f"degradation.{name}", _plain(value)) for name, value in facts.items()]
     hole = video.read_hole(blobs.path(payload["hole"]))
-    found = measure(hole)
-    facts = {name: value for name, value in asdict(found).items() if name not in ("frames", "reasons")}
+    measured = measure(hole)
+    values = {name: value for name, value in asdict(measured).items() if name not in ("frames", "reasons")}
     rows: list[tuple[str, float | str | None, str | None]]
-    rows = [(f"hole.{name}", None if value is None else float(value), found.reasons.get(name)) for name, value in facts.items()]
-    rows += [(f"mask.{name}", _plain(value), None) for name, value in told.items()]
+    rows = [
+        (f"hole.{name}", None if value is None else float(value), measured.reasons.get(name)) for name, value in values.items()
+    ]
+    rows += [(f"mask.{name}", _plain(value), None) for name, value in facts.items()]
     if payload["preset"]:
-        labels = measured_labels(found, width=hole.shape[2], height=hole.shape[1])
+        labels = measured_labels(measured, width=hole.shape[2], height=hole.shape[1])
         rows += [(f"{name}_level_measured", level, None if level else "not measurable") for name, level in labels.items()]
         if hole.shape == PUBLISHED_SHAPE:
-            rows.append(("within_published_intervals", "yes" if within_intervals(found, payload["preset"]) else "no", None))
+            rows.append(("within_published_intervals", "yes" if within_intervals(measured, payload["preset"]) else "no", None))
     return [_row(subject, name, value, reason) for name, value, reason in rows]
 
 
@@ -302,7 +305,7 @@ def _row(subject: str, name: str, value: float | str | None, reason: str | None 
 
 
 def _plain(value: Any) -> float | str:
-    """A fact as a number or a text; lists as JSON."""
+    """Fact as a number or a text; lists as JSON."""
     if isinstance(value, str):
         return value
     return float(value) if isinstance(value, int | float) else canonical_json(stated(value))

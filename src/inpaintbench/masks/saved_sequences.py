@@ -1,4 +1,4 @@
-"""Folders of masks that other projects made: which sequences they hold, and the files of each."""
+"""Folders of masks from other projects: their sequences, and the files of each."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from inpaintbench.errors import InputError, MediaError, UnknownNameError
 
 Layout = Literal["auto", "pictures", "sequences", "sequence", "images"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
+# `_mask` at the end of a word: `a_mask000` and `a_mask`, not `a_masked`.
 _NAMED_MASK = re.compile(r"_mask(?![a-z])", re.IGNORECASE)
 # Largest gap between the frame numbers of a sequence (YouTube-VOS labels every fifth frame).
 _MOST_STEP = 10
 
 
 def list_sequences(folder: Path | str, *, layout: Layout = "auto") -> list[str]:
-    """The names of the sequences and single masks in ``folder``, sorted. Raises what ``sequence_files`` raises."""
+    """List the names of the sequences and single masks in ``folder``, sorted; errors as ``sequence_files``."""
     return list(sequence_files(folder, layout=layout))
 
 
 def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[str, tuple[Path, ...]]:
-    """The files of every sequence in ``folder``, frames by their numbers, as ``video.image_folders`` has it.
+    """List the files of every sequence in ``folder``, frames in the order of ``video.image_folders``.
 
     Args:
-        folder: where masks lie.
+        folder: of the masks.
         layout: ``sequences``: a folder each, named by it (DAVIS, YouTube-VOS). ``sequence``: the images are the frames of one
             sequence, named by the folder (ProPainter). ``images``: each is a mask of its own, named by its file without the
             ending (LaMa). Of files beside each other those with ``_mask`` in their names count, where there are any.
@@ -48,28 +49,28 @@ def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[st
         raise InputError(f"no folder of masks at {folder}")
     if layout in ("auto", "pictures", "sequences"):
         folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
-        found = {path.name: _ordered(files, path.name) for path in folders if (files := _images(path))}
-        if found or layout == "sequences":
-            return _some(found, folder, "subfolders with images")
+        sequences = {path.name: _ordered(files, path.name) for path in folders if (files := _images(path))}
+        if sequences or layout == "sequences":
+            return _require_any(sequences, folder, "subfolders with images")
     files = _images(root)
     if files and (layout == "sequence" or (layout == "auto" and _are_frames(files))):
-        alone = "; `layout=images` takes each for a mask of its own"
-        return {root.resolve().name: _ordered(files, root.resolve().name, way_out=alone)}
-    return _some(_single(files), folder, "images")
+        way_out = "; `layout=images` takes each for a mask of its own"
+        return {root.resolve().name: _ordered(files, root.resolve().name, way_out=way_out)}
+    return _require_any(_single(files), folder, "images")
 
 
 def content_of(paths: Iterable[Path]) -> str:
-    """16 hex digits that change with the name or a byte of any of the files."""
+    """Hash of the names and contents of files, 16 hex digits."""
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.name.encode(errors="surrogateescape") + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
-def _some(found: Mapping[str, tuple[Path, ...]], folder: Path | str, what: str) -> Mapping[str, tuple[Path, ...]]:
-    if not found:
-        raise InputError(f"{folder} holds no {what}: give the folder that masks or folders of masks lie in")
-    return found
+def _require_any(sequences: Mapping[str, tuple[Path, ...]], folder: Path | str, kind: str) -> Mapping[str, tuple[Path, ...]]:
+    if not sequences:
+        raise InputError(f"{folder} holds no {kind}: give the folder that masks or folders of masks lie in")
+    return sequences
 
 
 def _single(files: Sequence[Path]) -> Mapping[str, tuple[Path, ...]]:
@@ -82,8 +83,8 @@ def _single(files: Sequence[Path]) -> Mapping[str, tuple[Path, ...]]:
 
 
 def _images(folder: Path) -> list[Path]:
-    found = video.list_images(folder)
-    return [path for path in found if _NAMED_MASK.search(path.stem)] or found
+    images = video.list_images(folder)
+    return [path for path in images if _NAMED_MASK.search(path.stem)] or images
 
 
 def _ordered(files: Sequence[Path], name: str, *, way_out: str = "") -> tuple[Path, ...]:
@@ -94,17 +95,17 @@ def _ordered(files: Sequence[Path], name: str, *, way_out: str = "") -> tuple[Pa
 
 
 def _are_frames(files: Sequence[Path]) -> bool:
-    """Whether masks beside each other are the frames of one film, perhaps with some missing."""
+    """True if masks of one folder are the frames of one sequence, perhaps with some missing."""
     # `a_mask000` is a mask of the image `a` (LaMa); `frame_000_mask` is a frame.
     stems = [re.sub(r"_mask$", "", path.stem, flags=re.IGNORECASE) for path in files]
-    found = [re.fullmatch(r"(.*?)([0-9]+)", stem) for stem in stems]
-    if len(files) < 2 or any(match is None or "_mask" in match[1].lower() for match in found):
+    matches = [re.fullmatch(r"(.*?)([0-9]+)", stem) for stem in stems]
+    if len(files) < 2 or any(match is None or "_mask" in match[1].lower() for match in matches):
         return False
-    numbers = sorted(int(match[2]) for match in found if match)
+    numbers = sorted(int(match[2]) for match in matches if match)
     steps = {after - before for before, after in pairwise(numbers)}
-    if len({match[1] for match in found if match}) > 1 or min(steps) > _MOST_STEP:
+    if len({match[1] for match in matches if match}) > 1 or min(steps) > _MOST_STEP:
         return False
     if len(steps) == 1 and 0 not in steps:
         return True
-    # More there than missing: frames with a gap, which is told; single pictures have numbers far apart.
+    # More present than missing: frames with a gap, which `_ordered` reports; unrelated pictures have numbers far apart.
     return 2 * len(set(numbers)) > (numbers[-1] - numbers[0]) // min(steps - {0}, default=1) + 1

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 
 from inpaintbench.masks.generators.blob_motion import trajectory
 from inpaintbench.masks.generators.blob_presets import CANVAS, PRESETS
-from inpaintbench.masks.generators.blob_raster import Canvas, cover_size, render, sight
+from inpaintbench.masks.generators.blob_raster import Canvas, cover_size, render, sampling
 
 
 def whole_canvas(points: np.ndarray, brush_width: int) -> Image.Image:
@@ -72,14 +72,14 @@ def test_views_equal_pillow_resizing_the_whole_canvas(width: int, height: int) -
 
 
 def test_the_canvas_size_itself_is_not_resized() -> None:
-    rows, columns = sight(canvas=CANVAS, width=1920, height=1080)
+    rows, columns = sampling(canvas=CANVAS, width=1920, height=1080)
     np.testing.assert_array_equal(rows, np.arange(1080))
     np.testing.assert_array_equal(columns, np.arange(1920))
 
 
 def test_the_published_geometry_is_854_wide_less_11_on_each_side() -> None:
     assert cover_size(CANVAS, width=832, height=480) == (854, 480)
-    _, columns = sight(canvas=CANVAS, width=832, height=480)
+    _, columns = sampling(canvas=CANVAS, width=832, height=480)
     whole = np.asarray(Image.fromarray(np.arange(1920, dtype=np.int32)[None]).resize((854, 1), Image.Resampling.NEAREST))[0]
     np.testing.assert_array_equal(columns, whole[11:843])
 

@@ -1,4 +1,4 @@
-"""Leaves that make holes."""
+"""Catalogue of mask generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the numbers that mask generators are built with; all speak of the argument by its name."""
+"""Validation of the parameters of mask generators; errors name the parameter."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Interval = tuple[float, float]
 
 
 def share(name: str, value: float, *, zero: bool = True) -> float:
-    """``value`` as a share 0..1 (with ``zero=False``: above 0).
+    """Validate a share 0..1 (above 0 with ``zero=False``) and return it as float.
 
     Raises:
-        InputError: it is no number, NaN, or outside.
+        InputError: not a number, NaN, or out of range.
     """
     number = _number(name, value)
     if not 0 <= number <= 1 or (number == 0 and not zero):
@@ -25,10 +25,10 @@ def share(name: str, value: float, *, zero: bool = True) -> float:
 
 
 def share_interval(name: str, value: float | Sequence[float], *, zero: bool = True) -> Interval:
-    """A share, or ``[low, high]`` of shares, as (low, high).
+    """Validate a share, or ``[low, high]`` of shares, and return (low, high).
 
     Raises:
-        InputError: no share, or low > high.
+        InputError: not a share, or low > high.
     """
     if isinstance(value, int | float):
         number = share(name, value, zero=zero)
@@ -38,10 +38,10 @@ def share_interval(name: str, value: float | Sequence[float], *, zero: bool = Tr
 
 
 def interval(name: str, value: Sequence[float], *, least: float) -> Interval:
-    """``[low, high]`` as (low, high) with ``least <= low <= high``.
+    """Validate ``[low, high]`` with ``least <= low <= high`` and return (low, high).
 
     Raises:
-        InputError: it is not.
+        InputError: the condition fails, or a number is not finite.
     """
     low, high = (_number(name, number) for number in _pair(name, value))
     if low < least or not math.isfinite(high):
@@ -50,10 +50,10 @@ def interval(name: str, value: Sequence[float], *, least: float) -> Interval:
 
 
 def whole(name: str, value: int, *, least: int) -> int:
-    """``value``, an integer not below ``least``.
+    """Validate an integer not below ``least`` and return it.
 
     Raises:
-        InputError: it is not.
+        InputError: not an integer, or too small.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name} is {value!r}, give a whole number from {least} upwards")
@@ -61,7 +61,7 @@ def whole(name: str, value: int, *, least: int) -> int:
 
 
 def choice(kind: str, value: str, known: Sequence[str] | Mapping[str, object]) -> str:
-    """``value``, one of the names ``known``.
+    """Validate one of the names ``known`` and return it.
 
     Raises:
         UnknownNameError: it is none of them.

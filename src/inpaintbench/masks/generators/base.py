@@ -1,4 +1,4 @@
-"""What a mask generator gives: one hole track for one clip, and what it says of what it drew."""
+"""Contract of mask generators: one corruption for one clip, with facts about it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from inpaintbench.view import ItemView
 
 @dataclass(frozen=True)
 class Drawn:
-    """A corruption as a generator made it.
+    """Result of a generator.
 
-    A generator that removes pixels gives a hole alone. One that paints over them gives ``alpha`` and ``colour`` too; its hole
+    A generator that removes pixels returns a hole alone. One that paints over them returns ``alpha`` and ``colour`` too; its hole
     is then ``alpha > 0``, and the input is the truth under that overlay (``inpaintbench.masks.overlays.blend``). One that
-    degrades the whole picture gives ``input`` and no hole: every pixel is to be recovered.
+    degrades the whole picture returns ``input`` and no hole: every pixel is to be recovered.
     """
 
     hole: Hole | None
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What was drawn, for tables and slices: name -> number, text, or JSON-able list. Units in the names."""
+    """Facts for tables and slices: name, with its unit -> number, text, or JSON-able list."""
     alpha: Alpha | None = None
     colour: Frames | None = None
     """``uint8[T, H, W, 3]`` RGB, not premultiplied; anything where ``alpha`` is 0."""
@@ -34,17 +34,17 @@ class Drawn:
 
 
 class Generator(Leaf, ABC):
-    """A way to make holes; its parameters are keyword-only constructor arguments."""
+    """Mask generator; its parameters are keyword-only constructor arguments."""
 
     needs: tuple[str, ...]
-    """Parts of the view that it reads, such as ``joints``, ``timed_text`` or ``undistorted``, or nothing at all."""
+    """Parts of the view that it reads, e.g. ``joints``, ``timed_text`` or ``undistorted``; may be empty."""
     same_draw: tuple[str, ...] = ()
-    """Constants that may change while the random numbers stay: they say what is made of them."""
+    """Parameters that do not key the random stream: with other values of them the same random numbers are drawn."""
 
     @abstractmethod
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """A corruption of ``view.frames`` frames of ``view.height`` by ``view.width``, the same for the same arguments.
+        """Draw a corruption of ``view.frames`` frames of ``view.height`` by ``view.width``; equal arguments give equal results.
 
         Raises:
-            Rejected: none for this clip; the text says why.
+            Rejected: there is none for this clip; the text is the reason.
         """

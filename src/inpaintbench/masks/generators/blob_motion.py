@@ -1,4 +1,4 @@
-"""How a blob is shaped and how it moves: the control points of DEVIL's strokes, frame by frame.
+"""Shape and motion of DEVIL's blobs: the control points of their strokes, frame by frame.
 
 Points and velocities are complex numbers, x + iy, in pixels of the canvas. The order of the random draws is part of the
 contract: with a legacy ``RandomState`` and ``whole_pixels`` the control points are those of the published masks. Source:
@@ -18,22 +18,23 @@ from inpaintbench.masks.generators.blob_presets import CANVAS, BlobPreset
 
 Rng = np.random.RandomState | np.random.Generator
 
-# Of the head's acceleration against its heading; one-sided, so that strokes curl into blobs.
+# Angle of the head's acceleration against its heading; one-sided, so that strokes curl into blobs.
 _TURN_RADIANS = (0.0, 3.0)
 _ANY_DIRECTION = (-math.pi, math.pi)
+# Per frame, for a common acceleration of all control points. This and the angle are of DEVIL's released masks.
 _KICK_PROBABILITY = 0.01
 
 
 class Trajectory(NamedTuple):
-    """A blob over time."""
+    """Control points of a blob over time."""
 
     points: npt.NDArray[np.float64]
-    """``float64[T, n, 2]``, (x, y) of every control point in pixels of the canvas."""
+    """``float64[T, n, 2]``: (x, y) of every control point in pixels of the canvas."""
     brush_width: int
 
 
 class _Box(NamedTuple):
-    """Where points may be, edges included."""
+    """Rectangle that control points stay in, edges included."""
 
     left: float
     top: float
@@ -65,7 +66,7 @@ def trajectory(preset: BlobPreset, rng: Rng, *, frames: int, whole_pixels: bool,
 
 
 def _first_shape(preset: BlobPreset, rng: Rng, canvas: tuple[int, int]) -> list[complex]:
-    """Control points along the path of a head that keeps turning the same way round."""
+    """Control points along the path of a head that keeps turning in the same sense."""
     width, height = canvas
     gap = preset.start_gap
     box = _Box(gap, gap, width - gap, height - gap)
@@ -85,7 +86,7 @@ def _first_shape(preset: BlobPreset, rng: Rng, canvas: tuple[int, int]) -> list[
 def _move_each(
     preset: BlobPreset, rng: Rng, points: list[complex], velocities: list[complex], *, edges: _Box, whole_pixels: bool
 ) -> tuple[list[complex], list[complex]]:
-    """Every point takes one step by itself (blobs deform at the edges) and may change its velocity."""
+    """Move every point by its own velocity (blobs deform at the edges), and change some velocities at random."""
     moved, changed = [], []
     for start, before in zip(points, velocities, strict=True):
         offset = complex(int(before.real), int(before.imag)) if whole_pixels else before
@@ -98,7 +99,7 @@ def _move_each(
 
 
 def _kick(preset: BlobPreset, rng: Rng, velocities: list[complex]) -> list[complex]:
-    """Now and then all points get the same acceleration."""
+    """Add the same random acceleration to all velocities, in rare frames."""
     if rng.random() >= _KICK_PROBABILITY:
         return velocities
     kick = _vector(rng, preset.kick_speed, _ANY_DIRECTION)
@@ -106,7 +107,7 @@ def _kick(preset: BlobPreset, rng: Rng, velocities: list[complex]) -> list[compl
 
 
 def _pull_together(preset: BlobPreset, points: list[complex], velocities: list[complex]) -> list[complex]:
-    """Points that strayed are accelerated towards the centroid, in proportion to how far they are out."""
+    """Accelerate points beyond the preset's distance towards the centroid, in proportion to the excess."""
     if preset.centroid_distance is None:
         return velocities
     centroid = sum(points) / len(points)
@@ -126,7 +127,7 @@ def _step(point: complex, offset: complex, velocity: complex, box: _Box) -> tupl
 
 
 def _reflect(value: float, low: float, high: float) -> tuple[float, int]:
-    """``value`` mirrored at the limits until it lies between them, and -1 if that took an odd number of mirrors."""
+    """Reflect ``value`` at the limits until it lies between them; also -1 after an odd number of reflections, else 1."""
     sign = 1
     while not low <= value <= high:
         value = 2 * (low if value < low else high) - value
@@ -139,17 +140,17 @@ def _clip(value: float, low: float, high: float) -> float:
 
 
 def _integer(rng: Rng, low: int, high: int) -> int:
-    """Uniform over ``low`` ... ``high``, both included."""
+    """Draw an integer uniformly from ``low`` ... ``high``, both included."""
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(low, high, endpoint=True))
     return int(rng.randint(low, high + 1))
 
 
 def _uniform(rng: Rng, low: float, high: float) -> float:
-    # Equal to rng.uniform(low, high), ten times faster for a single number.
+    # Equal to rng.uniform(low, high), but ten times faster for a single number.
     return low + (high - low) * rng.random()
 
 
 def _vector(rng: Rng, length: tuple[float, float], angle: tuple[float, float]) -> complex:
-    """A vector of random length and direction; the length is drawn first."""
+    """Draw a vector of random length and direction; the length first."""
     return cmath.rect(_uniform(rng, *length), _uniform(rng, *angle))

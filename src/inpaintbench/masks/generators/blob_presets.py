@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 
-# (width, height) in pixels that the presets are made for.
+# (width, height) in pixels that the presets' lengths refer to.
 CANVAS = (1920, 1080)
 
 Range = tuple[float, float]
@@ -16,7 +16,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class BlobPreset:
-    """Parameters of one kind of blob; ranges are (lowest, highest), lengths pixels of the canvas, speeds per frame."""
+    """Parameters of one kind of blob: ranges are (lowest, highest), lengths in pixels of the canvas, speeds per frame."""
 
     control_points: tuple[int, int]
     head_speed: Range
@@ -24,20 +24,20 @@ class BlobPreset:
     head_acceleration: Range
     brush_width: tuple[int, int]
     start_gap: int
-    """The first shape keeps its control points this far from every edge of the canvas."""
+    """Least distance of the first shape's control points from every edge of the canvas."""
     acceleration_probability: float
-    """Of one control point in one frame."""
+    """Probability of a random acceleration, per control point and frame."""
     acceleration_limit: float
     centroid_distance: float | None
-    """Control points farther than this from their centroid are pulled back; None: never."""
+    """Distance from the centroid beyond which control points are pulled back; None = never."""
     centroid_pull: float
     """Acceleration per pixel beyond ``centroid_distance``."""
     start_speed: Range = (0, 3)
     kick_speed: Range = (1, 1)
-    """Of the rare acceleration that all control points get together."""
+    """Size of the rare acceleration common to all control points."""
 
     def require_room(self, canvas: tuple[int, int]) -> None:
-        """Raise ``InputError`` when nothing on a canvas (width, height) is ``start_gap`` away from every edge."""
+        """Raise ``InputError`` if no point of a canvas (width, height) is ``start_gap`` away from every edge."""
         if min(canvas) <= 2 * self.start_gap:
             raise InputError(
                 f"a canvas of {canvas[0]} x {canvas[1]} has no room for a blob that starts {self.start_gap} px from every edge, "
@@ -109,10 +109,10 @@ PRESETS: Mapping[str, BlobPreset] = {
 
 
 def find_preset(name: str) -> BlobPreset:
-    """The preset ``name``.
+    """Look up the preset ``name``.
 
     Raises:
-        UnknownNameError: not one of ``PRESETS``; the text suggests the nearest.
+        UnknownNameError: not one of ``PRESETS``; the text suggests the nearest name.
     """
     if name not in PRESETS:
         raise UnknownNameError(unknown_name("blob preset", name, PRESETS))

@@ -22,10 +22,11 @@ from inpaintbench.view import ItemView
 __all__ = ["MOST_DRAWS", "MOST_SHAPES", "PRESETS", "BrushBox", "Reach"]
 
 Reach = Literal["grow", "rejection"]
-# Whole masks that `rejection` draws before it gives up.
+# Masks that `rejection` draws before it gives up.
 MOST_DRAWS = 1000
 # Strokes or boxes that `grow` adds before it gives up.
 MOST_SHAPES = 20_000
+# Attempts at a smaller shape before a single pixel is painted instead.
 _MOST_SHRINKS = 6
 Frame = tuple[FrameHole, dict[str, Any]]
 
@@ -90,18 +91,18 @@ class BrushBox(Generator):
         self.preset = PRESETS[preset]
         self.area = None if area is None else _bin(area)
         self.reach = choice("way to reach an area bin", reach, get_args(Reach))
-        given = brush_probability
-        self.brush_probability = self.preset.brush_probability if given is None else share("brush_probability", given)
+        default = brush_probability is None
+        self.brush_probability = self.preset.brush_probability if default else share("brush_probability", brush_probability)
         if self.brush_probability < 1 and self.preset.boxes is None:
             raise InputError(
-                f"brush_probability is {given}, but preset {preset!r} has no boxes: give 1, or a medium or thick one"
+                f"brush_probability is {brush_probability}, but preset {preset!r} has no boxes: give 1, or a medium or thick one"
             )
         self.scale_to_clip = scale_to_clip
-        self._spare: Canvas | None = None  # for undoing; new memory for every mask would cost more than painting
+        self._spare: Canvas | None = None  # for undoing a shape; allocating it for every mask would cost more than painting
         self.motion = Motion(motion, speed_pixels_per_frame, tube_frames)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """The hole ``bool[view.frames, view.height, view.width]``, never empty.
+        """Draw a hole, never empty, ``bool[view.frames, view.height, view.width]``.
 
         Raises:
             Rejected: the bin cannot be reached on a frame of this size, or was not within ``MOST_DRAWS`` or ``MOST_SHAPES``.
@@ -112,7 +113,7 @@ class BrushBox(Generator):
         return self.motion.track(lambda: self._frame(height, width, scale, window, rng), frames=view.frames, rng=rng)
 
     def _window(self, height: int, width: int, scale: float) -> tuple[int, int, int]:
-        """Fewest and most hole pixels of a mask, and the most that boxes can cover."""
+        """Least and largest number of hole pixels of a mask, and the largest that boxes can cover."""
         pixels = room = height * width
         if self.brush_probability < 1 and self.preset.boxes is not None:
             margin, down, across = box_room(self.preset.boxes, height=height, width=width, scale=scale)
@@ -168,7 +169,7 @@ class BrushBox(Generator):
     def _shapes(
         self, height: int, width: int, scale: float, rng: np.random.Generator
     ) -> tuple[str, Iterator[Shape], tuple[int, int]]:
-        """The kind of a mask, its endless shapes, and how many LaMa draws of them."""
+        """Kind of a mask, an endless iterator of its shapes, and the range of their number in LaMa."""
         size = {"height": height, "width": width}
         if self.preset.boxes is None or rng.random() < self.brush_probability:
             return "brush", strokes(self.preset, **size, scale=scale, rng=rng), self.preset.times
@@ -176,37 +177,40 @@ class BrushBox(Generator):
 
 
 def _grow(canvas: Canvas, spare: Canvas, shapes: Iterator[Shape], *, target: int, most: int) -> tuple[Canvas, int, int] | None:
-    """Paint until ``target`` <= area <= ``most``: the canvas, the shapes on it and its area; None after ``MOST_SHAPES``.
+    """Paint until ``target`` <= area <= ``most``; None after ``MOST_SHAPES``.
 
     ``spare`` is overwritten.
+
+    Returns:
+        The canvas, the number of shapes on it, and its area in pixels.
     """
     ceiling = 0.0
     for count, shape in enumerate(islice(shapes, MOST_SHAPES), start=1):
-        # Counting pixels costs more than painting, so it waits until the shapes, were they all apart, could be enough.
+        # Counting pixels costs more than painting, so it waits until the shapes could be enough if none overlapped.
         ceiling += shape.most_pixels
         if ceiling < target:
             shape.paint(canvas)
             continue
-        if ceiling > most:  # it may have to be undone
+        if ceiling > most:  # the shape may have to be undone
             np.copyto(spare, canvas)
         shape.paint(canvas)
         area = cv2.countNonZero(canvas)
         if area > most:
-            area = _smaller(canvas, spare, shape, area, target=target, most=most)
+            area = _repaint_smaller(canvas, spare, shape, area, target=target, most=most)
         if area >= target:
             return canvas, count, area
         ceiling = area
     return None
 
 
-def _smaller(canvas: Canvas, before: Canvas, shape: Shape, area: int, *, target: int, most: int) -> int:
-    """Make ``canvas`` be ``before`` with ``shape`` so small that its area is at most ``most``, aimed at ``target``.
+def _repaint_smaller(canvas: Canvas, before: Canvas, shape: Shape, area: int, *, target: int, most: int) -> int:
+    """Repaint ``canvas`` as ``before`` with ``shape`` so small that the area is at most ``most``, ideally ``target``.
 
-    ``area`` is that of the canvas with the shape in full; the new area is given.
+    ``area`` is that of the canvas with the shape in full size; the new area is returned.
     """
     start, size = cv2.countNonZero(before), 1.0
     for _ in range(_MOST_SHRINKS):
-        size *= math.sqrt((target - start) / (area - start))  # as if what it adds went with its area
+        size *= math.sqrt((target - start) / (area - start))  # assumes that the added area grows with the square of the size
         np.copyto(canvas, before)
         shape.paint(canvas, size=size)
         area = cv2.countNonZero(canvas)
@@ -226,7 +230,7 @@ def _bin(area: Sequence[float]) -> Interval:
 
 
 def _within(fraction: float, pixels: int) -> int:
-    """The largest count with count / pixels <= fraction, true to the last bit."""
+    """Largest count with ``count / pixels <= fraction``, exact in floating point."""
     count = math.floor(fraction * pixels) + 1
     while count / pixels > fraction:
         count -= 1

@@ -1,4 +1,4 @@
-"""The constants of LaMa's random masks, as its released code really draws them, and pieces of masks drawn by them."""
+"""Constants of LaMa's random masks, as its released code draws them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import MappingProxyType
 LONGEST_STROKE_SEGMENTS = 5
 SHORTEST_SEGMENT_PIXELS = 10
 NARROWEST_SEGMENT_PIXELS = 5
-# The only directions of segments: LaMa draws whole radians below 4 and adds 0.01; strokes 0, 2, 4 ... use 2 pi minus that.
+# The only directions of segments: LaMa draws whole radians below 4 and adds 0.01; segments 0, 2, 4 ... use 2 pi minus that.
 ANGLES_RADIANS = (0.01, 1.01, 2.01, 3.01)
 
 
 @dataclass(frozen=True)
 class BoxRange:
-    """Boxes: how many, the sides in pixels (both inclusive), and the least distance from the frame's edge in pixels."""
+    """Ranges of boxes: number, sides in pixels (all inclusive), and the least distance from the frame's edge in pixels."""
 
     times: tuple[int, int]
     side_pixels: tuple[int, int]
@@ -25,11 +25,11 @@ class BoxRange:
 
 @dataclass(frozen=True)
 class BrushPreset:
-    """One of LaMa's parameter sets, made for square images of ``image_size`` pixels."""
+    """Parameter set of LaMa, for square images of ``image_size`` pixels."""
 
     image_size: int
     times: tuple[int, int]
-    """Fewest and most strokes, inclusive: LaMa's code draws one more than its configuration says."""
+    """Least and largest number of strokes, inclusive: LaMa's code draws one more than its configuration says."""
     max_length: int
     """Segments are 10 ... 9 + max_length pixels long."""
     max_width: int
@@ -38,7 +38,7 @@ class BrushPreset:
 
     @property
     def brush_probability(self) -> float:
-        """Of a mask of strokes: LaMa's weights are 1 for strokes and 0.3 for boxes."""
+        """Probability of a mask of strokes: LaMa's weights are 1 for strokes and 0.3 for boxes."""
         return 1.0 if self.boxes is None else 1 / 1.3
 
 

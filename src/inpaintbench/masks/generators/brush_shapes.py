@@ -1,4 +1,4 @@
-"""Random strokes and boxes by the constants of a preset, and how they are painted."""
+"""Random strokes and boxes by the constants of a preset, and their painting."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from inpaintbench.masks.generators.brush_presets import (
 # `uint8[H, W]`, 1 = hole.
 Canvas = npt.NDArray[np.uint8]
 _SIN, _COS = (np.array([function(angle) for angle in ANGLES_RADIANS]) for function in (math.sin, math.cos))
+# Shapes drawn per call of the random generator: few at first, since most masks need few.
 _PER_CALL = (8, 16, 32, 64)
 _SEGMENT = np.arange(LONGEST_STROKE_SEGMENTS)
 
 
-@dataclass(slots=True)  # frozen ones take three times as long to make, and a thin mask has a hundred
+@dataclass(slots=True)  # not frozen: that takes three times as long to construct, and a thin mask has a hundred strokes
 class Stroke:
-    """A polyline from (x, y); each segment has its own step and width. Lengths in pixels."""
+    """Polyline from (x, y); each segment has its own step and width. Lengths in pixels."""
 
     x: int
     y: int
@@ -40,12 +41,12 @@ class Stroke:
     widths: list[int]
     segments: int
     most_pixels: float
-    """No fewer than the stroke covers when it is painted in full size."""
+    """Upper bound of the area of the stroke in full size."""
     path: list[list[int]] | None = None
-    """Its corners in full size, [x, y], where they are known already."""
+    """Corners in full size, [x, y], where they are precomputed."""
 
     def paint(self, canvas: Canvas, *, size: float = 1.0) -> None:
-        """Paint it, its lengths and widths multiplied by ``size``; at 0 it is one pixel."""
+        """Paint the stroke with lengths and widths multiplied by ``size``; at 0 it is one pixel."""
         if size == 1.0 and self.path is not None:
             start, line = self.path[0], cv2.line
             for end, across in zip(self.path[1 : self.segments + 1], self.widths, strict=False):
@@ -59,7 +60,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Sides, and a place: the share of the free way from the first to the last place inside the margin."""
+    """Box of given sides, positioned at a share of the range from the first to the last position inside the margin."""
 
     share_x: float
     share_y: float
@@ -69,10 +70,10 @@ class Box:
     most_pixels: float
 
     def paint(self, canvas: Canvas, *, size: float = 1.0) -> None:
-        """Paint it, its sides multiplied by ``size``; at 0 it is one pixel.
+        """Paint the box with sides multiplied by ``size``; at 0 it is one pixel.
 
-        A smaller one keeps its share of the way, not its corner: where boxes are hardly smaller than the frame, all corners are
-        the same few pixels, and nothing painted from there could grow a mask further.
+        A smaller box keeps its relative position, not its corner: where boxes are hardly smaller than the frame, all corners are
+        the same few pixels, and boxes painted from there could not grow a mask further.
         """
         width, height = max(1, int(self.width * size)), max(1, int(self.height * size))
         left = self.margin + int(self.share_x * (canvas.shape[1] - 2 * self.margin - width + 1))
@@ -87,19 +88,19 @@ def _paint(canvas: Canvas, x: int, y: int, steps_x: list[float], steps_y: list[f
     height, width = canvas.shape
     start, line = (x, y), cv2.line
     for step_x, step_y, across in zip(steps_x[:segments], steps_y, widths, strict=False):
-        # End points are cut to whole pixels and to 0 ... width, 0 ... height, as LaMa does.
+        # End points are truncated to whole pixels and clipped to 0 ... width, 0 ... height, as in LaMa.
         x, y = int(x + step_x), int(y + step_y)
         end = (0 if x < 0 else width if x > width else x, 0 if y < 0 else height if y > height else y)
-        # OpenCV paints a line of thickness t about t + 1 pixels wide; masks should have the area that the widths say.
+        # OpenCV paints a line of thickness t about t + 1 pixels wide; masks should have the area that the widths state.
         line(canvas, start, end, 1, across - 1 or 1)
         x, y = start = end
 
 
 def strokes(preset: BrushPreset, *, height: int, width: int, scale: float, rng: np.random.Generator) -> Iterator[Stroke]:
-    """Endless strokes; lengths and widths are those of the preset times ``scale``."""
+    """Draw strokes endlessly; lengths and widths are those of the preset times ``scale``."""
     limits = _limits(preset.max_length, preset.max_width, height, width)
     for count in chain(_PER_CALL, repeat(_PER_CALL[-1])):
-        # One call for many strokes: a call for each number would cost more than painting.
+        # One call for many strokes: a call for each number would cost more than the painting.
         numbers = (rng.random((count, len(limits))) * limits).astype(np.int32)
         angles, lengths, widths = (numbers[:, start : start + LONGEST_STROKE_SEGMENTS] for start in (3, 8, 13))
         pixels = (lengths + SHORTEST_SEGMENT_PIXELS) * scale
@@ -112,7 +113,7 @@ def strokes(preset: BrushPreset, *, height: int, width: int, scale: float, rng: 
             Stroke,
             numbers[:, 0].tolist(),
             numbers[:, 1].tolist(),
-            list(steps_x),  # rows, turned into numbers only when a stroke has to be painted smaller
+            list(steps_x),  # rows of arrays, converted only when a stroke has to be painted smaller
             list(steps_y),
             thick.tolist(),
             (numbers[:, 2] + 1).tolist(),
@@ -129,18 +130,18 @@ def _corners(
     height: int,
     width: int,
 ) -> npt.NDArray[np.int32]:
-    """``int32[n, segments + 1, 2]``: the corners of n strokes, cut to 0 ... width and 0 ... height, as ``_paint`` does."""
+    """Corners of n strokes, ``int32[n, segments + 1, 2]``, clipped to 0 ... width and 0 ... height like those of ``_paint``."""
     corners = np.empty((len(starts), steps_x.shape[1] + 1, 2), np.int32)
     corners[:, 0] = starts
     steps, most = np.stack([steps_x, steps_y], axis=2), np.array((width, height))
     for segment in range(steps_x.shape[1]):
-        # The conversion to whole numbers cuts towards 0, like ``int``.
+        # The conversion to integers truncates towards 0, like `int`.
         corners[:, segment + 1] = np.clip((corners[:, segment] + steps[:, segment]).astype(np.int32), 0, most)
     return corners
 
 
 def boxes(limits: BoxRange, *, height: int, width: int, scale: float, rng: np.random.Generator) -> Iterator[Box]:
-    """Endless boxes inside the margin, sizes of the preset times ``scale``, cut to the room there is (at least one pixel)."""
+    """Draw boxes inside the margin endlessly; sides are those of the preset times ``scale``, cut to the available room."""
     margin, room_y, room_x = box_room(limits, height=height, width=width, scale=scale)
     least, most = limits.side_pixels
     for count in chain(_PER_CALL, repeat(_PER_CALL[-1])):
@@ -152,20 +153,20 @@ def boxes(limits: BoxRange, *, height: int, width: int, scale: float, rng: np.ra
 
 
 def box_room(limits: BoxRange, *, height: int, width: int, scale: float) -> tuple[int, int, int]:
-    """(margin, height, width) in pixels of the area inside the margin; not above 0 where there is none."""
+    """Margin, and height and width of the area inside it, pixels; not above 0 where there is none."""
     margin = round(limits.margin_pixels * scale)
     return margin, height - 2 * margin, width - 2 * margin
 
 
 @lru_cache(maxsize=64)
 def _limits(max_length: int, max_width: int, height: int, width: int) -> npt.NDArray[np.float64]:
-    """What uniform numbers are multiplied by: start x, y, segments; five angles, five lengths, five widths."""
+    """Factors of uniform random numbers, ``float64[18]``: start x, y, segments; five angles, five lengths, five widths."""
     each = [len(ANGLES_RADIANS), max_length, max_width]
     return np.array([width, height, LONGEST_STROKE_SEGMENTS, *np.repeat(each, LONGEST_STROKE_SEGMENTS)], dtype=np.float64)
 
 
 def _capsule(length: npt.NDArray[Any], width: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
-    """No fewer pixels than a line with round ends covers: OpenCV paints up to two more across."""
+    """Upper bound of the pixels of a line with round ends, to which OpenCV adds up to two across."""
     across = width + 2.0
     bound: npt.NDArray[Any] = across * (length + 1 + math.pi / 4 * across)
     return bound

@@ -1,4 +1,4 @@
-"""A square hole in the middle of the frame."""
+"""Generator of a square hole in the middle of the frame."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CentreSquare(Generator):
         self.area = share("area", area, zero=False)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - nothing is random here
-        """The hole ``bool[view.frames, view.height, view.width]``; ``rng`` is not used.
+        """Hole ``bool[view.frames, view.height, view.width]``; ``rng`` is not used.
 
         Raises:
             Rejected: a square of this area is higher or wider than the frame.

@@ -1,4 +1,4 @@
-"""DEVIL's occlusion masks: one blob that drifts, bounces and changes its shape."""
+"""Generator of DEVIL's occlusion masks: one blob that drifts, bounces and changes its shape."""
 
 from __future__ import annotations
 
@@ -40,11 +40,12 @@ __all__ = [
 
 Behaviour = Literal["as-published", "corrected"]
 
-# Masks of one preset.
+# Number of published masks of one preset.
 PUBLISHED_MASKS = 1000
-# Of the centroid of a corrected blob over 90 frames, at 832x480.
+# Least displacement of the centroid of a corrected blob over 90 frames at 832x480; with less it would look static.
 LEAST_DISPLACEMENT_PIXELS = 0.02 * REFERENCE_SIZE[0]
 _MOST_DRAWS = 200
+# Of the frames that a blob is checked in, to save time; it divides the lag of the pose measurement.
 _CHECK_STEP = 5
 _CHECKED_FRAMES = (*range(0, REFERENCE_FRAMES, _CHECK_STEP), REFERENCE_FRAMES - 1)
 
@@ -87,7 +88,7 @@ class DevilBlobs(Generator):
         canvas: tuple[int, int] = CANVAS,
         base_frames: int = 90,
     ) -> None:
-        """``preset``: a name of ``PRESETS``; ``reverse``: play in reverse time; ``canvas``: (width, height) drawn on."""
+        """``preset``: a name of ``PRESETS``; ``reverse``: play in reverse time; ``canvas``: (width, height) of the drawing."""
         if behaviour not in get_args(Behaviour):
             raise UnknownNameError(unknown_name("mask behaviour", behaviour, list(get_args(Behaviour))))
         if behaviour == "as-published" and not 0 <= index < PUBLISHED_MASKS:
@@ -100,10 +101,10 @@ class DevilBlobs(Generator):
         self.preset.require_room(self.canvas)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """The hole ``bool[view.frames, view.height, view.width]``; in clips longer than the mask it plays to and fro.
+        """Draw a hole ``bool[view.frames, view.height, view.width]``; in clips longer than the mask it plays to and fro.
 
         Raises:
-            Rejected: no blob in 200 draws does what its preset promises (possible on unusual canvases only).
+            Rejected: no blob of 200 matches the labels of its preset (possible on unusual canvases only).
         """
         points, brush_width = self.trajectory(rng)
         order = playing_order(view.frames, base_frames=self.base_frames, reverse=self.reverse)
@@ -111,7 +112,7 @@ class DevilBlobs(Generator):
         return Drawn(render(points, brush_width=brush_width, canvas=self.canvas, order=order, **size))
 
     def trajectory(self, rng: np.random.Generator) -> Trajectory:
-        """The control points of the ``base_frames`` frames, in forward time."""
+        """Draw the control points of ``base_frames`` frames, in forward time."""
         if self.behaviour == "as-published":
             legacy = np.random.RandomState(published_seeds()[self.index])
             return trajectory(self.preset, legacy, frames=self.base_frames, whole_pixels=True, canvas=self.canvas)
@@ -123,7 +124,7 @@ class DevilBlobs(Generator):
         raise Rejected(f"no blob like {self.preset_name} in {_MOST_DRAWS} draws on a canvas of {self.canvas}")
 
     def _keeps_promise(self, blob: Trajectory) -> bool:
-        """Whether a blob, seen every fifth frame in pixels of the reference size, is as its preset says, and not static."""
+        """True if a blob, rendered at the reference size, matches the labels of its preset and is not static."""
         hole = render(
             blob.points,
             brush_width=blob.brush_width,
@@ -135,31 +136,31 @@ class DevilBlobs(Generator):
         path = centroid_path(hole)
         if not (self._moves_enough(path) and self._moves_enough(path[::-1])):
             return False
-        # Without the last frame, which is not a whole step after the one before it, the pose pairs are those of all 90 frames.
+        # Excluding the last frame, which is not a whole step after the one before it, keeps the pose pairs of all 90 frames.
         measured = replace(measure(hole[:-1], pose_lag_frames=POSE_LAG_FRAMES // _CHECK_STEP), frames=REFERENCE_FRAMES)
         width, height = REFERENCE_SIZE
         return not check_labels(self.preset_name, measured, width=width, height=height)
 
     def _moves_enough(self, path: FloatArray) -> bool:
-        """Whether the centroid goes as far as it should, and starts to move in the first half."""
-        whole, half = displacement(path), displacement(path[: (len(path) + 1) // 2])
-        if whole is None or half is None or half < LEAST_DISPLACEMENT_PIXELS / 2:
+        """True if the displacement is in the preset's interval, and the centroid starts to move in the first half."""
+        total, half = displacement(path), displacement(path[: (len(path) + 1) // 2])
+        if total is None or half is None or half < LEAST_DISPLACEMENT_PIXELS / 2:
             return False
         least, most = EXPECTED_INTERVALS[self.preset_name].centroid_displacement_pixels
-        return max(least, LEAST_DISPLACEMENT_PIXELS) <= whole <= most
+        return max(least, LEAST_DISPLACEMENT_PIXELS) <= total <= most
 
 
 @lru_cache(maxsize=1)
 def published_seeds() -> tuple[int, ...]:
-    """The seeds of the published masks, 0 ... 999, the same for every preset."""
+    """Seeds of the published masks 0 ... 999, the same for every preset."""
     return tuple(np.random.RandomState(0).randint(0, 2**32, size=PUBLISHED_MASKS, dtype=np.int64).tolist())
 
 
 def playing_order(frames: int, *, base_frames: int, reverse: bool) -> list[int]:
-    """Which frame of a mask of ``base_frames`` each of ``frames`` shows: 0, 1 ... last, last - 1 ... 0, 1 ...
+    """Index into a mask of ``base_frames`` for each of ``frames``: 0, 1 ... last, last - 1 ... 0, 1 ...
 
     ``reverse`` starts at the last one. Source: DEVIL's pairing of masks with longer clips.
     """
     period = max(1, 2 * (base_frames - 1))
-    there_and_back = (min(step, period - step) for step in (frame % period for frame in range(frames)))
-    return [base_frames - 1 - step if reverse else step for step in there_and_back]
+    indices = (min(step, period - step) for step in (frame % period for frame in range(frames)))
+    return [base_frames - 1 - index if reverse else index for index in indices]

@@ -1,4 +1,4 @@
-"""Fingerprints as a scene leaves them: worn, smeared and faded, on a surface of any kind."""
+"""Generator of degraded fingerprints: worn, smeared and faded, on a background."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from inpaintbench.workspace import file_sha256
 __all__ = ["BACKGROUNDS", "EFFECTS", "MOST_STRENGTH", "FingerprintDegradation", "Recipe"]
 
 Recipe = Literal["corrected", "as-published"]
-# Of each recipe: `lines` first, the others in random order, `blocks` over everything.
+# Effects of each recipe: `lines` first, the others in random order, `blocks` over everything.
 EFFECTS = {"as-published": ("lines", *published.EFFECTS), "corrected": ("lines", *corrected.EFFECTS, "blocks")}
 BACKGROUNDS = ("procedural", "photographs", "white", "none")
 MOST_STRENGTH = 4.0
 Facts = dict[str, Any]
-Done = tuple[Grey, list[Facts]]
+# A degraded print and the facts of each effect.
+Degraded = tuple[Grey, list[Facts]]
 
 
 class FingerprintDegradation(Generator):
@@ -66,19 +67,19 @@ class FingerprintDegradation(Generator):
         jpeg_quality: int | None = None,
         folder: str | None = None,
     ) -> None:
-        """What is done to a print.
+        """Settings of the degradation.
 
         Args:
             recipe: ``corrected`` or ``as-published``.
-            strength: scales every effect, 0 (none) to 4; at 1 ``as-published`` is the challenge's.
-            effects: those that are used, of ``EFFECTS[recipe]``; None for all.
-            backgrounds: ``procedural`` for any of ``masks.fingerprints.backgrounds.MATERIALS``, a list of those that may be
-                drawn, ``photographs`` of ``folder``, ``white``, or ``none`` for the grey print as it is.
-            jpeg_quality: 1 to 100 for a picture that went through JPEG, as the challenge's inputs did (75); None: it did not.
-            folder: with pictures for ``photographs``.
+            strength: factor of every effect, 0 (none) to 4; at 1 ``as-published`` is the challenge's.
+            effects: a selection of ``EFFECTS[recipe]``; None = all.
+            backgrounds: ``procedural`` for any of ``masks.fingerprints.backgrounds.MATERIALS``, a list of them to draw from,
+                ``photographs`` of ``folder``, ``white``, or ``none`` for the grey print as it is.
+            jpeg_quality: 1 to 100 for compression with JPEG, as of the challenge's inputs (75); None = no compression.
+            folder: of pictures for ``photographs``.
 
         Raises:
-            InputError: a number out of range, an effect that the recipe does not have, or a folder without pictures.
+            InputError: a number out of range, an effect of another recipe, or a folder without pictures.
             UnknownNameError: a choice that is not listed here.
         """
         self.recipe = choice("recipe of degradation", recipe, get_args(Recipe))
@@ -101,41 +102,43 @@ class FingerprintDegradation(Generator):
 
         Raises:
             Rejected: more than one frame.
-            InputError: a photograph that cannot be read; it is named.
+            InputError: a photograph cannot be read; it is named.
         """
         if view.frames != 1:
             raise Rejected(f"the clip has {view.frames} frames, but a print is one picture")
         undistorted = np.ascontiguousarray(view.undistorted[0, :, :, 0])
         print_ = Print.of_plain(view.print)
         stream = partial(item_rng, int(rng.integers(2**63)), item_id="")
-        worn, done = self._worn(undistorted, print_.finger.pixels_per_inch / REFERENCE_PIXELS_PER_INCH, stream)
+        worn, effects = self._worn(undistorted, print_.finger.pixels_per_inch / REFERENCE_PIXELS_PER_INCH, stream)
         elastic = print_.elastic
         field = elastic_field(view.height, view.width, seed=elastic.seed, strength=elastic.strength, reach=elastic.reach)
         truth, bent = warp(undistorted, field), warp(worn, field)
-        picture, laid = self._laid(bent, stream)
+        picture, background = self._laid(bent, stream)
         if "blocks" in self.effects:
             picture, about = lay_blocks(picture, strength=self.strength, rng=stream("blocks"))
-            done.append({"name": "blocks", **about})
+            effects.append({"name": "blocks", **about})
         if self.jpeg_quality is not None:
             picture = _through_jpeg(picture, self.jpeg_quality)
-            laid["jpeg_quality"] = self.jpeg_quality
+            background["jpeg_quality"] = self.jpeg_quality
         distances = {"wear_rms": _distance(bent, truth), "change_rms": _distance(picture, truth)}
-        return Drawn(None, self._facts(done, laid) | distances, input=picture[None])
+        return Drawn(None, self._facts(effects, background) | distances, input=picture[None])
 
-    def _worn(self, picture: Grey, scale: float, stream: Callable[[str], np.random.Generator]) -> Done:
-        """The print after everything that befalls its ink, and what that was."""
+    def _worn(self, picture: Grey, scale: float, stream: Callable[[str], np.random.Generator]) -> Degraded:
+        """Degrade the ink of a print; return it with the facts of each effect."""
         known = published.EFFECTS if self.recipe == "as-published" else corrected.EFFECTS
         lines = published.draw_lines if self.recipe == "as-published" else corrected.draw_lines
         shuffled = [list(known)[i] for i in stream("order").permutation(len(known))]
-        steps = [("lines", lines)] * ("lines" in self.effects) + [(one, known[one]) for one in shuffled if one in self.effects]
-        done: list[Facts] = []
+        steps = [("lines", lines)] * ("lines" in self.effects) + [
+            (name, known[name]) for name in shuffled if name in self.effects
+        ]
+        applied: list[Facts] = []
         for name, effect in steps:
             picture, about = effect(picture, strength=self.strength, scale=scale, rng=stream(name))
-            done.append({"name": name, **about})
-        return picture, done
+            applied.append({"name": name, **about})
+        return picture, applied
 
     def _laid(self, picture: Grey, stream: Callable[[str], np.random.Generator]) -> tuple[Rgb, Facts]:
-        """The print on its background, ``uint8[H, W, 3]``, and what that is."""
+        """Composite of the print and a background, ``uint8[H, W, 3]``, with facts of the background."""
         kind, rng = self.kinds[int(stream("background kind").integers(len(self.kinds)))], stream("background")
         if kind == "none":
             return _coloured(picture), {"background": kind}
@@ -153,14 +156,14 @@ class FingerprintDegradation(Generator):
         lay = published.composite if self.recipe == "as-published" else corrected.composite
         return lay(picture, surface), facts
 
-    def _facts(self, done: list[Facts], laid: Facts) -> Facts:
-        counts = {one["name"]: one["count"] for one in done if one["name"] in ("lines", "blocks")}
+    def _facts(self, effects: list[Facts], background: Facts) -> Facts:
+        counts = {effect["name"]: effect["count"] for effect in effects if effect["name"] in ("lines", "blocks")}
         return {
             "recipe": self.recipe,
             "strength": self.strength,
-            **laid,
-            "order": [one["name"] for one in done],
-            "effects": done,
+            **background,
+            "order": [effect["name"] for effect in effects],
+            "effects": effects,
             "lines": counts.get("lines", 0),
             "blocks": counts.get("blocks", 0),
         }
@@ -174,7 +177,7 @@ def _strength(strength: float) -> float:
 
 
 def _effects(recipe: str, effects: Sequence[str] | None) -> tuple[str, ...]:
-    """The effects asked for, each once, in the recipe's order."""
+    """Selected effects, each once, in the recipe's order."""
     if effects is None:
         return EFFECTS[recipe]
     if isinstance(effects, str):
@@ -187,7 +190,7 @@ def _effects(recipe: str, effects: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _kinds(backgrounds: str | Sequence[str]) -> tuple[str, ...]:
-    """The kinds of background that may be drawn."""
+    """Kinds of background to draw from."""
     if isinstance(backgrounds, str):
         choice("backgrounds", backgrounds, (*BACKGROUNDS, *surfaces.MATERIALS))
         return tuple(surfaces.MATERIALS) if backgrounds == "procedural" else (backgrounds,)
@@ -206,6 +209,6 @@ def _through_jpeg(picture: Rgb, quality: int) -> Rgb:
 
 
 def _distance(picture: Rgb | Grey, truth: Grey) -> float:
-    """Root of the mean squared difference of grey levels, 0..1."""
+    """Root mean squared difference of grey levels, 0..1."""
     grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) if picture.ndim == 3 else picture
     return cv2.norm(grey, truth, cv2.NORM_L2) / math.sqrt(truth.size) / 255

@@ -1,4 +1,4 @@
-"""Square blocks that somebody else chose, such as those of a challenge's mask file."""
+"""Generator of holes from listed square blocks, e.g. those of a challenge's mask file."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class GivenBlocks(Generator):
         self.blocks = [list(block) for block in blocks]
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - nothing is drawn
-        """The hole ``bool[view.frames, view.height, view.width]``.
+        """Hole ``bool[view.frames, view.height, view.width]``.
 
         Raises:
-            Rejected: no blocks, or one that reaches beyond the frame.
+            Rejected: no blocks, or one reaches beyond the frame.
         """
         if not self.blocks:
             raise Rejected("no blocks are given for it")

@@ -1,4 +1,4 @@
-"""One half of the frame as the hole."""
+"""Generator of holes that are one half of the frame."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class HalfFrame(Generator):
     needs = ()
 
     def __init__(self, *, side: Side | Literal["random"] = "random") -> None:
-        """``random``: each side as likely as another, drawn for each clip."""
+        """``random``: a side drawn uniformly for each clip."""
         self.side = choice("side", side, [*SIDES, "random"])
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """The hole ``bool[view.frames, view.height, view.width]``, never empty.
+        """Draw a hole, never empty, ``bool[view.frames, view.height, view.width]``.
 
         Raises:
             Rejected: the frame is one pixel wide or high, so it has no two halves.

@@ -25,14 +25,16 @@ Uniform = Callable[[], float]
 
 # Largest distance of a block's centre from its joint along either axis, in block sizes.
 NEAR_BLOCK_SIZES = 1.0
+# Attempts before no more blocks are placed; the paper states no number.
 _SIZES_TRIED = 6
 _PLACES_TRIED = 8
+# Random numbers drawn per call.
 _BATCH = 128
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Where blocks may lie in one image; sizes are whole pixels, both ends included."""
+    """Constraints on the blocks of one image; sizes are whole pixels, both ends included."""
 
     height: int
     width: int
@@ -102,15 +104,15 @@ class JointBlocks(Generator):
         joints = list(_inside(view.joints, height=view.height, width=view.width))
         places = [(joint.y, joint.x) for joint in joints]
         rules = self._rules(view, places)
-        wanted = 1 + int(uniform() * self.most_blocks)
-        blocks = place_blocks(places, wanted, rules=rules, uniform=uniform, replacement=self.replacement)
+        count = 1 + int(uniform() * self.most_blocks)
+        blocks = place_blocks(places, count, rules=rules, uniform=uniform, replacement=self.replacement)
         hole = np.zeros((view.frames, view.height, view.width), np.bool_)
         for row, column, size in blocks:
             hole[:, row : row + size, column : column + size] = True
         hidden = [joint.name for joint in joints if hole.item(0, _pixel(joint.y), _pixel(joint.x))]
         facts = {
             "blocks": len(blocks),
-            "blocks_wanted": wanted,
+            "blocks_wanted": count,
             "block_triples": [list(block) for block in blocks],
             "area_fraction": sum(size * size for _, _, size in blocks) / (view.height * view.width),
             "joints_hidden": len(hidden),
@@ -134,33 +136,31 @@ class JointBlocks(Generator):
 
 
 def size_limits(side: int, smallest: float, largest: float) -> tuple[int, int]:
-    """The least and greatest whole number strictly between two shares of ``side`` pixels."""
+    """Least and greatest integer strictly between two shares of ``side`` pixels."""
     return math.floor(_share(smallest) * side) + 1, math.ceil(_share(largest) * side) - 1
 
 
 @lru_cache
 def _share(value: float) -> Fraction:
-    # 0.05 and 1/3 as they are meant: a strict limit must not depend on rounding.
+    # 0.05 and 1/3 as exact fractions: a strict limit must not depend on rounding.
     return Fraction(value).limit_denominator(10_000)
 
 
-def place_blocks(
-    places: Sequence[Place], wanted: int, *, rules: Rules, uniform: Uniform, replacement: bool = True
-) -> list[Block]:
-    """Up to ``wanted`` blocks around ``places``, at least one.
+def place_blocks(places: Sequence[Place], count: int, *, rules: Rules, uniform: Uniform, replacement: bool = True) -> list[Block]:
+    """Place up to ``count`` blocks around ``places``, at least one.
 
     Raises:
         Rejected: not even the smallest block has room near any of ``places``.
     """
     free, pixels = list(places), 0
     blocks: list[Block] = []
-    while len(blocks) < wanted and free:
-        found = _place(free, blocks, rules=rules, most_pixels=rules.most_pixels - pixels, uniform=uniform)
-        if found is None and not blocks:
-            found = _smallest(free, rules=rules, uniform=uniform)
-        if found is None:
+    while len(blocks) < count and free:
+        placed = _place(free, blocks, rules=rules, most_pixels=rules.most_pixels - pixels, uniform=uniform)
+        if placed is None and not blocks:
+            placed = _smallest(free, rules=rules, uniform=uniform)
+        if placed is None:
             break
-        block, place = found
+        block, place = placed
         blocks.append(block)
         pixels += block[2] ** 2
         if not replacement:
@@ -171,8 +171,8 @@ def place_blocks(
 def _place(
     places: Sequence[Place], blocks: Sequence[Block], *, rules: Rules, most_pixels: int, uniform: Uniform
 ) -> tuple[Block, Place] | None:
-    """A block that fits beside ``blocks`` and the place it is near, or None after many tries."""
-    # A size gets several places before another is drawn: otherwise crowding would favour small blocks at once.
+    """Block that fits beside ``blocks``, and its place; None after many tries."""
+    # Each size is tried at several places before another is drawn: otherwise crowding would favour small blocks.
     for _ in range(_SIZES_TRIED):
         size = rules.smallest + int(uniform() * (rules.largest - rules.smallest + 1))
         if size * size > most_pixels:
@@ -186,18 +186,18 @@ def _place(
 
 
 def _smallest(places: Sequence[Place], *, rules: Rules, uniform: Uniform) -> tuple[Block, Place]:
-    """The first block when chance found none: the smallest, at one of the places that have room for it."""
-    found = [(block, place) for place in places if (block := _near(place, rules.smallest, rules, uniform))]
-    if not found:
+    """First block when random tries failed: the smallest, at one of the places that have room for it."""
+    candidates = [(block, place) for place in places if (block := _near(place, rules.smallest, rules, uniform))]
+    if not candidates:
         raise Rejected(
             f"none of the {len(places)} joints has room for a block of {rules.smallest} pixels, {rules.margin} pixels from the "
             f"edges of an image of {rules.width}x{rules.height}"
         )
-    return found[int(uniform() * len(found))]
+    return candidates[int(uniform() * len(candidates))]
 
 
 def _near(place: Place, size: int, rules: Rules, uniform: Uniform) -> Block | None:
-    """A block around ``place``, uniform over those within the margin; None where there are none."""
+    """Block around ``place``, uniform over those within the margin; None where there are none."""
     reach, half, end = NEAR_BLOCK_SIZES * size, (size - 1) / 2, rules.margin + size
     first_row = max(rules.margin, math.ceil(place[0] - reach - half))
     rows = min(rules.height - end, math.floor(place[0] + reach - half)) - first_row + 1
@@ -210,19 +210,19 @@ def _near(place: Place, size: int, rules: Rules, uniform: Uniform) -> Block | No
 
 def _overlaps(block: Block, others: Iterable[Block]) -> bool:
     row, column, size = block
-    for other_row, other_column, other in others:
-        if row < other_row + other and other_row < row + size and column < other_column + other and other_column < column + size:
+    for top, left, side in others:
+        if row < top + side and top < row + size and column < left + side and left < column + size:
             return True
     return False
 
 
 def _stream(rng: np.random.Generator) -> Iterator[float]:
-    """Uniform numbers in [0, 1), drawn many at a time: one by one they would cost more than all the rest."""
+    """Uniform numbers in [0, 1), drawn in batches: drawn one by one they would cost more than everything else."""
     return chain.from_iterable(iter(lambda: rng.random(_BATCH).tolist(), None))
 
 
 def _inside(joints: Sequence[Joint], *, height: int, width: int) -> Iterator[Joint]:
-    """Joints whose pixel lies in the image; NaN lies nowhere."""
+    """Joints whose pixel lies in the image; joints at NaN are excluded."""
     return (joint for joint in joints if -0.5 <= joint.x < width - 0.5 and -0.5 <= joint.y < height - 0.5)
 
 

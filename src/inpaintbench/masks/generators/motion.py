@@ -1,4 +1,4 @@
-"""Masks of one frame, made into hole tracks: one that stands still, one that drifts, or a new one every few frames."""
+"""Hole tracks from masks of one frame: static, drifting, or tubes of independent masks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from inpaintbench.masks.generators.base import Drawn
 MotionKind = Literal["static", "drifting", "tube"]
 # `bool[H, W]`, True = hole.
 FrameHole = npt.NDArray[np.bool_]
-# Draws an independent mask of one frame, and says what it drew.
+# Draws an independent mask of one frame, with its facts.
 DrawFrame = Callable[[], tuple[FrameHole, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
 class Motion:
-    """How a mask goes on after its first frame.
+    """Motion of a mask after its first frame.
 
     ``static``: it stays. ``drifting``: it moves by ``speed_pixels_per_frame`` in one random direction, rounded to whole pixels;
     what leaves at one side comes back at the other, so each frame has the same number of hole pixels. ``tube``: an
@@ -45,7 +45,7 @@ class Motion:
         whole("tube_frames", self.tube_frames, least=1)
 
     def track(self, draw: DrawFrame, *, frames: int, rng: np.random.Generator) -> Drawn:
-        """The hole ``bool[frames, H, W]`` of masks that ``draw`` gives; a clip of one frame is static.
+        """Hole ``bool[frames, H, W]`` from masks of ``draw``; a clip of one frame is static.
 
         Facts of several tubes become one: whole numbers are summed, other numbers averaged over the frames, different texts
         joined by ``+``; ``tubes`` counts them. A drifting mask states its direction as ``drift_degrees`` (0 = to the right,
@@ -64,7 +64,7 @@ class Motion:
         lengths = [min(self.tube_frames, frames - start) for start in range(0, frames, self.tube_frames)]
         drawn = [draw() for _ in lengths]
         hole = np.repeat(np.stack([hole for hole, _ in drawn]), lengths, axis=0)
-        return Drawn(hole, _together([facts for _, facts in drawn], lengths))
+        return Drawn(hole, _merged_facts([facts for _, facts in drawn], lengths))
 
 
 def _drift(hole: FrameHole, frames: int, angle: float, speed: float) -> npt.NDArray[np.bool_]:
@@ -72,9 +72,9 @@ def _drift(hole: FrameHole, frames: int, angle: float, speed: float) -> npt.NDAr
     return np.stack([np.roll(hole, (round(t * step_y), round(t * step_x)), axis=(0, 1)) for t in range(frames)])
 
 
-def _together(facts: list[dict[str, Any]], lengths: list[int]) -> Mapping[str, Any]:
-    """One set of facts for tubes of ``lengths`` frames."""
-    merged = {name: _merge([one[name] for one in facts], lengths) for name in facts[0]}
+def _merged_facts(facts: list[dict[str, Any]], lengths: list[int]) -> Mapping[str, Any]:
+    """Facts of tubes of ``lengths`` frames, merged by name."""
+    merged = {name: _merge([tube[name] for tube in facts], lengths) for name in facts[0]}
     return {**merged, "tubes": len(facts)}
 
 

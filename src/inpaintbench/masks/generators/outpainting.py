@@ -1,4 +1,4 @@
-"""Margins of the frame as the hole."""
+"""Generator of holes that are margins of the frame."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Outpainting(Generator):
         self.margins = None if margins is None else _fixed(margins)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """The hole ``bool[view.frames, view.height, view.width]``, never empty and never the whole frame.
+        """Draw a hole, never empty and never the whole frame, ``bool[view.frames, view.height, view.width]``.
 
         Raises:
             Rejected: the margins leave no known pixel.

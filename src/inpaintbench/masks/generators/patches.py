@@ -1,4 +1,4 @@
-"""Patch masks: square cells, each hidden or not."""
+"""Generator of patch masks: square cells, each hidden or not."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Patches(Generator):
         self.motion = Motion(motion, speed_pixels_per_frame, tube_frames)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """The hole ``bool[view.frames, view.height, view.width]``; by chance, or at a ratio of 0, it may be empty.
+        """Draw a hole ``bool[view.frames, view.height, view.width]``; by chance, or at a ratio of 0, it is empty.
 
         Raises:
             Rejected: the frame is smaller than one cell.
@@ -73,10 +73,10 @@ class Patches(Generator):
     def _frame(self, height: int, width: int, ratio: float, rng: np.random.Generator) -> tuple[FrameHole, dict[str, Any]]:
         size = self.size
         rows, columns = -(-height // size), -(-width // size)
-        # Numbers of [0, 1): "below" hides all cells at a ratio of 1 and none at 0.
+        # Numbers are in [0, 1), so that `<` hides all cells at a ratio of 1 and none at 0.
         chances = rng.random((rows, columns))
         cells = chances < ratio if self.count == "bernoulli" else _lowest(chances, round(ratio * rows * columns))
-        # Repeating whole rows last is a plain copy of memory.
+        # Rows last: repeating whole rows is a plain copy of memory.
         hole = np.repeat(np.repeat(cells, size, axis=1), size, axis=0)[:height, :width]
         hidden = int(np.count_nonzero(cells))
         covered = int(np.count_nonzero(hole)) if height % size or width % size else hidden * size**2
@@ -85,7 +85,7 @@ class Patches(Generator):
 
 
 def _lowest(chances: np.ndarray[Any, np.dtype[np.float64]], count: int) -> FrameHole:
-    """True at the ``count`` lowest ``chances``: that many cells, every choice as likely as another."""
+    """Mask of the ``count`` lowest ``chances``: a uniformly random choice of that many cells."""
     cells = np.zeros(chances.size, dtype=np.bool_)
     cells[np.argsort(chances, axis=None, kind="stable")[:count]] = True
     return cells.reshape(chances.shape)

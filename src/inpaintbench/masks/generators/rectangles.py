@@ -1,4 +1,4 @@
-"""Masks of rectangles that stand still."""
+"""Generator of holes that are static rectangles."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rectangles(Generator):
         self.margin_pixels = whole("margin_pixels", margin_pixels, least=0)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """The hole ``bool[view.frames, view.height, view.width]``, never empty.
+        """Draw a hole, never empty, ``bool[view.frames, view.height, view.width]``.
 
         Raises:
             Rejected: the frame has no room for the smallest rectangle that may be drawn.
@@ -56,7 +56,7 @@ class Rectangles(Generator):
         frame = np.zeros((view.height, view.width), dtype=np.bool_)
         for _ in range(self.count):
             width, height = self._size(view, room, rng)
-            x, y = (self.margin_pixels + int(rng.integers(left + 1)) for left in (room[0] - width, room[1] - height))
+            x, y = (self.margin_pixels + int(rng.integers(slack + 1)) for slack in (room[0] - width, room[1] - height))
             frame[y : y + height, x : x + width] = True
         facts = {"rectangles": self.count, "area_fraction": float(frame.mean())}
         return Drawn(np.repeat(frame[None], view.frames, axis=0), facts)

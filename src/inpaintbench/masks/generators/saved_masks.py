@@ -1,4 +1,4 @@
-"""Masks that were made elsewhere, from folders as DAVIS, YouTube-VOS, LaMa and ProPainter keep them."""
+"""Saved masks from folders in the layouts of DAVIS, YouTube-VOS, LaMa and ProPainter."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from inpaintbench.masks.saved_folder import folder_polarity
 from inpaintbench.masks.saved_polarity import (
     POLARITIES,
     STATE_IT,
-    TOLD,
+    VOTES,
     Polarity,
-    Told,
     Values,
+    Vote,
     look_of,
     read_hole_from,
-    told_by,
+    vote_of,
 )
 from inpaintbench.masks.saved_sequences import Layout, content_of, sequence_files
 from inpaintbench.types import Hole
@@ -33,6 +33,7 @@ from inpaintbench.view import ItemView
 
 Lengthen = Literal["reject", "hold", "to_and_fro"]
 Neighbourhood = Literal["square", "cross"]
+# Tolerance of floating-point ratios that should be whole numbers.
 _SLACK = 1e-6
 
 
@@ -63,37 +64,37 @@ class SavedMasks(Generator):
         first_frame: int = 0,
         lengthen: Lengthen = "reject",
         content: str | None = None,
-        folder_says: Told | None = None,
+        folder_says: Vote | None = None,
     ) -> None:
-        """Where the masks lie and how they are read.
+        """Location and interpretation of the masks.
 
         Args:
-            folder: of one of the layouts of ``saved_sequences.sequence_files``.
-            sequence: which one, by its name in ``list_sequences``; None takes the only one.
+            folder: in one of the layouts of ``saved_sequences.sequence_files``.
+            sequence: its name in ``list_sequences``; None = the only one.
             layout: see ``saved_sequences.sequence_files``.
             objects: ``all``, or the number of the object to remove.
-            polarity: ``white_is_hole``, ``black_is_hole`` or ``detect``: what the folder tells as a whole, see
+            polarity: ``white_is_hole``, ``black_is_hole`` or ``detect``: that of the folder as a whole, see
                 ``saved_folder.folder_polarity``.
-            threshold: values above it are white; by default 127, or 0 for numbers of objects.
-            dilation_pixels: how far the hole grows. ProPainter's preparation is 4 with a ``cross``.
+            threshold: values above it are white; by default 127, or 0 for object numbers.
+            dilation_pixels: radius of a dilation of the hole. ProPainter's preparation is 4 with a ``cross``.
             neighbourhood: ``square`` (in all directions alike) or ``cross`` (that many times by a 3x3 cross: a diamond).
-            resize: bring masks of another size to the clip's by taking the nearest pixel, instead of rejecting them; ``cover``
-                keeps their proportions and cuts their middle out, as the normalizer ``cover`` does with frames.
-            first_frame: of the sequence, counted from 0, that belongs to the first frame of the clip.
-            lengthen: what a clip longer than the masks gets: ``reject``, ``hold`` the last one, or ``to_and_fro``.
+            resize: resize masks of another size to the clip's by nearest neighbour, instead of rejecting them; ``cover`` keeps
+                their aspect ratio and crops the centre, as the normalizer ``cover`` does with frames.
+            first_frame: frame of the sequence, counted from 0, that belongs to the first frame of the clip.
+            lengthen: treatment of clips longer than the masks: ``reject``, ``hold`` the last one, or ``to_and_fro``.
             content: ``saved_sequences.content_of`` of the files, so that other files under the same names are another
-                corruption; they are rejected where it differs.
-            folder_says: what ``saved_folder.folder_polarity`` told before, so that it is asked once and no file beside these
-                masks changes them; None asks it.
+                corruption; the masks are rejected where it differs.
+            folder_says: an earlier result of ``saved_folder.folder_polarity``, so that files beside these masks cannot change
+                them; None computes it.
 
         Raises:
-            InputError: no such folder or sequence, or a number that is out of range.
+            InputError: no such folder or sequence, or a number out of range.
             UnknownNameError: a choice that is not listed here.
         """
         _choose("mask polarity", polarity, POLARITIES)
         _choose("neighbourhood", neighbourhood, get_args(Neighbourhood))
         _choose("way to lengthen masks", lengthen, get_args(Lengthen))
-        _choose("polarity of a folder", folder_says or "unclear", TOLD)
+        _choose("polarity of a folder", folder_says or "unclear", VOTES)
         if resize not in (True, False, "cover"):
             raise InputError(f"resize is {resize!r}, it must be true, false or cover")
         if first_frame < 0:
@@ -111,14 +112,14 @@ class SavedMasks(Generator):
         self.resize, self.first_frame, self.lengthen, self.content = resize, first_frame, lengthen, content
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - leaf signature
-        """The hole ``bool[view.frames, view.height, view.width]`` of the sequence.
+        """Hole of the sequence, ``bool[view.frames, view.height, view.width]``.
 
         Raises:
-            Rejected: masks of another size or too few, an empty or full hole, or a polarity that cannot be told.
-            MediaError: a file that is no mask.
+            Rejected: masks of another size or too few, an empty or full hole, or an unclear polarity.
+            MediaError: a file is not a mask.
         """
-        if self.content is not None and self.content != (found := content_of(self.paths)):
-            raise Rejected(f"masks {self.sequence!r} have changed: their content is {found}, not {self.content}")
+        if self.content is not None and self.content != (content := content_of(self.paths)):
+            raise Rejected(f"masks {self.sequence!r} have changed: their content is {content}, not {self.content}")
         order = self._order(view.frames)
         values, resized = self._values(view, sorted(set(order)))
         read = read_hole_from(values, polarity=self.polarity, objects=self.objects, threshold=self.threshold, detect=self._detect)
@@ -138,33 +139,33 @@ class SavedMasks(Generator):
         return Drawn(hole, facts)
 
     def _detect(self, white: Hole) -> Polarity:
-        """The polarity of the folder: masks that do not tell it follow it, and none may contradict it."""
-        told, own = self.folder_says or folder_polarity(self.sequences, threshold=self.threshold), told_by(white)
-        if told == "unclear":
+        """Polarity of the folder; unclear masks follow it, and none may contradict it."""
+        folder, vote = self.folder_says or folder_polarity(self.sequences, threshold=self.threshold), vote_of(white)
+        if folder == "unclear":
             others = ", and the other masks of the folder do not tell" if len(self.sequences) > 1 else ""
             raise Rejected(
                 f"masks {self.sequence!r}: cannot tell whether white or black is the hole ({look_of(white)}){others}: {STATE_IT}"
             )
-        if own not in (told, "unclear"):
-            raise Rejected(f"masks {self.sequence!r} look like {own}, but those of the folder like {told}: {STATE_IT}")
-        return told
+        if vote not in (folder, "unclear"):
+            raise Rejected(f"masks {self.sequence!r} look like {vote}, but those of the folder like {folder}: {STATE_IT}")
+        return folder
 
     def _values(self, view: ItemView, places: Sequence[int]) -> tuple[Values, bool]:
-        """The values of the masks at ``places``, ``uint8[T, H, W]``, and whether they were resized."""
+        """Values of the masks with indices ``places``, ``uint8[T, H, W]``, and True if they were resized."""
         images = [video.read_index_image(self.paths[place]) for place in places]
-        wrong = [image.shape for image in images if image.shape != (view.height, view.width)]
-        if wrong and not self.resize:
+        misfits = [image.shape for image in images if image.shape != (view.height, view.width)]
+        if misfits and not self.resize:
             raise Rejected(
-                f"masks {self.sequence!r} are {wrong[0][1]}x{wrong[0][0]}, the clip {view.width}x{view.height}: "
+                f"masks {self.sequence!r} are {misfits[0][1]}x{misfits[0][0]}, the clip {view.width}x{view.height}: "
                 "resize them with `resize=true`, or take a clip of that size"
             )
-        fitted = [self._fitted(image, view.width, view.height) if wrong else image for image in images]
-        return np.asarray(np.stack(fitted), np.uint8), bool(wrong)
+        fitted = [self._fitted(image, view.width, view.height) if misfits else image for image in images]
+        return np.asarray(np.stack(fitted), np.uint8), bool(misfits)
 
     def _fitted(self, image: Values, width: int, height: int) -> Values:
         rows, columns = height, width
         if self.resize == "cover":
-            # The same whole numbers as in the normalizer `cover`; the slack keeps exact multiples exact.
+            # The same integers as in the normalizer `cover`; the slack keeps exact multiples exact.
             ratio = max(width / image.shape[1], height / image.shape[0])
             columns, rows = (math.ceil(side * ratio - _SLACK) for side in image.shape[::-1])
         scaled = cv2.resize(image, (columns, rows), interpolation=cv2.INTER_NEAREST_EXACT)
@@ -172,12 +173,12 @@ class SavedMasks(Generator):
         return np.asarray(scaled[top : top + height, left : left + width], np.uint8)
 
     def _order(self, frames: int) -> list[int]:
-        """Which mask each frame of the clip gets."""
+        """Index of the mask of each frame of the clip."""
         end = self.first_frame + frames
         if len(self.paths) < end and self.lengthen == "reject":
-            wanted = f"the clip {frames}" if not self.first_frame else f"the clip is of the frames {self.first_frame}..{end - 1}"
+            need = f"the clip {frames}" if not self.first_frame else f"the clip is of the frames {self.first_frame}..{end - 1}"
             raise Rejected(
-                f"masks {self.sequence!r} have {len(self.paths)} frames, {wanted}: "
+                f"masks {self.sequence!r} have {len(self.paths)} frames, {need}: "
                 "lengthen them with `lengthen=hold` or `lengthen=to_and_fro`"
             )
         known = min(len(self.paths), end)
@@ -198,12 +199,13 @@ def _choose(kind: str, value: str, known: Sequence[str]) -> None:
         raise UnknownNameError(unknown_name(kind, value, list(known)))
 
 
-def _find(found: Mapping[str, tuple[Path, ...]], sequence: str | None, folder: str) -> tuple[str, tuple[Path, ...]]:
-    if sequence is None and len(found) > 1:
+def _find(sequences: Mapping[str, tuple[Path, ...]], sequence: str | None, folder: str) -> tuple[str, tuple[Path, ...]]:
+    if sequence is None and len(sequences) > 1:
         raise InputError(
-            f"{folder} holds {len(found)} sequences of masks: name one of them as `sequence` ({', '.join(list(found)[:3])} ...)"
+            f"{folder} holds {len(sequences)} sequences of masks: name one of them as `sequence` "
+            f"({', '.join(list(sequences)[:3])} ...)"
         )
-    name = next(iter(found)) if sequence is None else sequence
-    if name not in found:
-        raise UnknownNameError(unknown_name("sequence of masks", name, list(found)))
-    return name, found[name]
+    name = next(iter(sequences)) if sequence is None else sequence
+    if name not in sequences:
+        raise UnknownNameError(unknown_name("sequence of masks", name, list(sequences)))
+    return name, sequences[name]

@@ -1,4 +1,4 @@
-"""Subtitles drawn over a clip, as burnt-in captions of films are."""
+"""Generator of subtitles over a clip, like burnt-in captions of films."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Subtitles(Generator):
             find_font(family)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
-        """The overlay and its hole, ``alpha > 0``.
+        """Draw the overlay; its hole is ``alpha > 0``.
 
         Raises:
             Rejected: no text is on screen in any frame, each one alone would hide more than half of the frame, or no installed
@@ -89,7 +89,7 @@ class Subtitles(Generator):
         events = view.timed_text if self.obey_file else tuple(replace(event, style=None) for event in view.timed_text)
         try:
             placed, track, left_out = _within_half(events, style, view)
-        except InputError as error:  # parameters were checked before: it is this clip's text
+        except InputError as error:  # caused by this clip's text, since parameters were checked before
             raise Rejected(str(error)) from error
         if not placed or not any(track.pictures[number].alpha.any() for number in set(track.shown)):
             large = f"; {left_out} of them would hide more than half of the frame" if left_out else ""
@@ -116,28 +116,28 @@ class Subtitles(Generator):
 
 
 def _within_half(events: Sequence[TextEvent], style: Style, view: ItemView) -> tuple[list[Placed], Track, int]:
-    """What is drawn, so that no frame is hidden by more than half, and how many texts end early or are missing for that."""
+    """Layout and pictures that hide no more than half of any frame, and the number of texts that end early or are missing."""
     size = {"height": view.height, "width": view.width}
-    put = partial(place, events, frames=view.frames, height=view.height, width=view.width, fps=view.fps)
+    lay_out = partial(place, events, frames=view.frames, height=view.height, width=view.width, fps=view.fps)
     for lines in range(style.lines_most, 0, -1):
-        placed = put(replace(style, lines_most=lines))
+        placed = lay_out(replace(style, lines_most=lines))
         track = render(placed, frames=view.frames, **size)
         if all(fits_half(picture) for picture in track.pictures):
             return placed, track, 0
     single = replace(style, lines_most=1)
-    placed, left_out = thinned_out(lambda ends: put(single, ends=ends), frames=view.frames, **size)
+    placed, left_out = thinned_out(lambda ends: lay_out(single, ends=ends), frames=view.frames, **size)
     return placed, render(placed, frames=view.frames, **size), left_out
 
 
 def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:
-    """What was drawn. Fractions are of the frame's pixels, over all frames, also those without text."""
+    """Facts of the overlay. Fractions are of the frame's pixels, over all frames, also those without text."""
     counts = np.bincount(track.shown, minlength=len(track.pictures))
     holes = np.array([np.mean(picture.alpha > 0) for picture in track.pictures])
     texts = np.array([np.mean(picture.text_alpha > 0) for picture in track.pictures])
-    faces = sorted({piece.font.path for one in placed for line in one.block.lines for piece in line.pieces})
+    faces = sorted({piece.font.path for text in placed for line in text.block.lines for piece in line.pieces})
     return {
-        "lines_most": max(len(one.block.lines) for one in placed),
-        "events": len({one.block.event for one in placed}),
+        "lines_most": max(len(text.block.lines) for text in placed),
+        "events": len({text.block.event for text in placed}),
         "overlay_fraction": float(counts @ holes / counts.sum()),
         "text_fraction": float(counts @ texts / counts.sum()),
         "overlay_fraction_peak": float(holes[counts > 0].max()),
@@ -148,7 +148,7 @@ def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:
 
 
 def _box(track: Track) -> list[int]:
-    """``[row, column, height, width]`` of the rectangle that holds whatever is painted at any time."""
+    """Bounding box ``[row, column, height, width]`` of all pixels that are painted in any frame."""
     painted = np.any([picture.alpha > 0 for picture in track.pictures], axis=0)
     rows, columns = np.flatnonzero(painted.any(axis=1)), np.flatnonzero(painted.any(axis=0))
     return [int(rows[0]), int(columns[0]), int(rows[-1] - rows[0] + 1), int(columns[-1] - columns[0] + 1)]
@@ -156,5 +156,5 @@ def _box(track: Track) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _short_hash(path: str) -> str:
-    """The beginning of the SHA-256 of a font file: other versions of a font draw other pixels."""
+    """First 12 hex digits of the SHA-256 of a font file: other versions of a font draw other pixels."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
