@@ -27,7 +27,7 @@ from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.references import references_in, remember
 from inpaintbench.eval.report.differences import difference
 from inpaintbench.eval.report.gallery import choose_items
-from inpaintbench.eval.report.plots import difficulty_figure, sensitivity_figure
+from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.standouts import add_standouts
 from inpaintbench.eval.report.tables import Results, pair_slices
@@ -101,21 +101,19 @@ def test_it_is_in_no_rank_mean_test_or_choice(results: Results) -> None:
 def test_plots_draw_it_as_a_dashed_line_that_makes_no_scale(results: Results) -> None:
     of, rows = world()
     alone = Results(of, [row for row in rows if row.method != "blank"], protocol=CORRECTED)
-    figure = difficulty_figure(results, PSNR)
-    [line] = [trace for trace in figure["data"] if trace.get("line", {}).get("dash") == "dash"]
-    assert line["name"] == "blank, reference"
-    low, high = figure["layout"]["yaxis"]["range"]
-    assert max(level for level in line["y"] if level is not None) == high < 40  # it lies far above
-    assert line["text"][0].startswith("blank 49.5")
-    assert line["text"][0].endswith("↑")
-    kept = [trace for trace in figure["data"] if trace is not line]
-    assert [trace["y"] for trace in kept] == [trace["y"] for trace in difficulty_figure(alone, PSNR)["data"]]
-    assert low == 0
-    sensitive = sensitivity_figure(results, [PSNR])
-    assert sensitive is not None
-    bars = [trace for trace in sensitive["data"] if trace["type"] == "bar"]
-    assert [list(trace["x"]) for trace in bars] == [["good", "fair"]] * len(pair_slices(results.slices))
-    assert any(trace.get("line", {}).get("dash") == "dash" and "blank" in trace["name"] for trace in sensitive["data"])
+    drawn = difficulty_rows(results)
+    lines = [row for row in drawn if row["kind"] == "reference"]
+    assert [row["told"].partition(" ")[0] for row in lines] == ["blank", "blank"]
+    top = max(row["value"] for row in lines)
+    assert top == min(row["value"] for row in lines) < 40  # it lies far above, so its line is at the edge, with its value
+    assert lines[0]["text"].startswith("blank 49.5")
+    assert lines[0]["text"].endswith("↑")
+    rest = [row for row in drawn if row["kind"] != "reference"]
+    assert rest == difficulty_rows(alone)
+    assert max(row["value"] for row in rest) < top
+    sensitive = sensitivity_rows(results)
+    assert [row["method"] for row in sensitive if row["kind"] == "bar"] == ["good", "fair"] * len(pair_slices(results.slices))
+    assert any(row["kind"] == "reference" and row["text"].startswith("blank") for row in sensitive)
 
 
 def test_the_report_marks_it(tmp_path: Path) -> None:
@@ -130,8 +128,10 @@ def test_the_report_marks_it(tmp_path: Path) -> None:
     assert {row["place"] for row in summary if row["reference"] == "True"} == {""}
     assert {row["method"] for row in summary if row["reference"] == "True"} == {"blank"}
     tables = page[page.index('id="scores"') : page.index('id="gallery"')]
-    heads = re.findall(r'class="sort">(.*?)</button>', tables)
-    assert ['class="reference"' in head for head in heads] == [False, False, True]  # good, fair, blank
+    rows = re.findall(r'<tr class="(\w*)" data-key="(\w+)"|<tr data-key="(\w+)"', tables)
+    assert rows == [("", "", "good"), ("", "", "fair"), ("floor", "blank", "")]
+    heads = re.findall(r'<th scope="row".*?</th>', tables)
+    assert ['class="reference"' in head for head in heads] == [False, False, True]
     shares = [float(share) for share in re.findall(r'<u style="left:([\d.]+)%"', tables)]
     assert all(4 <= share <= 96 for share in shares)
     assert "blank" not in page[page.index('<table class="ranks"') : page.index('id="difficulty"')]
@@ -140,7 +140,7 @@ def test_the_report_marks_it(tmp_path: Path) -> None:
     tiles = re.findall(r'title="blank".*?</div>', page[page.index('id="gallery"') : page.index('id="ranks"')], flags=re.S)
     assert tiles
     assert not any("<b>" in tile for tile in tiles)
-    drawn = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])  # type: ignore[index]
+    drawn = json.loads(re.search(r'id="page-data">(.*?)</script>', page)[1])  # type: ignore[index]
     assert (drawn["references"], drawn["items"]["contenders"]) == (["blank"], 2)
 
 

@@ -5,9 +5,10 @@ Rooms hand over plain data (texts, numbers, ``Table``, charts) and the name of a
 """
 
 from inpaintbench.pages.colours import MethodStyle, method_styles
-from inpaintbench.pages.page import Link, Media, data_uri, page, render
+from inpaintbench.pages.page import Media, data_uri, page, render
 from inpaintbench.pages.plots import figure, save_chart
 from inpaintbench.pages.tables import Cell, Column, Row, Table
+from inpaintbench.pages.texts import Link, Method, Sentence, Tagged
 from inpaintbench.pages.tiles import Tile
 
 __all__ = [
@@ -15,9 +16,12 @@ __all__ = [
     "Column",
     "Link",
     "Media",
+    "Method",
     "MethodStyle",
     "Row",
+    "Sentence",
     "Table",
+    "Tagged",
     "Tile",
     "data_uri",
     "figure",

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from inpaintbench.pages import words
 from inpaintbench.pages.colours import MethodStyle
+from inpaintbench.pages.texts import Link
 
 _MARK = 'document.documentElement.classList.add("js");'
 """Runs first, so that what needs scripts is not seen to appear."""
@@ -24,13 +25,6 @@ TOKENS = "pages/static/tokens.css"
 """Colours by what they mean, light and dark."""
 STYLESHEETS = (TOKENS, "pages/static/style.css")
 """Of every page: colours, then the look."""
-
-
-class Link(NamedTuple):
-    """A way to a part of the page, or to another page."""
-
-    href: str
-    text: str
 
 
 @dataclass(frozen=True)

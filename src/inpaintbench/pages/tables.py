@@ -43,6 +43,8 @@ class Column:
     """How the rows come."""
     ticks: tuple[tuple[float, str], ...] = ()
     """Places 0..1 on the scale of the column's whiskers, and what stands there; such a column takes the room that is left."""
+    key: str = ""
+    """By which scripts find it."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,8 @@ class Cell:
     """A bar of parts above the text."""
     shade: float | None = None
     """-1..1: how dark the cell is, negative ones in the other hue."""
-    colour: str = ""
-    """Of the whisker and of the tint of a strong cell."""
+    method_colour: str = ""
+    """The method whose colour the whisker and the tint of a strong cell have."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Row:
 
     cells: tuple[Cell, ...]
     kind: str = ""
-    """A class of the stylesheet: ``reference``, ``total``."""
+    """A class of the stylesheet: ``floor`` for a reference method, ``total``."""
     key: str = ""
     """By which scripts find it."""
 

@@ -9,10 +9,10 @@ from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.cautions import cautions
 from inpaintbench.eval.report.floor_caution import LEAST_EFFECT, floor_sentences, untold
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json
-from inpaintbench.eval.report.score_table import score_tables
 from inpaintbench.eval.report.tables import Results
 
 ITEMS = [f"{source}{take}" for source in "abcdefg" for take in (1, 2)]
@@ -51,7 +51,7 @@ def test_report_and_analysis_say_it_in_one_sentence() -> None:
         "PSNR in the hole cannot be read alone: it does not tell close from blank, which fills nothing (means less than 0.2 "
         "standard deviations of blank’s items apart); it puts blank above worse."
     )
-    assert words in score_tables(results, shown_in={})
+    assert words in cautions(results, PSNR)
     assert words in means_of(results).notes
     [entry] = json.loads(report_json(results, [], title="T"))["floor_caution"]
     assert (entry["metric"], entry["alike"], entry["below"]) == ("psnr", ["close"], ["worse"])

@@ -110,7 +110,7 @@ def test_words_and_text_filter_too(page: Any) -> None:
     assert sorted(ids(page)) == ["c1", "c3"]  # c2 does not say where it comes from
     assert page.locator("table.items tbody .source").first.inner_text() == "c & <i>woods, été.mp4"
     page.locator("table.items tbody button.item").first.click()
-    assert "c & <i>woods, été.mp4" in page.locator(".item-panel .item-facts").inner_text()
+    assert "c & <i>woods, été.mp4" in page.locator(".item-panel .facts").inner_text()
     page.locator(".item-panel .close").click()
 
 
@@ -158,8 +158,9 @@ def test_rho_is_spearmans_and_a_dot_chooses_its_item(page: Any) -> None:
         assert float(number.replace("−", "-")) == pytest.approx(expected, abs=0.0051)
         assert int(n) == len(known)
     page.locator("#scatter").scroll_into_view_if_needed()
-    page.locator("[data-plot=scatter] .points path").first.wait_for(state="attached")
-    page.evaluate("() => document.querySelector('[data-plot=scatter]').emit('plotly_click', { points: [{ customdata: 5 }] })")
+    dot = page.locator(f"[data-plot=scatter] [aria-label^='{ITEMS[5]}, {METHODS[0]}']")
+    dot.wait_for(state="attached")
+    dot.dispatch_event("click")
     assert ITEMS[5] in page.locator(".item-panel h3").inner_text()
     assert f"{psnr(METHODS[0], ITEMS[5]):.2f}" in page.locator(".item-panel tbody tr").first.inner_text()
 
@@ -256,7 +257,7 @@ def test_keys_are_listed_and_reach_everything(page: Any) -> None:
 
 def test_facts_are_copied(opened: OpenPage, page: Any) -> None:
     opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator("button.copy").nth(3).click()
+    page.locator("button.copy[data-copy=fact-3]").click()
     page.wait_for_function("() => document.querySelector('[data-live=page]').textContent === 'Copied'")
     assert page.evaluate("navigator.clipboard.readText()") == page.locator("#fact-3").inner_text()
 

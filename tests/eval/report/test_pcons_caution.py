@@ -5,17 +5,19 @@ from pathlib import Path
 
 import pytest
 from tests.eval.report.hand_made import dataset
+from tests.eval.report.reading import cell
 from tests.eval.report.set_metrics import ITEMS, SLICES, features, learned_metrics, protocol, rows, set_score
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
+from inpaintbench.eval.report.cautions import cautions
 from inpaintbench.eval.report.findings import findings
-from inpaintbench.eval.report.pcons_caution import Suspect, pcons_caution, suspects
+from inpaintbench.eval.report.pcons_caution import Suspect, caution_sentences, suspects
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables
 from inpaintbench.eval.report.records import report_json
-from inpaintbench.eval.report.score_table import score_tables
-from inpaintbench.eval.report.significance import significance_section
+from inpaintbench.eval.report.score_table import score_table
+from inpaintbench.eval.report.significance import leads
 from inpaintbench.eval.report.tables import Results
 
 __all__ = ["learned_metrics"]
@@ -52,18 +54,18 @@ def test_a_flat_fill_on_top_by_pcons_is_flagged_with_its_sharpness() -> None:
     found, *in_slices = suspects(results, PCONS)
     assert [(one.method, one.slice, one.mean_place) for one in in_slices] == [("flat", "x-low", 4), ("flat", "x-high", 4)]
     assert found == Suspect("flat", "hole", 1, pytest.approx(11 / 3), ("psnr", "lpips", "fid"), 0.125)  # type: ignore[arg-type]
-    words = pcons_caution(results, PCONS)
+    words = caution_sentences(results, PCONS)[0]
     assert "is number 1 by PCons, but 3.7 on average by PSNR, LPIPS, FID" in words
     assert "Gradients inside its holes are 0.12 times as strong" in words
     assert "The ranks are as far apart in x-low, x-high." in words
-    assert words in score_tables(results, shown_in={})
+    assert words in cautions(results, PCONS)
     assert json.loads(report_json(results, [], title="T"))["pcons_caution"][0]["method"] == "flat"
 
 
 def test_what_was_not_measured_is_not_said() -> None:
     found, *_ = suspects(results_of(pcons=(30, 31, 29, 50), sharpness=False), PCONS)
     assert found.sharpness is None
-    assert "Gradients" not in pcons_caution(results_of(pcons=(30, 31, 29, 50), sharpness=False), PCONS)
+    assert "Gradients" not in " ".join(caution_sentences(results_of(pcons=(30, 31, 29, 50), sharpness=False), PCONS))
 
 
 @pytest.mark.parametrize("pcons", [(50, 31, 29, 30), (50, 49, 29, 30)])
@@ -97,7 +99,7 @@ def test_a_slice_is_judged_though_all_items_together_are_not_suspicious() -> Non
     ]
     results = Results(dataset(SLICES), scores, protocol=of)
     assert [(one.method, one.slice) for one in suspects(results, PCONS)] == [("d", "x-low")]
-    assert "is number 1 by PCons in the slice x-low, but 4.0 on average by PSNR" in pcons_caution(results, PCONS)
+    assert "is number 1 by PCons in the slice x-low, but 4.0 on average by PSNR" in caution_sentences(results, PCONS)[0]
 
 
 def test_an_analysis_repeats_the_caution_beside_the_sharpness_of_every_method() -> None:
@@ -112,12 +114,14 @@ def test_sharpness_is_shown_and_ranks_nobody(tmp_path: Path) -> None:
     results, sharpness = results_of(pcons=(30, 31, 29, 50)), Quantity("hole_sharpness", "hole")
     assert set(results.places(results.everything, sharpness).values()) == {None}
     assert results.best(results.everything, sharpness) == set()
-    assert findings(results, sharpness) == results.pair_tests(sharpness) == []
-    assert "Sharpness" not in rank_tables(results) + significance_section(results)
-    table = score_tables(results, shown_in={}).split("<strong>Sharpness</strong>")[1]
-    assert "<span>0.125</span>" in table
-    assert "<b>" not in table
-    assert "not ranked" in table
+    assert [one.question for one in findings(results, sharpness)] == ["Measured"]
+    assert results.pair_tests(sharpness) == []
+    assert not any("Sharpness" in title for table in rank_tables(results) for title in table.titles)
+    assert sharpness not in [lead.quantity for lead in leads(results)]
+    table = score_table(results, sharpness)
+    assert cell(table, "flat", "all items").text == "0.125"
+    assert not any(one.strong for row in table.rows for one in row.cells)
+    assert "not ranked" in str(table.caption)
     assert "hole_sharpness" not in {
         one["metric"] for one in json.loads(report_json(results, [], title="T"))["relative_improvement"]
     }

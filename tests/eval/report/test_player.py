@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.eval.report.hand_made import FRAMES, SLICES, VALUES, FlatMedia, dataset, read_bars, scores
+from tests.eval.report.hand_made import (
+    FRAMES,
+    SLICES,
+    VALUES,
+    FlatMedia,
+    copied_slices,
+    copied_values,
+    dataset,
+    read_bars,
+    scores,
+)
 from tests.eval.report.set_metrics import features, learned_metrics, protocol, rows, set_score
 
 from inpaintbench import video
@@ -89,6 +99,11 @@ def numbers_shown(tab: Tab, folder: Path) -> list[tuple[str, int, int]]:
         upper, lower = (read_bars(picture, row_share=share) for share in (0.2, 0.77))
         found.append((canvas.get_attribute("aria-label"), upper, lower))
     return found
+
+
+def wait_until_drawn(tab: Tab, name: str, drawn: str) -> None:
+    """Until a plot shows a metric in a region."""
+    tab.page.locator(f"[data-plot={name}][data-drawn='{drawn}'] svg").first.wait_for(state="attached")
 
 
 def check_frames(tab: Tab, folder: Path, frames: tuple[int, ...]) -> None:
@@ -187,7 +202,8 @@ def test_choices_of_metric_and_region_reach_the_whole_page(tab: Tab) -> None:
     tab.page.locator("input[value=psnr]").check()
     tab.page.locator("input[value=frame]").check()
     assert tables.get_attribute("data-region") == "frame"
-    assert "PSNR" in tab.page.locator("[data-plot=difficulty] .ytitle").text_content()
+    plot = tab.page.locator("[data-plot=difficulty][data-drawn='psnr/frame']")
+    plot.locator("text=PSNR of the frame").wait_for(state="attached")
     tab.page.locator("input[value=hole]").check()
 
 
@@ -208,10 +224,11 @@ def test_a_metric_from_the_list_reaches_the_whole_page_and_keeps_the_region_in_m
     assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("psnr", "hole")
     list_of_metrics.select_option("lpips")
     assert (tables.get_attribute("data-metric"), tables.count()) == ("lpips", 1)
-    assert improvement.locator(".ytitle").all_text_contents() == ["LPIPS in the hole"]
+    wait_until_drawn(tab, "sensitivity", "lpips/hole")
+    assert [one for one in improvement.locator("svg text").all_text_contents() if " in the hole" in one] == ["LPIPS in the hole"]
     list_of_metrics.select_option("fid")
     assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("fid", "frame")
-    assert tables.locator(".sizes").first.text_content() == "N = 9, d = 4"
+    assert tables.locator("tr[data-key=good] .below").nth(1).text_content().startswith("N = 9, d = 4")
     assert tab.page.locator("input[value=hole]").is_disabled()
     list_of_metrics.select_option("mse")
     assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("mse", "hole")
@@ -219,22 +236,38 @@ def test_a_metric_from_the_list_reaches_the_whole_page_and_keeps_the_region_in_m
     assert tab.complaints == []
 
 
-def test_tables_sort_by_a_method_and_back(tab: Tab) -> None:
+def test_tables_sort_by_a_slice_and_back(tab: Tab) -> None:
     table = tab.page.locator(".scores:visible")
 
     def order() -> list[str]:
-        return [row.get_attribute("data-slice") for row in table.locator("tbody tr").all()]
+        return [row.get_attribute("data-key") for row in table.locator("tbody tr").all()]
 
-    table.get_by_role("button", name="bad").click()
-    assert order() == ["motion-high", "night", "motion-low", "all items"]
-    table.get_by_role("button", name="bad").click()
-    assert order() == ["motion-low", "motion-high", "night", "all items"]
-    table.get_by_role("button", name="Slice").click()
-    assert order() == ["motion-low", "motion-high", "night", "all items"]
+    slices = table.locator("th[data-key='motion-high'] button")
+    slices.click()
+    assert order() == ["good", "bad", "odd"]
+    slices.click()
+    assert order() == ["bad", "good", "odd"]  # what has no value comes last in any order
+    table.get_by_role("button", name="Method").click()
+    assert order() == ["bad", "good", "odd"]
+    table.locator("th[data-key='motion-low'] button").click()
+    assert order() == ["odd", "good", "bad"]
 
 
-def test_a_slice_in_the_table_opens_its_item(tab: Tab) -> None:
-    tab.page.locator(".scores:visible tr[data-slice=night] a.show").click()
+def test_columns_of_slices_can_be_left_out(tab: Tab) -> None:
+    table = tab.page.locator(".scores:visible")
+    tab.page.locator("#scores summary:visible").click()
+    box = tab.page.locator("#scores .picker[open]").get_by_label("Motion: high")
+    box.uncheck()
+    assert not table.locator("th[data-key='motion-high']").is_visible()
+    assert table.locator("tr.groups th").get_attribute("colspan") == "1"
+    box.check()
+    assert table.locator("th[data-key='motion-high']").is_visible()
+    tab.page.keyboard.press("Escape")
+
+
+def test_a_value_in_the_table_opens_an_item_of_its_slice(tab: Tab) -> None:
+    night = tab.page.locator(".scores:visible th[data-key=night]").evaluate("head => head.cellIndex")
+    tab.page.locator(".scores:visible tr[data-key=good] > *").nth(night).click()
     assert tab.page.locator(".exhibit:visible").get_attribute("id") == "exhibit-2"
     assert tab.page.locator(".thumb[aria-current=true]").get_attribute("data-slice") == "night"
 
@@ -253,11 +286,11 @@ def test_nothing_is_fetched_and_nothing_goes_wrong(tab: Tab, report: ReportFiles
 @pytest.mark.parametrize("width", [800, 1300, 1920])
 def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_path: Path, width: int) -> None:
     names = [f"background-{word}" for word in ("brushed_metal", "saturated_colour", "wood")]
-    slices = {f"{name}{number}": ["a1", "b1", "c1"] for name in names for number in range(6)}
+    slices = copied_slices({f"{name}{number}": ["a1", "b1", "c1"] for name in names for number in range(6)})
     values: dict[str, dict[str, float | None]] = {
         f"method_{number}": {"a1": 0.123456, "b1": 0.234567, "c1": None if number else 0.3} for number in range(5)
     }
-    rows = scores(values, metric="mse", region="frame")
+    rows = scores(copied_values(values), metric="mse", region="frame")
     made = write_report(
         tmp_path / "out", title="Wide", dataset=dataset(slices, frames=1), scores=rows, protocol=CORRECTED,
         media=FlatMedia(frames=1, with_hole=False), gallery_items_per_slice=0, further_items=0,
@@ -265,11 +298,11 @@ def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_p
     tab = Tab(browser, made, viewport={"width": width, "height": 900})
     assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     boxes = tab.page.evaluate(
-        """() => [...document.querySelectorAll('td.score')].map((cell) => {
+        """() => [...document.querySelectorAll('.scores td')].map((cell) => {
           const inner = cell.getBoundingClientRect();
-          const words = cell.querySelector('.interval').getBoundingClientRect();
+          const words = cell.querySelector('small:not(.below)').getBoundingClientRect();
           const whisker = cell.querySelector('.whisker').getBoundingClientRect();
-          const counts = cell.querySelector('.counts')?.getBoundingClientRect();
+          const counts = cell.querySelector('.below')?.getBoundingClientRect();
           return { words: words.height, below: whisker.top - words.bottom, right: inner.right - words.right,
                    counts: counts ? counts.height : 0, counted: Boolean(counts) };
         })"""
@@ -281,10 +314,12 @@ def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_p
         assert box["below"] >= 0
         assert box["right"] >= 0
         assert box["counts"] <= 20
+    wait_until_drawn(tab, "difficulty", "mse/frame")
     plot = tab.page.locator("[data-plot=difficulty]")
-    labels = plot.locator(".xtick text:visible")
+    labels = plot.locator(".role-axis-label text", has_text="Background")
     assert labels.count() == 18
-    frame = plot.bounding_box()
+    assert not any("…" in words for words in labels.all_text_contents())
+    frame = plot.locator("svg").bounding_box()
     for label in labels.all():
         box = label.bounding_box()
         assert frame["y"] <= box["y"]
@@ -299,7 +334,9 @@ def test_without_scripts_all_tables_and_videos_are_there(browser: Any, report: R
     page = Tab(browser, report, java_script_enabled=False).page
     assert page.locator(".scores:visible").count() == 3
     assert page.locator("video:visible").count() == 4
-    assert page.locator(".controls:visible, canvas:visible").count() == 0
+    assert page.locator(".controls:visible, canvas:visible, .choices:visible, [data-plot]:visible").count() == 0
+    page.locator("#difficulty summary").first.click()
+    assert page.locator("#difficulty td:visible", has_text="20.00").count() > 0
 
 
 def test_the_page_plays_by_itself_once_in_view_and_follows_the_dark_theme(browser: Any, report: ReportFiles) -> None:
@@ -323,7 +360,7 @@ def test_a_still_picture_without_a_hole_has_no_player_and_no_outline(browser: An
         assert not tab.page.locator(absent).is_visible()
     for present in ("[data-switch=error]", "[data-switch=close]", "[data-switch=truth]"):
         assert tab.page.locator(present).is_visible()
-    assert "per second" not in tab.page.locator(".facts:visible").inner_text()
+    assert "per second" not in tab.page.locator(".facts-line:visible").inner_text()
     assert not re.search(r"(?<!no-)\bhole\b", tab.page.locator("#gallery").inner_html())
     tab.page.locator("body").press("o")  # a key for what is not there
     before = tab.page.locator(SHOWN).first.evaluate("canvas => canvas.toDataURL()")

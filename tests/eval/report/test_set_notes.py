@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.eval.report.hand_made import FlatMedia, dataset
+from tests.eval.report.reading import cell
 from tests.eval.report.set_metrics import (
     ITEMS,
     SLICES,
@@ -23,15 +24,16 @@ from tests.eval.report.set_metrics import (
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
+from inpaintbench.eval.report.cautions import cautions
 from inpaintbench.eval.report.exhibits import figures
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import choose_items, make_exhibits
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.page import default_quantity, render
-from inpaintbench.eval.report.plots import difficulty_figure
+from inpaintbench.eval.report.plots import difficulty_rows
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json, summary_csv
-from inpaintbench.eval.report.score_table import score_tables
+from inpaintbench.eval.report.score_table import score_table
 from inpaintbench.eval.report.set_notes import set_sizes, set_warning
 from inpaintbench.eval.report.tables import Results, pair_slices
 
@@ -40,37 +42,28 @@ pytestmark = pytest.mark.usefixtures("learned_metrics")
 FID, PSNR = Quantity("fid", "frame"), Quantity("psnr", "hole")
 
 
-def cells(html: str, name: str) -> list[str]:
-    row = next(row for row in html.split("<tr") if f'data-slice="{name}"' in row)
-    return row.split("<td ")[2:]
-
-
 def test_each_number_has_its_sizes_beside_it_and_its_warning_in_its_note() -> None:
-    results = results_with_sets()
-    html = score_tables(results, shown_in={}).split("<strong>FID ↓</strong>")[1].split("<strong>PSNR")[0]
-    good, bad = cells(html, "x-low")
-    assert '<span class="sizes">N = 2, d = 1024</span>' in good
-    assert WARNING in good
-    assert "<b>10.000</b>" in good
-    assert '<span class="interval">9.000 – 11.000</span>' in good
-    assert "n 11 · 1 missing" in bad
-    assert "n 11" not in good
-    lost = cells(html, "x-high")[1]
-    assert "–" in lost
-    assert "only one item has features" in lost
-    assert "sizes" not in lost
-    everything = cells(html, "all items")[1]
-    assert "N = 4000, d = 1024" in everything
-    assert "no interval" in everything
-    assert "One number for all items of a slice together" in html
+    table = score_table(results_with_sets(), FID)
+    good, bad = (cell(table, method, "x-low") for method in ("good", "bad"))
+    assert (good.text, good.strong, good.note, good.below) == ("10.000", True, "9.000 – 11.000", "N = 2, d = 1024")
+    assert WARNING in good.title
+    assert bad.below == "N = 2, d = 1024 · n 11 · 1 missing"
+    lost = cell(table, "bad", "x-high")
+    assert lost.text == "–"
+    assert "only one item has features" in lost.title
+    assert "N =" not in str(lost.below)
+    everything = cell(table, "bad", "all items")
+    assert "N = 4000, d = 1024" in str(everything.below)
+    assert everything.note == ""  # no interval
+    assert "One number for all items of a slice together" in str(table.caption)
 
 
 def test_small_sets_are_warned_of_once_above_their_table() -> None:
-    html = score_tables(results_with_sets(), shown_in={})
-    notes = re.findall(r'<p class="caution" [^>]*>(.*?)</p>', html)
-    assert len(notes) == 1
-    assert notes[0].startswith("FID of the frame: 3 of 5 numbers come from small sets and are biased")
-    assert notes[0].endswith(f"The smallest: {WARNING}.")
+    results = results_with_sets()
+    assert [len(cautions(results, quantity)) for quantity in (FID, PSNR)] == [1, 0]
+    [sentence] = cautions(results, FID)
+    assert sentence.startswith("FID of the frame: 3 of 5 numbers come from small sets and are biased")
+    assert sentence.endswith(f"The smallest: {WARNING}.")
     assert set_warning(results_with_sets(), PSNR) == ""
 
 
@@ -82,9 +75,11 @@ def test_ranks_difficulty_improvement_and_findings_know_numbers_of_slices() -> N
     assert (results.difficulty(low, FID).mean, results.difficulty(high, FID).n) == (15, 1)
     [pair] = pair_slices(results.slices)
     assert results.improvement(pair, "good", FID) == 0.5
-    bars, good, _ = difficulty_figure(results, FID)["data"]
-    assert (bars["y"], good["y"]) == ([15, 5], [10, 5])
-    assert [one.question for one in findings(results, FID)] == ["Strongest method", "Hardest slice", "Strongest sensitivity"]
+    rows = [row for row in difficulty_rows(results) if row["metric"] == "fid"]
+    assert [row["value"] for row in rows if row["kind"] in ("mean", "few")] == [15, 5]
+    assert [row["value"] for row in rows if row.get("method") == "good"] == [10, 5]
+    asked = ["Strongest method", "Hardest slice", "Strongest sensitivity", "Measured"]
+    assert [one.question for one in findings(results, FID)] == asked
     assert results.failures() == []
 
 
@@ -97,13 +92,14 @@ def test_a_standard_error_stands_where_there_is_no_interval() -> None:
         protocol=of,
         slice_scores=[type(one)(**{**vars(one), "standard_error": 2.0})],
     )
-    assert '<span class="interval">± 2.000</span>' in score_tables(results, shown_in={})
+    assert cell(score_table(results, FID), "m", "x-low").note == "± 2.000"
 
 
 def test_sets_that_were_not_compared_say_how_they_can_be() -> None:
     of = protocol(["fid"])
     results = Results(dataset(SLICES), features(of, ["m"], ITEMS, "fid"), protocol=of)
-    assert "its sets were not compared; run `inpaintbench eval score` again" in score_tables(results, shown_in={})
+    title = cell(score_table(results, FID), "m", "all items").title
+    assert "its sets were not compared; run `inpaintbench eval score` again" in title
     assert set_sizes(results.slice_score(results.everything, "m", FID)) == (None, None)
 
 
@@ -115,7 +111,7 @@ def test_items_are_never_chosen_by_a_number_that_they_do_not_have() -> None:
     alone = Results(dataset(SLICES), features(of, ["m"], ITEMS, "fid"), protocol=of)
     assert default_quantity(alone) == FID
     assert [choice.item_id for choice in choose_items(alone, FID, per_slice=1)] == ["a1", "c1"]
-    assert 'id="report-data"' in render(alone, [], [], title="Sets alone", inline=True)
+    assert 'id="page-data"' in render(alone, [], [], title="Sets alone", inline=True)
 
 
 def test_tiles_show_no_number_of_a_whole_slice() -> None:
@@ -123,9 +119,9 @@ def test_tiles_show_no_number_of_a_whole_slice() -> None:
     choices = choose_items(results, PSNR, per_slice=1)[:1]
     media = FlatMedia(frames=3)
     [(exhibit, _)] = make_exhibits(choices, media, methods=results.methods, rates=dict.fromkeys(ITEMS, 10.0))
-    html = figures(results, [exhibit], ["a.mp4"], default=PSNR)
-    assert "30.00 dB" in html
-    assert 'data-metric="fid"' not in html
+    [figure] = figures(results, [exhibit], ["a.mp4"], default=PSNR)
+    values = [(quantity, text) for tile in figure.tiles for quantity, text, _ in tile.values]
+    assert values == [(PSNR, "30.00 dB"), (PSNR, "20.00 dB")]
 
 
 def test_files_carry_sizes() -> None:

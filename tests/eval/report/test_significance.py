@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
+from tests.eval.report.reading import cell
 from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
 from inpaintbench.eval.comparing import paired
@@ -13,8 +13,9 @@ from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.page import render
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json
-from inpaintbench.eval.report.significance import significance_section
+from inpaintbench.eval.report.significance import Leads, leads
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.pages import Cell
 
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")
@@ -31,26 +32,31 @@ def results_of(sources: str, *, gap: float = 1.0) -> Results:
     return Results(dataset({"s": items}), scores(values), protocol=CORRECTED)
 
 
-def matrix(results: Results) -> dict[tuple[str, str], str]:
-    """(row, column) -> text of the cell."""
-    html = significance_section(results)
-    rows = html.split("<tbody>")[1].split("<tr ")[1:]
-    names = [re.findall(r'class="name">(.*?)</span>', row)[0] for row in rows]
-    texts = [[re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in rows]
-    return {(row, names[at]): text for row, line in zip(names, texts, strict=True) for at, text in enumerate(line) if text}
+def lead(results: Results) -> Leads:
+    """What the page says of the only metric."""
+    [found] = leads(results)
+    return found
+
+
+def matrix(results: Results) -> dict[tuple[str, str], Cell]:
+    """(row, column) -> cell."""
+    table = lead(results).matrix
+    assert table is not None
+    return {(row.key, column.key): cell(table, row.key, column.key) for row in table.rows for column in table.columns[1:]}
 
 
 def test_the_better_of_a_pair_carries_its_p() -> None:
     found = matrix(results_of("abcdefghijkl"))
-    assert found["best", "worst"].endswith("▲ better, p 0.001")
-    assert found["worst", "best"].endswith("▼ worse, p 0.001")
-    assert found["best", "even"].endswith("▲ better, p 0.001")
-    assert found["even", "worst"].startswith("+1.00")
-    assert found["worst", "even"].startswith("−1.00")
+    assert found["best", "worst"].below == "▲ better, p 0.001"
+    assert found["worst", "best"].below == "▼ worse, p 0.001"
+    assert found["best", "even"].below == "▲ better, p 0.001"
+    assert (found["best", "worst"].strong, found["worst", "best"].strong) == (True, False)
+    assert (found["even", "worst"].text, found["worst", "even"].text) == ("+1.00", "−1.00")
     assert len(found) == 9
-    html = significance_section(results_of("abcdefghijkl"))
-    assert "24 items of 12 sources with finite values of both methods." in html
-    assert "best less worst: +2.12 dB; p &lt; 0.001 before the correction, 0.001 after; 24 items of 12 sources" in html
+    assert lead(results_of("abcdefghijkl")).note == "24 items of 12 sources with finite values of both methods."
+    assert found["best", "worst"].title == (
+        "best less worst: +2.12 dB; p < 0.001 before the correction, 0.001 after; 24 items of 12 sources"
+    )
 
 
 def test_it_is_the_test_of_all_items_by_source() -> None:
@@ -64,19 +70,22 @@ def test_it_is_the_test_of_all_items_by_source() -> None:
 
 
 def test_too_few_sources_are_said() -> None:
-    html = significance_section(Results(dataset(SLICES), scores(VALUES), protocol=CORRECTED))
-    assert "3 sources: an interval, rank or lead needs at least 6" in html
-    assert "<table" not in html
-    html = significance_section(results_of("abcdef"))
-    assert "So few sources cannot tell 3 pairs of methods apart: after the correction the smallest possible p is 0.094." in html
-    assert "▲" not in html.split("<tbody>")[1]
-    assert "not told apart, p" in html
-    assert "So few sources" not in significance_section(results_of("abcdefg"))
+    few = lead(Results(dataset(SLICES), scores(VALUES), protocol=CORRECTED))
+    assert "3 sources: an interval, rank or lead needs at least 6" in few.note
+    assert few.matrix is None
+    six = results_of("abcdef")
+    assert (
+        "So few sources cannot tell 3 pairs of methods apart: after the correction the smallest possible p is 0.094."
+        in lead(six).note
+    )
+    assert not any(one.strong or "▲" in str(one.below) for one in matrix(six).values())
+    assert str(matrix(six)["best", "worst"].below).startswith("not told apart, p")
+    assert "So few sources" not in lead(results_of("abcdefg")).note
 
 
 def test_one_method_has_no_section() -> None:
     results = Results(dataset({"s": ["a1", "b1"]}), scores({"m": {"a1": 1.0, "b1": 2.0}}), protocol=CORRECTED)
-    assert significance_section(results) == ""
+    assert leads(results) == []
     assert 'id="significance"' not in render(results, [], [], title="One", inline=True)
 
 
@@ -84,8 +93,10 @@ def test_one_method_has_no_section() -> None:
 def test_numbers_of_sets_are_not_tested() -> None:
     results = results_with_sets()
     assert results.pair_tests(Quantity("fid", "frame")) == []
-    assert "cannot be tested item by item" in significance_section(results)
-    assert "where it says “no interval”, nothing tells a lead from chance" in significance_section(results)
+    [fid] = [one for one in leads(results) if one.quantity.of_sets]
+    assert fid.matrix is None
+    assert "cannot be tested item by item" in fid.note
+    assert "where there is no interval, nothing tells a lead from chance" in fid.note
 
 
 def test_items_weigh_as_in_the_means() -> None:
@@ -100,7 +111,7 @@ def test_items_weigh_as_in_the_means() -> None:
     [test] = results.pair_tests(PSNR)
     means = [results.summary(results.everything, method, PSNR).mean for method in ("one", "two")]
     assert test.difference == pytest.approx(means[0] - means[1]) == pytest.approx((92 * 9 + 7) / 99)
-    assert "Items weigh by their frames, as in the means." in significance_section(results)
+    assert "Items weigh by their frames, as in the means." in lead(results).note
 
 
 def test_items_left_out_for_an_infinite_value_are_told() -> None:
@@ -110,4 +121,4 @@ def test_items_left_out_for_an_infinite_value_are_told() -> None:
     results = Results(dataset({"s": items}), scores(values), protocol=CORRECTED)
     [test] = results.pair_tests(PSNR)
     assert (test.n, test.n_infinite) == (7, 1)
-    assert "1 item of a pair left out for an infinite value." in significance_section(results)
+    assert "1 item of a pair left out for an infinite value." in lead(results).note

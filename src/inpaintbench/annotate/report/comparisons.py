@@ -27,9 +27,9 @@ def comparison_panels(material: Material, label: str) -> list[Panel]:
     question, votes = material.study.question_of[label], material.by_question[label]
     own, ranking = outcomes(votes), material.rankings.get(label)
     if question.kind == "pair":
-        panels = [ranking_panel(material, ranking, own), _wins(own), _rates(material, votes, own), *_sides(votes, ranking)]
+        panels = [ranking_panel(ranking, own), _wins(own), _rates(material, votes, own), *_sides(votes, ranking)]
     else:
-        panels = [_selection(material, votes), *_places(votes)]
+        panels = [_selection(votes), *_places(votes)]
     answers = answers_of(votes, label, pairs=question.kind == "pair")
     clusters = {task.task_id: task.cluster for task in material.tasks[label]}
     colours = {method: material.colour(method) for method in material.methods} | {TIE: _TIE, BOTH_BAD: _BAD}
@@ -39,11 +39,11 @@ def comparison_panels(material: Material, label: str) -> list[Panel]:
     return [*panels, agreement_panel(answers, scheme_of(question), clusters=clusters, of_choices=True), disputed]
 
 
-def ranking_panel(material: Material, ranking: Mapping[str, Any] | None, own: Outcomes) -> Panel:
+def ranking_panel(ranking: Mapping[str, Any] | None, own: Outcomes) -> Panel:
     """Strengths with intervals, best first; of the fitted ranking where there is one, else the plain win ratios."""
     notes = " ".join(_sentence(str(note)) for note in (ranking or {}).get("notes", ()))
     if not ranking or any(row.get("strength") is None for row in ranking["methods"]) or not ranking["methods"]:
-        return _plain_ranking(material, own, notes=notes or "No ranking was fitted.")
+        return _plain_ranking(own, notes=notes or "No ranking was fitted.")
     rows = sorted(ranking["methods"], key=lambda row: (row.get("rank") or len(own.methods), -row["strength"], row["name"]))
     ends = [row[key] for row in rows for key in ("low", "strength", "high") if row.get(key) is not None]
     margin = _MARGIN * (max(ends) - min(ends)) or 0.5
@@ -52,7 +52,7 @@ def ranking_panel(material: Material, ranking: Mapping[str, Any] | None, own: Ou
         Column("Method"), Column("Strength, with its interval", ticks=scale.ticks(scale.round_values())),
         Column("Rank", numeric=True), Column("Win ratio", numeric=True),
     )  # fmt: skip
-    table = Table(columns, tuple(_strength(material, row, scale) for row in rows), label="Ranking")
+    table = Table(columns, tuple(_strength(row, scale) for row in rows), label="Ranking")
     note = f"A difference of 1 in strength wins 73 % of the votes that are no ties. {notes}"
     return Panel("Ranking", (*_verdict(ranking), table, note), wide=True)
 
@@ -69,24 +69,24 @@ def _verdict(ranking: Mapping[str, Any]) -> tuple[Statement, ...]:
     return (Statement("The order is not settled yet: neighbours may still change places.", state="open", good=False),)
 
 
-def _strength(material: Material, row: Mapping[str, Any], scale: Scale) -> Row:
+def _strength(row: Mapping[str, Any], scale: Scale) -> Row:
     name, strength, low, high = str(row["name"]), row["strength"], row.get("low"), row.get("high")
     ranks = (row.get("rank_low"), row.get("rank_high"))
     interval = "" if low is None else f" ({number(low, 2)} to {number(high, 2)})"
     return Row((
         Cell(name, method=name, below=f"{number(strength, 2)}{interval}"),
-        Cell(whisker=scale.ends(strength, low, high), colour=material.colour(name)),
+        Cell(whisker=scale.ends(strength, low, high), method_colour=name),
         Cell(row.get("rank") or "–", note=f"{ranks[0]}–{ranks[1]}" if None not in ranks and ranks[0] != ranks[1] else ""),
         Cell(percent(row.get("win_share")), note=f"n {row['votes']:,}" if row.get("votes") is not None else ""),
     ))  # fmt: skip
 
 
-def _plain_ranking(material: Material, own: Outcomes, *, notes: str) -> Panel:
+def _plain_ranking(own: Outcomes, *, notes: str) -> Panel:
     ratios = {method: ratio for method in own.methods if (ratio := own.win_ratio(method)) is not None}
     rows = [
         Row((
             Cell(method, method=method),
-            Cell(whisker=(ratio, None, None), colour=material.colour(method)),
+            Cell(whisker=(ratio, None, None), method_colour=method),
             Cell(percent(ratio)),
         ))
         for method, ratio in sorted(ratios.items(), key=lambda entry: (-entry[1], entry[0]))
@@ -127,7 +127,7 @@ def _rates(material: Material, votes: Sequence[ReportVote], own: Outcomes) -> Pa
     return Panel(frequency, (Bars(frequency, bars), Stack("Verdicts", verdicts, key=True), note))
 
 
-def _selection(material: Material, votes: Sequence[ReportVote]) -> Panel:
+def _selection(votes: Sequence[ReportVote]) -> Panel:
     shares, chosen = selection(votes), outcomes(votes).chosen
     widths = [len(vote.candidates) for vote in votes]
     chance = sum(1 / width for width in widths) / len(widths)
@@ -137,7 +137,7 @@ def _selection(material: Material, votes: Sequence[ReportVote]) -> Panel:
         interval = "no interval" if share.low is None else f"{percent(share.low)} to {percent(share.high)}"
         rows.append(Row((
             Cell(method, method=method),
-            Cell(whisker=scale.ends(share.value, share.low, share.high), colour=material.colour(method)),
+            Cell(whisker=scale.ends(share.value, share.low, share.high), method_colour=method),
             Cell(percent(share.value), note=f"{interval} · n {chosen[method].whole:,}"),
         )))  # fmt: skip
     ticks = scale.ticks({0.0: "0", chance: f"{percent(chance)} by chance"})

@@ -42,7 +42,7 @@ def labelling_panels(material: Material, label: str) -> list[Panel]:
     apart = len(machine) % 2 == 1
     between = confusion_parts(answers, scheme, names=names, caption="" if apart else "Between raters")
     return [
-        *(_grades(material, votes, question) if question.subject == "one" else ()),
+        *(_grades(votes, question) if question.subject == "one" else ()),
         _distribution(parts[0], answers, title="Answers", below=() if apart else between),
         agreement_panel(answers, scheme, clusters=clusters),
         *([Panel("Between raters", between)] if apart and between else ()),
@@ -162,7 +162,7 @@ def method_grades(votes: Sequence[ReportVote], question: Question) -> dict[str, 
     return {method: (Estimate(one.value, one.low, one.high), Proportion(one.n, len(votes))) for method, one in found.items()}
 
 
-def _grades(material: Material, votes: Sequence[ReportVote], question: Question) -> tuple[Panel, ...]:
+def _grades(votes: Sequence[ReportVote], question: Question) -> tuple[Panel, ...]:
     grades = method_grades(votes, question)
     if not grades:
         return ()
@@ -172,7 +172,7 @@ def _grades(material: Material, votes: Sequence[ReportVote], question: Question)
     rows = [
         Row((
             Cell(method, method=method),
-            Cell(whisker=scale.ends(mean.value, mean.low, mean.high), colour=material.colour(method)),
+            Cell(whisker=scale.ends(mean.value, mean.low, mean.high), method_colour=method),
             Cell(written(mean.value, 2), note=f"{written(mean.low, 2)} to {written(mean.high, 2)} · n {share.part:,}"),
         ))
         for method, (mean, share) in sorted(grades.items(), key=lambda entry: (-entry[1][0].value, entry[0]))

@@ -10,7 +10,7 @@ from inpaintbench.eval.leaderboard.board import LEVEL, Board, Row
 from inpaintbench.eval.leaderboard.frame import Sister, page, tags
 from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
 from inpaintbench.eval.report.labels import region_label, slice_label
-from inpaintbench.eval.report.notes import constants_table, metric_notes, slice_table
+from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.eval.statistics import INTERVAL
 from inpaintbench.eval.statistics import LEVEL as INTERVAL_LEVEL
@@ -28,13 +28,6 @@ class Fact(NamedTuple):
     text: str
     lines: tuple[str, ...]
     """Small print."""
-
-
-class Definition(NamedTuple):
-    """A term with what it means, a paragraph each."""
-
-    term: str
-    blocks: tuple[str, ...]
 
 
 def addresses(board: Board) -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from inpaintbench.eval.reinpainting.leaves import EXCESS, SECOND, submetric_of
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.tables import Results
@@ -37,10 +35,3 @@ def _preferred(results: Results) -> list[str]:
             names = [method for method, mean in means.items() if mean is not None and sign * mean > 0]
             found += [f"{', '.join(names)} by {metric_label(submetric_of(quantity.metric))}"] if names else []
     return found
-
-
-def again_note(results: Results) -> str:
-    """The same as paragraphs of the page."""
-    parts = [escape(sentence, quote=False).split("`") for sentence in again_sentences(results)]
-    marked = ["".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(one)) for one in parts]
-    return "".join(f'<p class="caution">{words}</p>' for words in marked)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.comparing import PairTest
-from inpaintbench.eval.report.labels import method_colours, name_label, quantity_label
-from inpaintbench.eval.report.markup import count, method_name, only_for, percent, slice_name, with_unit
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.labels import name_label, quantity_label, slice_label
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.significance import LEVEL, p_words
 from inpaintbench.eval.report.standouts import finite_values
-from inpaintbench.eval.report.tables import Pair, Results, pair_slices
+from inpaintbench.eval.report.tables import Pair, Results, pair_slices, split_level
 from inpaintbench.eval.statistics import Summary, summarise
+from inpaintbench.pages import Link, Method, Sentence, Tagged
+from inpaintbench.pages.words import count, number, percent
 from inpaintbench.types import Slice
 
 TOO_FEW = "Too few sources to tell"
@@ -23,41 +23,24 @@ _MOST_NAMES = 3
 
 
 class Finding(NamedTuple):
-    """One card: what was asked, the answer, why, and the items it rests on (HTML)."""
+    """One card: what was asked, the answer, why, and the items it rests on."""
 
     question: str
-    answer: str
-    detail: str
+    answer: Sentence
+    detail: Sentence
     basis: str
     told: bool = True
     """Whether the answer is one, and not that there is none."""
 
 
 def findings(results: Results, quantity: Quantity) -> list[Finding]:
-    """Best method, hardest slice, strongest sensitivity: those that can be asked of the scores of ``quantity``.
+    """Best method, hardest slice, strongest sensitivity, as far as they can be asked of ``quantity``; and what was measured.
 
     A slice counts with enough sources for a claim. Methods are compared by the paired test, slices, which have other items, by
     their intervals.
     """
-    found = (_best(results, quantity), _hardest(results, quantity), _most_sensitive(results, quantity))
-    return [finding for finding in found if finding is not None]
-
-
-def finding_cards(results: Results, *, default: Quantity) -> str:
-    """The cards of all quantities; those of ``default`` are visible without scripts."""
-    return "\n".join(
-        f'<div class="cards" {only_for(quantity)}{"" if quantity == default else " hidden"}>'
-        + "".join(_card(finding) for finding in [*findings(results, quantity), _coverage(results, quantity)])
-        + "</div>"
-        for quantity in results.quantities
-    )
-
-
-def _card(finding: Finding) -> str:
-    answer = f'<p class="answer{"" if finding.told else " untold"}">{finding.answer}</p>'
-    return (
-        f'<div class="card"><h3>{finding.question}</h3>{answer}<p>{finding.detail}</p><p class="basis">{finding.basis}</p></div>'
-    )
+    asked = (_best(results, quantity), _hardest(results, quantity), _most_sensitive(results, quantity))
+    return [*(finding for finding in asked if finding is not None), _coverage(results, quantity)]
 
 
 def _rests_on(items: int, sources: int) -> str:
@@ -79,24 +62,22 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
         extents = [_extent(results, everything, method, quantity) for method in known]
         return _too_few(question, max(extents, key=lambda extent: extent[::-1]))
     first, *others = placed
-    colours = method_colours(results.methods)
-    names = {method: method_name(method, colours[method]) for method in placed}
     items, sources = _extent(results, everything, first, quantity)
     basis = _rests_on(items, sources)
-    lead = f"{names[first]} has the best mean"
     if not others:
-        detail = f"{names[first]} alone has values for nearly all items"
-        return Finding(question, "Nobody to compare with", detail, basis, told=False)
+        alone: Sentence = (Method(first), " alone has values for nearly all items")
+        return Finding(question, ("Nobody to compare with",), alone, basis, told=False)
     open_ones = [other for other in others if not _leads(results, first, other, quantity)]
     if open_ones:
-        answer = " ≈ ".join(names[method] for method in [first, *open_ones][:_MOST_NAMES])
-        answer += " …" if len(open_ones) >= _MOST_NAMES else ""
-        whom = names[open_ones[0]] + (f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else "")
+        alike = [first, *open_ones][:_MOST_NAMES]
+        answer: list[str | Method] = [part for method in alike for part in (" ≈ ", Method(method))][1:]
+        answer += [" …"] if len(open_ones) >= _MOST_NAMES else []
+        more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
         why = _why_open(results, first, open_ones[0], quantity)
-        return Finding(question, answer, f"{lead}; its lead over {whom} could be chance: {why}", basis)
-    return Finding(
-        question, names[first], f"best mean, by more than chance: {_why_told(results, first, others, quantity)}", basis
-    )
+        lead = (Method(first), " has the best mean; its lead over ", Method(open_ones[0]), f"{more} could be chance: {why}")
+        return Finding(question, tuple(answer), lead, basis)
+    detail = (f"best mean, by more than chance: {_why_told(results, first, others, quantity)}",)
+    return Finding(question, (Method(first),), detail, basis)
 
 
 def _extent(results: Results, one: Slice, method: str, quantity: Quantity) -> tuple[int, int]:
@@ -125,11 +106,11 @@ def _why_open(results: Results, first: str, other: str, quantity: Quantity) -> s
         return "there are no two intervals that are apart"
     test = _test_of(results, first, other, quantity)
     if test is None or test.p_holm is None:
-        return escape(test.reason or "not tested") if test else "not tested"
+        return (test.reason or "not tested") if test else "not tested"
     tested = sum(one.p is not None for one in results.pair_tests(quantity))
     if test.least_p * tested > LEVEL:
         return f"{count(test.n_sources, 'source')} cannot tell {count(tested, 'pair')} of methods apart"
-    return f"p {escape(p_words(test.p_holm))} after correction"
+    return f"p {p_words(test.p_holm)} after correction"
 
 
 def _why_told(results: Results, first: str, others: Sequence[str], quantity: Quantity) -> str:
@@ -137,7 +118,7 @@ def _why_told(results: Results, first: str, others: Sequence[str], quantity: Qua
         return "its interval is apart from all others"
     tests = [_test_of(results, first, other, quantity) for other in others]
     largest = max(test.p_holm for test in tests if test is not None and test.p_holm is not None)
-    return f"p {escape(p_words(largest))} after correction" + (", or less" if len(others) > 1 else "")
+    return f"p {p_words(largest)} after correction" + (", or less" if len(others) > 1 else "")
 
 
 def _apart(one: Summary, other: Summary) -> bool:
@@ -176,25 +157,29 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
     values = {name: with_unit(known[name], quantity.metric) for name in (hardest, easiest)}
     basis = _both(extents[hardest], extents[easiest])
     if not _apart(extents[hardest], extents[easiest]):
-        detail = f"{slice_name(hardest)} {values[hardest]} and {slice_name(easiest)} {values[easiest]} could differ by chance"
-        return Finding("Hardest slice", "None can be told", detail, basis, told=False)
+        both = (_slice(hardest), f" {values[hardest]} and ", _slice(easiest), f" {values[easiest]} could differ by chance")
+        return Finding("Hardest slice", ("None can be told",), both, basis, told=False)
     alike = sum(not _apart(extents[hardest], extents[name]) for name in counted[1:])
     also = f" and {count(alike, 'slice')} that could be as hard" if alike else ""
-    detail = f"{values[hardest]} over all methods{also}; {slice_name(easiest)} is easiest: {values[easiest]}"
-    return Finding("Hardest slice", slice_name(hardest), detail, basis)
+    detail = (f"{values[hardest]} over all methods{also}; ", _slice(easiest), f" is easiest: {values[easiest]}")
+    return Finding("Hardest slice", (_slice(hardest),), detail, basis)
+
+
+def _slice(name: str) -> Tagged:
+    return Tagged(slice_label(name), split_level(name)[1])
 
 
 def _too_few(question: str, extent: tuple[int, int]) -> Finding:
     """Says so, and of how many items and sources."""
     detail = f"telling anything from chance needs at least {ENOUGH_SOURCES} sources"
-    return Finding(question, TOO_FEW, detail, _rests_on(*extent), told=False)
+    return Finding(question, (TOO_FEW,), (detail,), _rests_on(*extent), told=False)
 
 
 def _too_few_in_slices(question: str, extents: Sequence[Summary]) -> Finding:
     """Says so, with the slice of most sources."""
     most = max(extents, key=lambda one: (one.n_clusters, one.n))
     detail = f"a slice counts from {ENOUGH_SOURCES} sources: with fewer any difference could be chance"
-    return Finding(question, TOO_FEW, detail, f"at most {_rests_on(most.n, most.n_clusters)} in a slice", told=False)
+    return Finding(question, (TOO_FEW,), (detail,), f"at most {_rests_on(most.n, most.n_clusters)} in a slice", told=False)
 
 
 class _Change(NamedTuple):
@@ -221,14 +206,14 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
         return _too_few_in_slices(question, [summary for one in changes for summary in (one.low, one.high)])
     told = [one for one in counted if _apart(one.low, one.high)]
     most = max(told or counted, key=lambda one: abs(one.share))
-    name = method_name(most.method, method_colours(results.methods)[most.method])
     verb = "better" if most.share > 0 else "worse"
-    change = f"{name} gets {percent(abs(most.share)).lstrip('+')} {verb}"
-    when = f"when {escape(name_label(most.pair.attribute).lower())} goes from low to high"
+    change = (Method(most.method), f" gets {percent(abs(most.share))} {verb}")
+    when = f"when {name_label(most.pair.attribute).lower()} goes from low to high"
     basis = _both(most.low, most.high)
     if not told:
-        return Finding(question, "None can be told", f"the largest could be chance: {change} {when}", basis, told=False)
-    return Finding(question, change, when, basis)
+        detail = ("the largest could be chance: ", *change, f" {when}")
+        return Finding(question, ("None can be told",), detail, basis, told=False)
+    return Finding(question, change, (when,), basis)
 
 
 def _coverage(results: Results, quantity: Quantity) -> Finding:
@@ -237,8 +222,14 @@ def _coverage(results: Results, quantity: Quantity) -> Finding:
     # Where a protocol gives a missing prediction an infinite score, it is missing and nothing else.
     infinite = sum(value == math.inf for key, value in values.items() if key not in lost)
     missing = len(lost)
-    gaps = f'<a href="#failures">{count(missing, "score")} missing</a>' if missing else "none missing"
-    what = escape(quantity_label(quantity))
-    detail = f"{what}: {gaps}" + (f", {infinite} infinite" if infinite else "")
+    gaps = Link("#failures", f"{count(missing, 'score')} missing") if missing else "none missing"
+    detail = (f"{quantity_label(quantity)}: ", gaps, f", {infinite} infinite" if infinite else "")
     basis = _rests_on(len(results.sources), len(set(results.sources.values())))
-    return Finding("Measured", f"{len(values) - missing:,} of {len(values):,}", detail, basis)
+    return Finding("Measured", (f"{len(values) - missing:,} of {len(values):,}",), detail, basis)
+
+
+def with_unit(value: float | None, metric: str) -> str:
+    """A value of ``metric`` as printed, with its unit."""
+    leaf = metric_leaf(metric)
+    words = number(value, leaf.decimals)
+    return f"{words} {leaf.unit}" if leaf.unit and value is not None and math.isfinite(value) else words

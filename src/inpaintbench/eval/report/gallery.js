@@ -8,10 +8,10 @@
   const clock = controls.querySelector(".clock");
   const playButton = controls.querySelector("[data-action=play]");
   const keysDialog = document.querySelector(".keys-dialog");
-  const state = report.switches;
-  let started = report.still;
+  const state = page.switches;
+  let started = page.still;
 
-  const players = new Map([...gallery.querySelectorAll(".exhibit")].map((figure) => [figure.id, new report.Player(figure, () => refresh(), () => { started = true; })]));
+  const players = new Map([...gallery.querySelectorAll(".exhibit")].map((figure) => [figure.id, new page.Player(figure, () => refresh(), () => { started = true; })]));
   const thumbs = [...gallery.querySelectorAll(".thumb")];
   let current = players.get(gallery.querySelector(".exhibit[data-first]").id);
 
@@ -45,17 +45,23 @@
     if (strip) strip.scrollTop = Math.max(0, chosen.offsetTop - strip.offsetTop - strip.clientHeight / 2);
   }
 
+  // What the reader opens is told in the address.
+  function choose(id, slice) {
+    open(id, slice);
+    page.set({ item: players.get(id).figure.dataset.item, slice: slice ?? null });
+  }
+
   function turn(name, on) {
     state[name] = on;
     controls.querySelector(`[data-switch=${name}]`)?.setAttribute("aria-pressed", String(on));
-    if (name === "wipe") report.tell("wipe", on);
+    if (name === "wipe") page.tell("wipe", on);
     current.draw();
   }
 
   function neighbour(change) {
     const index = thumbs.findIndex((thumb) => thumb.getAttribute("aria-current") === "true");
     const thumb = thumbs[(index + change + thumbs.length) % thumbs.length];
-    open(thumb.hash.slice(1), thumb.dataset.slice);
+    choose(thumb.hash.slice(1), thumb.dataset.slice);
   }
 
   const KEYS = {
@@ -116,17 +122,29 @@
     for (const { canvas } of player.tiles) canvas.addEventListener("click", () => { started = true; player.toggle(); });
   }
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a.thumb, a.show");
+    const link = event.target.closest("a");
     if (!link || !players.has(link.hash.slice(1))) return;
     event.preventDefault();
-    const row = link.closest("tr");
-    open(link.hash.slice(1), link.dataset.slice ?? row?.dataset.slice);
-    if (row || link.matches(".show")) document.getElementById("gallery").scrollIntoView();
+    event.stopPropagation();
+    choose(link.hash.slice(1), link.dataset.slice);
+    if (!link.matches(".thumb")) document.getElementById("gallery").scrollIntoView();
+  }, true);
+  page.on("slice", (name) => {
+    const thumb = thumbs.find((one) => one.dataset.slice === name);
+    if (!thumb) return;
+    choose(thumb.hash.slice(1), name);
+    document.getElementById("gallery").scrollIntoView();
   });
 
   keysDialog.querySelector(".close").addEventListener("click", () => keysDialog.close());
 
-  const asked = window.location.hash.slice(1);
-  open(players.has(asked) ? asked : current.figure.id);
-  if (players.has(asked)) document.getElementById("gallery").scrollIntoView();
+  // An item by its name, or by the element that shows it, as older addresses have it.
+  function fromAddress() {
+    const asked = [...players.values()].find(({ figure }) => figure.dataset.item === page.get("item") || figure.id === page.get("at"));
+    open(asked?.figure.id ?? current.figure.id, page.get("slice"));
+    if (asked) document.getElementById("gallery").scrollIntoView();
+  }
+  open(current.figure.id);
+  page.on("ready", () => { if (page.get("item") || page.get("at")) fromAddress(); });
+  page.on("state", fromAddress);
 })();

@@ -3,11 +3,11 @@
 (() => {
   const panel = document.querySelector(".item-panel");
   if (!panel) return;
-  const { element, number } = report;
-  const { data, quantities, slicesOf, word } = report.items;
+  const { element, number } = page;
+  const { data, quantities, slicesOf, word } = page.items;
 
   function scores(item) {
-    const heads = ["Value", ...data.methods.map((method) => report.methodName(method))];
+    const heads = ["Value", ...data.methods.map((method) => page.methodName(method))];
     const rows = [...quantities.entries()].map(([key, one]) => {
       const values = data.values[key].map((column) => column[item]);
       const known = values.filter((value) => value !== null);
@@ -17,19 +17,19 @@
       return element("tr", {}, element("th", { scope: "row" }, name, " ", element("small", {}, one.where)), ...cells);
     });
     const top = element("tr", {}, ...heads.map((name, index) => element("th", { scope: "col", class: index ? "n" : null }, name)));
-    const table = element("table", { class: "plain" }, element("caption", {}, "Every value of the item; the best of a row is bold."), element("thead", {}, top), element("tbody", {}, ...rows));
+    const table = element("table", { class: "list" }, element("caption", {}, "Every value of the item; the best of a row is bold."), element("thead", {}, top), element("tbody", {}, ...rows));
     return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Values of the item" }, table);
   }
 
   function facts(item) {
-    const list = element("dl", { class: "item-facts" });
+    const list = element("dl", { class: "facts" });
     const add = (name, value) => list.append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
-    if (data.source_names[item] !== null) add("Source", report.breakable(data.source_names[item]));
-    add("Source id", report.breakable(data.sources[item]));
+    if (data.source_names[item] !== null) add("Source", page.breakable(data.source_names[item]));
+    add("Source id", page.breakable(data.sources[item]));
     add("Slices", slicesOf[item].map((place) => data.slices[place].name).join(", ") || "none");
     for (const one of data.attributes) {
       const value = word(one, item);
-      if (value !== null) add(one.label, one.numeric ? report.short(value) : report.breakable(value));
+      if (value !== null) add(one.label, one.numeric ? page.short(value) : page.breakable(value));
     }
     return list;
   }
@@ -44,11 +44,11 @@
   function show(item) {
     const close = element("button", { type: "button", class: "close", "aria-label": "Close the item" }, "×");
     close.addEventListener("click", () => { panel.hidden = true; document.querySelector(`button.item[data-item="${item}"]`)?.focus(); });
-    panel.replaceChildren(close, element("h3", {}, "Item ", element("code", {}, report.breakable(data.ids[item]))), media(item), facts(item), scores(item));
+    panel.replaceChildren(close, element("h3", {}, "Item ", element("code", {}, page.breakable(data.ids[item]))), media(item), facts(item), scores(item));
     panel.hidden = false;
     panel.focus({ preventScroll: true });
-    panel.scrollIntoView({ block: "nearest", behavior: report.still ? "auto" : "smooth" });
+    panel.scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
   }
 
-  report.on("item", show);
+  page.on("item", show);
 })();

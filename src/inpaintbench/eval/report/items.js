@@ -3,13 +3,14 @@
 (() => {
   const section = document.getElementById("items");
   if (!section) return;
-  const { element, number, numeric, count } = report;
-  const data = report.data.items;
+  const { element, number, numeric, count } = page;
+  const data = page.data.items;
   const form = section.querySelector(".filters");
   const table = section.querySelector("table.items");
   const { caption } = table;
   const [head, body] = [table.tHead, table.tBodies[0]];
   const MOST_TAGS = 3;
+  table.dataset.own = ""; // it sorts by itself, all items and not the rows shown
   for (const columns of Object.values(data.values)) for (const column of columns) column.forEach((value, at) => { column[at] = numeric(value); });
   const slicesOf = data.ids.map(() => []);
   data.slices.forEach((slice, place) => slice.items.forEach((item) => slicesOf[item].push(place)));
@@ -17,6 +18,7 @@
   const state = { key: form.quantity.value, order: "worst", column: null, falling: true, page: 0, rows: 20, item: null };
   let derived = new Map(); // item -> { mean, worst, spread } of the chosen quantity
   let shown = [];
+  let methods = data.methods;
 
   const quantity = () => quantities.get(state.key);
   const attribute = () => (form.attribute.value === "" ? null : data.attributes[Number(form.attribute.value)]);
@@ -75,7 +77,7 @@
       { key: "item", name: "Item" },
       { key: "slices", name: "Slices" },
       ...(one ? [{ key: "attribute", name: one.label, end: one.numeric }] : []),
-      ...data.methods.map((method, index) => ({ key: index, name: report.methodName(method), end: true })),
+      ...data.methods.map((method, index) => ({ key: index, name: page.methodName(method), end: true })).filter(({ key }) => methods.includes(data.methods[key])),
       { key: "mean", name: "Mean", end: true },
       ...(quantity().ranked ? [{ key: "worst", name: "Worst", end: true }] : []),
       { key: "spread", name: "Spread", end: true },
@@ -107,13 +109,13 @@
     const known = contending(item).filter((value) => value !== null);
     const best = data.bold && ranked && known.length > 1 ? (higher ? Math.max : Math.min)(...known) : null;
     const one = attribute();
-    const name = element("button", { type: "button", class: "item", "data-item": item }, element("code", {}, report.breakable(data.ids[item])));
+    const name = element("button", { type: "button", class: "item", "data-item": item }, element("code", {}, page.breakable(data.ids[item])));
     const plays = item in data.shown ? element("span", { class: "plays", title: "has a video" }, "▶", element("span", { class: "visually-hidden" }, "has a video")) : "";
     const cells = [
-      element("th", { scope: "row" }, name, plays, data.source_names[item] === null ? "" : element("span", { class: "source" }, report.breakable(data.source_names[item]))),
+      element("th", { scope: "row" }, name, plays, data.source_names[item] === null ? "" : element("span", { class: "source" }, page.breakable(data.source_names[item]))),
       tags(item),
-      ...(one ? [element("td", { class: one.numeric ? "n" : null }, report.short(word(one, item)))] : []),
-      ...values.map((value, place) => element("td", { class: "n" }, value !== null && value === best && place < data.contenders ? element("b", {}, number(value, decimals)) : number(value, decimals))),
+      ...(one ? [element("td", { class: one.numeric ? "n" : null }, page.short(word(one, item)))] : []),
+      ...values.map((value, place) => [value, place]).filter(([, place]) => methods.includes(data.methods[place])).map(([value, place]) => element("td", { class: "n" }, value !== null && value === best && place < data.contenders ? element("b", {}, number(value, decimals)) : number(value, decimals))),
       ...["mean", ...(ranked ? ["worst"] : []), "spread"].map((key) => element("td", { class: "n derived" }, number(derived.get(item)[key], decimals))),
     ];
     return element("tr", { "aria-current": item === state.item ? "true" : null }, ...cells);
@@ -146,8 +148,9 @@
     const heading = element("p", { class: "shown-count" }, element("b", {}, `${shown.length.toLocaleString("en")} of ${count(data.ids.length, "item")}`));
     const list = element("ul");
     means().forEach(({ mean, n }, index) => {
+      if (!methods.includes(data.methods[index])) return;
       const value = `${number(mean, decimals)}${unit && mean !== null ? ` ${unit}` : ""}`;
-      list.append(element("li", {}, report.methodName(data.methods[index]), element("b", {}, value), element("small", {}, `n ${n}`)));
+      list.append(element("li", {}, page.methodName(data.methods[index]), element("b", {}, value), element("small", {}, `n ${n}`)));
     });
     const note = `Means of ${label} in the ${where} over the items shown, every item the same, without infinite and missing values: not the published scores, which are those of slices above.`;
     place.replaceChildren(heading, list, element("p", { class: "note" }, note));
@@ -167,8 +170,8 @@
     drawHead();
     drawRows();
     drawMeans();
-    if (told) report.announce(sentence(), "items");
-    report.tell("filtered", shown);
+    if (told) page.announce(sentence(), "items");
+    page.tell("filtered", shown);
   }
 
   function chooseAttribute() {
@@ -180,7 +183,7 @@
       const known = one.values.filter((value) => value !== null);
       const [low, high] = [Math.min(...known), Math.max(...known)];
       [form.low.value, form.high.value] = ["", ""];
-      [form.low.placeholder, form.high.placeholder] = [report.short(low), report.short(high)];
+      [form.low.placeholder, form.high.placeholder] = [page.short(low), page.short(high)];
     } else {
       const words = [...one.words, ...(one.values.includes(null) ? [""] : [])];
       // A mark before each word tells "any" from "without".
@@ -219,10 +222,28 @@
     return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
   }
 
+  // Filters and order in the address, where they are not the usual ones.
+  const FIELDS = { order: "order", of: "slice", attribute: "attribute", word: "word", low: "low", high: "high", find: "text" };
+
+  const usual = () => ({ order: quantity().ranked ? "worst" : "disagreed" });
+
+  function tellAddress() {
+    page.set(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, form[field].value === (usual()[name] ?? "") || form[field].value === "column" ? null : form[field].value])));
+  }
+
+  function fromAddress() {
+    for (const [name, field] of Object.entries(FIELDS)) {
+      form[field].value = page.get(name) ?? usual()[name] ?? "";
+      if (name === "attribute") chooseAttribute();
+      if (name === "order") setOrder(form.order.value || usual().order);
+    }
+    update({ told: false });
+  }
+
   function select(item) {
     state.item = item;
     drawRows();
-    report.tell("item", item);
+    page.tell("item", item);
   }
 
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -231,18 +252,20 @@
     if (event.target.name === "order") setOrder(event.target.value);
     if (event.target.name === "attribute") chooseAttribute();
     state.page = 0;
+    tellAddress();
     update();
   });
   form.addEventListener("reset", (event) => {
     event.preventDefault();
     for (const name of ["slice", "attribute", "text", "low", "high"]) form[name].value = "";
     chooseAttribute();
-    setOrder(quantity().ranked ? "worst" : "disagreed");
+    setOrder(usual().order);
+    tellAddress();
     update();
   });
   form.querySelector("[data-action=csv]").addEventListener("click", () => {
-    report.download("items.csv", csv(), "text/csv");
-    report.announce(`CSV of ${count(shown.length, "item")}`, "items");
+    page.download("items.csv", csv(), "text/csv");
+    page.announce(`CSV of ${count(shown.length, "item")}`, "items");
   });
   head.addEventListener("click", (event) => {
     const button = event.target.closest("button.sort");
@@ -253,7 +276,7 @@
     setOrder("column", key, falling);
     update({ told: false });
     head.querySelector(`[data-column="${key}"]`).focus();
-    report.announce(`Sorted, ${falling ? "largest" : "smallest"} first`, "items");
+    page.announce(`Sorted, ${falling ? "largest" : "smallest"} first`, "items");
   });
   body.addEventListener("click", (event) => {
     const button = event.target.closest("button.item");
@@ -264,13 +287,16 @@
     if (!change) return;
     state.page += Number(change);
     drawRows();
-    report.announce(`Items ${section.querySelector(".page-words").textContent}`, "items");
+    page.announce(`Items ${section.querySelector(".page-words").textContent}`, "items");
   });
   section.querySelector(".pager select").addEventListener("change", (event) => {
     state.rows = Number(event.target.value);
     state.page = 0;
     drawRows();
   });
-  report.on("chosen", ({ metric, region }) => { chooseQuantity(`${metric}/${region}`); update({ told: false }); });
-  report.items = { data, quantities, slicesOf, word, select, csv };
+  page.on("chosen", ({ metric, region }) => { chooseQuantity(`${metric}/${region}`); update({ told: false }); });
+  page.on("methods", (wanted) => { methods = wanted; drawHead(); drawRows(); drawMeans(); });
+  page.on("ready", fromAddress);
+  page.on("state", fromAddress);
+  page.items = { data, quantities, slicesOf, word, select, csv };
 })();

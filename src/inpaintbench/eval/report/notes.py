@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Mapping
-from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
-from inpaintbench.eval.report.labels import metric_title
-from inpaintbench.eval.report.markup import breakable, count, scrolling_table, slice_name
+from inpaintbench.eval.report.labels import metric_title, slice_label
 from inpaintbench.eval.report.quantity import metric_leaf
-from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
+from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, split_level
 from inpaintbench.eval.statistics import INTERVAL, LEVEL
+from inpaintbench.pages import Cell, Column, Row, Table
+from inpaintbench.pages.tables import simple
+from inpaintbench.pages.words import count
 from inpaintbench.types import canonical_json
 
 _INFINITE = {
@@ -23,38 +25,46 @@ _INFINITE = {
 }
 
 
-def metric_notes(results: Results) -> str:
+class Definition(NamedTuple):
+    """A term with what it means: paragraphs, and lists of entries among them. Code stands between backticks."""
+
+    term: str
+    blocks: tuple[str | tuple[str, ...], ...]
+
+
+def metric_notes(results: Results) -> list[Definition]:
     """The definition of each metric, from its own documentation, and what it does with infinite values."""
     metrics = dict.fromkeys(quantity.metric for quantity in results.quantities)
-    return "\n".join(
-        f"<dt>{escape(metric_title(metric))}</dt><dd>{_document(inspect.getdoc(metric_leaf(metric)) or '')}"
-        f"<p>{_of_infinite(results, metric)}</p></dd>"
+    return [
+        Definition(metric_title(metric), (*_document(inspect.getdoc(metric_leaf(metric)) or ""), *_of_infinite(results, metric)))
         for metric in metrics
-    )
+    ]
 
 
-def _of_infinite(results: Results, metric: str) -> str:
+def _of_infinite(results: Results, metric: str) -> list[str]:
+    """What became of infinite values, where there are some or could be."""
     ceiling = results.protocol.ceiling_decibels(metric)
     if ceiling is not None:
-        return f"Nothing is infinite: no value is above {ceiling:g} dB."
-    return f"Infinite values are {_INFINITE[results.infinite_rule(metric)]}."
+        return [f"Nothing is infinite: no value is above {ceiling:g} dB."]
+    infinite = any(score.metric == metric and score.value is not None and math.isinf(score.value) for score in results.scores)
+    return [f"Infinite values are {_INFINITE[results.infinite_rule(metric)]}."] if infinite else []
 
 
-def _document(text: str) -> str:
-    """A docstring up to its arguments as HTML."""
+def _document(text: str) -> list[str | tuple[str, ...]]:
+    """A docstring up to its arguments."""
     blocks = re.split(r"\n\s*\n", text.split("\nArgs:")[0].strip())
-    return "".join(_list(block) if block.startswith("* ") else f"<p>{_inline(block)}</p>" for block in blocks)
+    return [_entries(block) if block.startswith("* ") else _inline(block) for block in blocks]
 
 
-def _list(block: str) -> str:
-    return "<ul>" + "".join(f"<li>{_inline(entry)}</li>" for entry in re.split(r"(?:^|\n)\* ", block) if entry) + "</ul>"
+def _entries(block: str) -> tuple[str, ...]:
+    return tuple(_inline(entry) for entry in re.split(r"(?:^|\n)\* ", block) if entry)
 
 
 def _inline(text: str) -> str:
-    return re.sub(r"``(.+?)``", r"<code>\1</code>", escape(" ".join(text.split()), quote=False))
+    return " ".join(text.split()).replace("``", "`")
 
 
-def reading_notes(results: Results) -> str:
+def reading_notes(results: Results) -> list[Definition]:
     """How means, intervals and ranks are made, with this report's own numbers."""
     sources = count(len(set(results.sources.values())), "source")
     by_items = results.protocol.averaging == "frames_then_items"
@@ -103,13 +113,13 @@ def reading_notes(results: Results) -> str:
             "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice."
         )
         entries += (("Relative improvement", words),)
-    return "\n".join(f"<dt>{name}</dt><dd><p>{words}</p></dd>" for name, words in entries)
+    return [Definition(name, (words,)) for name, words in entries]
 
 
 def _references(results: Results) -> list[tuple[str, str]]:
     if not results.references:
         return []
-    names = " and ".join(escape(name) for name in results.references)
+    names = " and ".join(results.references)
     words = (
         f"{names}: what is there without filling anything, a floor to see methods against. It comes last, as a dashed line in "
         "plots (at the edge, with its value, where it lies beyond the others' scale), and is in no rank, mean, test or choice."
@@ -117,29 +127,32 @@ def _references(results: Results) -> list[tuple[str, str]]:
     return [("Reference", words)]
 
 
-def slice_table(results: Results) -> str:
+def slice_table(results: Results) -> Table:
     """Every slice with its rule and size, and those left out with their reason."""
     rows = [
-        f"<tr><th scope='row'>{slice_name(one.name)}</th><td>{escape(one.rule)}</td><td class='n'>{len(one.item_ids)}</td></tr>"
-        for one in in_reading_order(results.slices)
+        Row((Cell(slice_label(part.name), tags=_level(part.name)), Cell(part.rule), Cell(len(part.item_ids))))
+        for part in in_reading_order(results.slices)
     ]
-    rows += [
-        f"<tr><th scope='row'>{breakable(name)}</th><td>left out: {escape(reason)}</td><td class='n'>0</td></tr>"
-        for name, reason in results.dataset.left_out.items()
-    ]
-    return scrolling_table(("Slice", "Rule", "Items"), rows)
+    rows += [Row((Cell(name), Cell(f"left out: {reason}"), Cell(0))) for name, reason in results.dataset.left_out.items()]
+    return Table((Column("Slice"), Column("Rule"), Column("Items", numeric=True)), tuple(rows), label="Slices and their rules")
 
 
-def constants_table(results: Results) -> str:
+def _level(name: str) -> tuple[str, ...]:
+    level = split_level(name)[1]
+    return (level,) if level else ()
+
+
+def constants_table(results: Results) -> Table:
     """Every constant of the protocol by its path."""
-    return scrolling_table(("Constant", "Value"), _rows(_flat(results.protocol.model_dump(mode="json"))))
+    rows = [list[object](pair) for pair in _flat(results.protocol.model_dump(mode="json")).items()]
+    return simple(("Constant", "Value"), rows, label="Constants of the protocol")
 
 
-def dataset_table(results: Results) -> str:
+def dataset_table(results: Results) -> Table:
     """The dataset's name, its resolved recipe and the versions that made it."""
     dataset = results.dataset
     facts = {"dataset": dataset.name, "recipe": dataset.recipe, "versions": dataset.versions}
-    return scrolling_table(("Fact", "Value"), _rows(_flat(facts)))
+    return simple(("Fact", "Value"), [list[object](pair) for pair in _flat(facts).items()], label="Dataset and versions")
 
 
 def _flat(value: Any, path: str = "") -> dict[str, str]:
@@ -147,9 +160,3 @@ def _flat(value: Any, path: str = "") -> dict[str, str]:
         inner = [_flat(entry, f"{path}.{name}" if path else str(name)) for name, entry in value.items()]
         return {key: text for flat in inner for key, text in flat.items()}
     return {path: value if isinstance(value, str) else canonical_json(value)}
-
-
-def _rows(flat: Mapping[str, str]) -> list[str]:
-    return [
-        f"<tr><th scope='row'><code>{breakable(path)}</code></th><td>{breakable(text)}</td></tr>" for path, text in flat.items()
-    ]

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-from inpaintbench.eval.report.labels import method_colours, metric_label
-from inpaintbench.eval.report.markup import method_name, number, only_for
+from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.slices import ALL_ITEMS
+from inpaintbench.pages.words import number
 from inpaintbench.types import Slice
 
 PCONS, SHARPNESS = "pcons", "hole_sharpness"
@@ -83,20 +82,12 @@ def _sharpness(results: Results, one: Slice, method: str) -> float | None:
     return next(found, None)
 
 
-def pcons_caution(results: Results, quantity: Quantity) -> str:
-    """A line above the table of PCons for each method that it ranks too well; empty for other tables."""
-    colours = method_colours(results.methods)
-    return "".join(
-        f'<p class="caution" {only_for(quantity)}>{method_name(method, colours[method])} {escape(words, quote=False)}</p>'
-        for method, words in _words(results, quantity).items()
-    )
-
-
 def caution_sentences(results: Results, quantity: Quantity) -> list[str]:
-    """The same as plain text, and how sharp each method is inside the hole where that was measured; empty for other tables."""
+    """A sentence for each method that PCons ranks too well, and how sharp each is inside the hole where that was measured; empty
+    for other tables."""
     sentences = [f"{method} {words}" for method, words in _words(results, quantity).items()]
     sharpness = {method: _sharpness(results, results.everything, method) for method in results.methods}
-    known = [f"{method} {number(value, decimals=2)}" for method, value in sharpness.items() if value is not None]
+    known = [f"{method} {number(value, 2)}" for method, value in sharpness.items() if value is not None]
     if quantity.metric == PCONS and known:
         sentences.append(f"To be read beside PCons, sharpness inside the hole (1 = that of the truth): {', '.join(known)}.")
     return sentences
@@ -118,5 +109,5 @@ def _sentence(one: Suspect, also: Sequence[str]) -> str:
         "blurred repeat from frame to frame, and PCons takes that for consistency."
     )
     if one.sharpness is not None:
-        words += f" Gradients inside its holes are {number(one.sharpness, decimals=2)} times as strong as the truth’s."
+        words += f" Gradients inside its holes are {number(one.sharpness, 2)} times as strong as the truth’s."
     return words + (f" The ranks are as far apart in {', '.join(also)}." if also else "")

@@ -49,7 +49,7 @@
       this.figure.classList.add("open");
       if (!this.video.getAttribute("src")) this.load();
       this.video.playbackRate = state.speed;
-      report.tell("opened", this);
+      page.tell("opened", this);
       this.draw();
       this.changed();
     }
@@ -206,7 +206,7 @@
       if (!this.shown) return;
       this.prepare();
       if (!state.wipe) for (const { channel, context } of this.tiles) this.paint(context, channel);
-      report.tell("drawn", this);
+      page.tell("drawn", this);
     }
 
     drawError(context, truth, view) {
@@ -216,6 +216,6 @@
     }
   }
 
-  report.Player = Player;
-  report.switches = state;
+  page.Player = Player;
+  page.switches = state;
 })();

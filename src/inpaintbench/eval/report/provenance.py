@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-from html import escape
 
 from inpaintbench import frozen
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.report.markup import SCROLLS, breakable
 from inpaintbench.eval.report.tables import Results
 
 
-def provenance(results: Results) -> str:
-    """A list of facts, each with a button that copies it, and the commands."""
+def facts_of(results: Results) -> dict[str, str]:
+    """Name -> fact, lines of which may be several."""
     dataset = results.dataset
     versions = "\n".join(f"{name} {version}" for name, version in sorted(dataset.versions.items()))
-    facts = {
+    return {
         "Dataset": f"{dataset.name} {dataset.version}",
         "SHA-256 of its manifest": manifest_sha256(results),
         "Protocol": results.protocol.name,
         "Fingerprint of the protocol": results.fingerprint,
         "Versions that made the dataset": versions or "not stated",
     }
-    rows = "\n".join(
-        f'<tr><th scope="row">{name}</th><td><code id="fact-{index}">{_lines(text)}</code></td>'
-        f"<td>{_button(f'fact-{index}', name)}</td></tr>"
-        for index, (name, text) in enumerate(facts.items())
-    )
-    commands = escape("\n".join(commands_of(results)))
-    copy = _button("fact-commands", "the commands")
-    return f"""<div class="scroll"{SCROLLS}><table class="plain facts-table">
-<caption>Scores mix only where protocol and fingerprint are equal, and items only where the manifest is.</caption><tbody>
-{rows}
-</tbody></table></div>
-<h3>How to reproduce it</h3>
-<p class="note">With the dataset in the folder DATASET; programs and saved predictions take the options of
-<code>inpaintbench eval predict --help</code>.</p>
-<div class="commands"><pre{SCROLLS}><code id="fact-commands">{commands}</code></pre>{copy}</div>"""
 
 
 def manifest_sha256(results: Results) -> str:
@@ -58,11 +41,3 @@ def commands_of(results: Results) -> list[str]:
         f"inpaintbench eval score DATASET --run RUN {protocol}",
         f"inpaintbench eval report DATASET --run RUN {protocol}",
     ]
-
-
-def _lines(text: str) -> str:
-    return "<br>".join(breakable(line) for line in text.splitlines())
-
-
-def _button(element: str, name: str) -> str:
-    return f'<button type="button" class="copy js-only" data-copy="{element}" aria-label="Copy {escape(name)}">Copy</button>'

@@ -1,35 +1,62 @@
 """Methods from best to worst for each metric, attribute and setting (DEVIL, CVPR 2022, Table 2).
 
-Attributes with a low and a high slice have two lists with lines between; other slices have a line of text each.
+Attributes with a low and a high slice have two lists side by side; other slices have a line of text each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.report.labels import method_colours, name_label, quantity_title
-from inpaintbench.eval.report.markup import SCROLLS, breakable, count
+from inpaintbench.eval.report.labels import name_label, quantity_title
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Group, Pair, Results, group_slices, pair_slices
+from inpaintbench.eval.report.tables import Results, group_slices, pair_slices
+from inpaintbench.pages.words import count
 from inpaintbench.types import Slice
 
-_ROW_PIXELS, _TALL_ROW_PIXELS = 24, 34
-_GUTTER_PIXELS = 24
-_ONE_LINE_LETTERS = 14
-"""Longer names take two lines."""
 
-Ranking = list[tuple[str, int | None]]
+class Entry(NamedTuple):
+    """A method in a list from best to worst."""
+
+    method: str
+    place: int | None
+    tied: bool
+    first: bool
+    """In the first place, and not alone in the list."""
 
 
-def rank_tables(results: Results) -> str:
-    """For each region a table of the attributes with a low and a high slice and one of the other slices, as far as there are any.
+class Ranked(NamedTuple):
+    """A slice with its methods from best to worst, or why they are not ranked."""
 
-    A column for each metric; a row for each attribute in the first table, for each slice in the second.
-    """
+    rule: str
+    level: str
+    """``low``, ``high``, or the slice's value."""
+    entries: tuple[Entry, ...]
+    reason: str
+
+
+class RankRow(NamedTuple):
+    """One attribute: its slices, each with a list for each quantity."""
+
+    attribute: str
+    paired: bool
+    """Low and high slice, whose lists stand side by side."""
+    slices: tuple[tuple[Ranked, ...], ...]
+
+
+class RankTable(NamedTuple):
+    """The ranks in one region; a column for each quantity."""
+
+    region: str
+    titles: tuple[str, ...]
+    rows: tuple[RankRow, ...]
+
+
+def rank_tables(results: Results) -> list[RankTable]:
+    """For each region the attributes with a low and a high slice, then the other slices, as far as there are any."""
     regions = dict.fromkeys(quantity.region for quantity in results.quantities if quantity.ranked)
-    return "\n".join(table for region in regions for table in _tables(results, region) if table)
+    tables = (_table(results, region) for region in regions)
+    return [table for table in tables if table.rows]
 
 
 def ranks_lead(results: Results) -> str:
@@ -37,10 +64,9 @@ def ranks_lead(results: Results) -> str:
     ranked = _ranked(results)
     if not ranked:
         return f"Nothing is ranked: no slice has the {ENOUGH_SOURCES} sources that a rank needs."
-    lines = "; lines follow a method from low to high" if pair_slices(ranked) else ""
     few = sum(too_few(results.n_sources(one)) is not None for one in results.slices)
     without = f" {count(few, 'slice')} of fewer than {ENOUGH_SOURCES} sources: not ranked." if few else ""
-    return f"Methods from best to worst for each metric, attribute and setting{lines}.{without}"
+    return f"Methods from best to worst for each metric, attribute and setting.{without}"
 
 
 def _ranked(results: Results) -> list[Slice]:
@@ -51,95 +77,38 @@ def _ranked(results: Results) -> list[Slice]:
     return [one for one in results.slices if one.name in enough | beside]
 
 
-def _tables(results: Results, region: str) -> tuple[str, str]:
+def _table(results: Results, region: str) -> RankTable:
     ranked = _ranked(results)
     quantities = [quantity for quantity in results.quantities if quantity.region == region and quantity.ranked]
+
+    def lists(part: Slice, level: str) -> tuple[Ranked, ...]:
+        return tuple(_list(results, part, quantity, level) for quantity in quantities)
+
     pairs = [
-        f'<tr><th scope="row">{breakable(name_label(pair.attribute))}</th>'
-        f"{''.join(_slope(results, pair, quantity) for quantity in quantities)}</tr>"
+        RankRow(name_label(pair.attribute), paired=True, slices=(lists(pair.low, "low"), lists(pair.high, "high")))
         for pair in pair_slices(ranked)
     ]
-    groups = [_group(results, group, quantities) for group in group_slices(ranked)]
-    return (
-        _table(quantities, pairs, heads=("Attribute",), kind="ranks", row=_row_pixels(results)),
-        _table(quantities, groups, heads=("Attribute", "Slice"), kind="ranks in-lines", row=_row_pixels(results)),
-    )
+    others = [
+        RankRow(
+            name_label(group.attribute),
+            paired=False,
+            slices=tuple(
+                lists(part, "" if value is None else name_label(value))
+                for part, value in zip(group.slices, group.values, strict=True)
+            ),
+        )
+        for group in group_slices(ranked)
+    ]
+    return RankTable(region, tuple(map(quantity_title, quantities)), (*pairs, *others))
 
 
-def _row_pixels(results: Results) -> int:
-    return _TALL_ROW_PIXELS if max(map(len, results.methods)) > _ONE_LINE_LETTERS else _ROW_PIXELS
-
-
-def _table(quantities: Sequence[Quantity], rows: Sequence[str], *, heads: Sequence[str], kind: str, row: int) -> str:
-    if not rows or not quantities:
-        return ""
-    titles = [*heads, *(quantity_title(quantity) for quantity in quantities)]
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
-    body = "\n".join(rows)
-    return (
-        f'<div class="scroll" data-region="{escape(quantities[0].region)}"{SCROLLS}>'
-        f'<table class="{kind}" style="--metrics:{len(quantities)};--row:{row}px"><thead><tr>{head}</tr></thead>'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
-
-
-def _group(results: Results, group: Group, quantities: Sequence[Quantity]) -> str:
-    """The rows of the slices of one attribute, its name beside them all."""
-    rows = []
-    for one, value in zip(group.slices, group.values, strict=True):
-        cells = "".join(f"<td>{_entries(results, one, quantity)}</td>" for quantity in quantities)
-        label = "" if value is None else breakable(name_label(value))
-        rows.append(f'<th scope="row" title="{escape(one.rule)}">{label}</th>{cells}</tr>')
-    head = f'<th scope="rowgroup" rowspan="{len(rows)}">{breakable(name_label(group.attribute))}</th>'
-    return "\n".join(f"<tr{'' if index else ' class=first'}>{'' if index else head}{row}" for index, row in enumerate(rows))
-
-
-def _slope(results: Results, pair: Pair, quantity: Quantity) -> str:
-    low, high = (results.ranking(one, quantity) for one in (pair.low, pair.high))
-    lists = _list(results, pair.low, quantity, "low"), _lines(results, low, high), _list(results, pair.high, quantity, "high")
-    return f'<td><div class="slope">{"".join(lists)}</div></td>'
-
-
-def _list(results: Results, one: Slice, quantity: Quantity, level: str) -> str:
-    return f'<div class="ranking"><span class="level {level}">{level}</span>{_entries(results, one, quantity)}</div>'
-
-
-def _entries(results: Results, one: Slice, quantity: Quantity) -> str:
-    ranking = results.ranking(one, quantity)
-    few = too_few(results.n_sources(one))
-    if few:
-        return f'<p class="unranked" title="{escape(few)}">not ranked</p>'
-    colours = method_colours(results.methods)
+def _list(results: Results, part: Slice, quantity: Quantity, level: str) -> Ranked:
+    if few := too_few(results.n_sources(part)):
+        return Ranked(part.rule, level, (), few)
+    ranking = results.ranking(part, quantity)
     places = [place for _, place in ranking]
-    entries = "".join(
-        _entry(method, place, colours[method], tied=places.count(place) > 1, contested=len(ranking) > 1)
+    entries = (
+        Entry(method, place, tied=place is not None and places.count(place) > 1, first=place == 1 and len(ranking) > 1)
         for method, place in ranking
     )
-    return f"<ol>{entries}</ol>"
-
-
-def _entry(method: str, place: int | None, colour: str, *, tied: bool, contested: bool) -> str:
-    name = f"<b>{breakable(method)}</b>" if place == 1 and contested else f"<span>{breakable(method)}</span>"
-    mark = "– " if place is None else "= " if tied else ""
-    words = "no value" if place is None else f"place {place}"
-    return f'<li style="--method:{colour}" title="{escape(method)}: {words}">{mark}{name}</li>'
-
-
-def _lines(results: Results, low: Ranking, high: Ranking) -> str:
-    """One line for each method that has a place on both sides."""
-    colours = method_colours(results.methods)
-    row = _row_pixels(results)
-    right = {method: index for index, (method, place) in enumerate(high) if place is not None}
-    lines = "".join(
-        f'<line x1="0" x2="{_GUTTER_PIXELS}" y1="{_middle(index, row)}" y2="{_middle(right[method], row)}" '
-        f'stroke="{colours[method]}"/>'
-        for index, (method, place) in enumerate(low)
-        if place is not None and method in right
-    )
-    height = row * len(low)
-    size = f'width="{_GUTTER_PIXELS}" height="{height}" viewBox="0 0 {_GUTTER_PIXELS} {height}"'
-    return f'<svg class="lines" {size} aria-hidden="true">{lines}</svg>'
-
-
-def _middle(index: int, row: int) -> float:
-    return (index + 0.5) * row
+    return Ranked(part.rule, level, tuple(entries), "")

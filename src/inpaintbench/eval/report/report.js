@@ -1,24 +1,23 @@
 "use strict";
-// Choice of metric and region, sorting, plots. The page reads well without it.
+// Choice of metric, region and methods for the whole page, and its two plots. The page reads well without it.
 (() => {
-  const data = report.data;
+  const { data } = page;
   const form = document.querySelector(".choices");
   const chosen = { ...data.default };
+  const names = Object.keys(data.styles);
   let wished = chosen.region;
+  let methods = names;
 
   function show() {
     for (const element of document.querySelectorAll("[data-metric], [data-region]")) {
       const { metric, region } = element.dataset;
       element.hidden = (metric !== undefined && metric !== chosen.metric) || (region !== undefined && region !== chosen.region);
     }
-    draw("difficulty", data.difficulty[`${chosen.metric}/${chosen.region}`]);
-    draw("sensitivity", data.sensitivity[chosen.region] ?? data.sensitivity[`${chosen.metric}/${chosen.region}`]);
-    report.tell("chosen", { ...chosen });
+    draw();
+    page.tell("chosen", { ...chosen });
   }
 
-  function regionsOf(metric) {
-    return data.quantities.filter((one) => one.metric === metric).map((one) => one.region);
-  }
+  const regionsOf = (metric) => data.quantities.filter((one) => one.metric === metric).map((one) => one.region);
 
   function choose(change) {
     wished = change.region ?? wished;
@@ -26,92 +25,86 @@
     const regions = regionsOf(chosen.metric);
     // A metric without the region that was asked for shows another one, and the next metric the one that was asked for again.
     chosen.region = regions.includes(wished) ? wished : regions[0];
-    if (form.metric instanceof HTMLSelectElement) form.metric.value = chosen.metric;
-    for (const input of form.querySelectorAll("input")) {
+    for (const field of form.querySelectorAll("select")) field.value = chosen[field.name];
+    for (const input of form.querySelectorAll("input[type=radio]")) {
       input.checked = chosen[input.name] === input.value;
       if (input.name === "region") input.disabled = !regions.includes(input.value);
     }
+    page.set({ metric: chosen.metric === data.default.metric ? null : chosen.metric, region: chosen.region === data.default.region ? null : chosen.region });
     show();
   }
 
-  function draw(name, figure) {
+  // Rows, columns and tiles of methods that are not wanted; what is drawn leaves them out too.
+  function showMethods(wanted) {
+    methods = names.filter((name) => wanted.includes(name));
+    page.set({ methods: methods.length === names.length ? null : methods.join(",") });
+    for (const element of document.querySelectorAll("[data-key]")) if (names.includes(element.dataset.key)) element.hidden = !methods.includes(element.dataset.key);
+    for (const table of document.querySelectorAll("table.pairs")) {
+      [...table.tHead.rows[0].cells].forEach((head, at) => {
+        if (names.includes(head.dataset.key)) for (const row of table.tBodies[0].rows) row.cells[at].hidden = head.hidden;
+      });
+    }
+    draw();
+    page.tell("methods", methods);
+  }
+
+  const wanted = ({ metric, region, method }) => metric === chosen.metric && region === chosen.region && (method === undefined || methods.includes(method));
+
+  function draw() {
+    drawOne("difficulty", data.charts.difficulty, data.rows.difficulty.filter(wanted));
+    if (data.charts.sensitivity) drawOne("sensitivity", ...sensitivity());
+  }
+
+  // A row of panels for each metric of the region while these are few, else for the one that is chosen.
+  function sensitivity() {
+    const rows = data.rows.sensitivity.filter((row) => wanted({ ...row, metric: chosen.metric })).map((row) => ({ ...row, key: `${row.metric}/${row.region}` }));
+    const keys = [...new Set(rows.map((row) => row.key))];
+    const own = `${chosen.metric}/${chosen.region}`;
+    const shown = keys.length <= data.most_rows ? keys : keys.filter((key) => key === own);
+    const { config, $schema, ...chart } = data.charts.sensitivity;
+    const place = document.querySelector("[data-plot=sensitivity]");
+    const panels = new Set(rows.map((row) => row.attribute)).size;
+    const width = Math.max(64, Math.min(320, (place.clientWidth - 80) / Math.max(1, panels) - 12));
+    const parts = shown.map((key) => ({ ...chart, spec: { ...chart.spec, width }, transform: [{ filter: `datum.key == '${key}'` }], title: data.titles[key].label }));
+    return [parts.length ? { $schema, config, vconcat: parts } : null, rows];
+  }
+
+  async function drawOne(name, chart, rows) {
     const place = document.querySelector(`[data-plot="${name}"]`);
     if (!place) return;
+    const there = Boolean(chart && rows.length);
+    place.hidden = !there;
     const note = document.querySelector(`[data-empty="${name}"]`);
-    place.hidden = !figure;
-    if (note) note.hidden = Boolean(figure);
-    if (!figure) return;
-    const style = getComputedStyle(document.body);
-    const layout = structuredClone(figure.layout);
-    layout.font.color = style.color;
-    layout.hoverlabel = { ...layout.hoverlabel, bgcolor: style.backgroundColor, bordercolor: "rgba(127,137,150,0.6)" };
-    layout.hoverlabel.font = { ...layout.hoverlabel.font, color: style.color };
-    const traces = structuredClone(figure.data);
-    for (const trace of traces) {
-      if (trace.error_y) trace.error_y.color = style.color;
-      if (trace.marker?.line) trace.marker.line.color = style.backgroundColor;
+    if (note) note.hidden = there;
+    if (!there) return;
+    const titled = chart.layer ? page.fitted(place, { ...chart, title: data.titles[`${chosen.metric}/${chosen.region}`].title }) : chart;
+    await page.draw(place, titled, rows);
+    place.dataset.drawn = `${chosen.metric}/${chosen.region}`;
+  }
+
+  form.addEventListener("change", (event) => { if (event.target.name) choose({ [event.target.name]: event.target.value }); });
+  const picker = page.picker("Methods", names, names, showMethods, (name) => page.methodName(name));
+  if (names.length > 2) form.querySelector("[data-methods]").append(picker);
+  // A click on a value shows an item of its slice.
+  for (const table of document.querySelectorAll("table.scores")) {
+    const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+    table.addEventListener("click", (event) => {
+      const cell = event.target.closest("td");
+      if (cell && !event.target.closest("button, a")) page.tell("slice", heads[cell.cellIndex].dataset.key);
+    });
+  }
+  function fromAddress() {
+    const metric = page.get("metric") ?? data.default.metric;
+    wished = page.get("region") ?? data.default.region;
+    choose(data.quantities.some((one) => one.metric === metric) ? { metric } : {});
+    const asked = (page.get("methods") ?? "").split(",").filter((name) => names.includes(name));
+    if (asked.length || methods.length < names.length) {
+      picker.tick(asked.length ? asked : names);
+      showMethods(asked.length ? asked : names);
     }
-    window.Plotly.react(place, traces, layout, { responsive: true, displayModeBar: false });
   }
-
-  function sort(button) {
-    const head = button.closest("th");
-    const body = button.closest("table").tBodies[0];
-    const heads = [...head.parentElement.children];
-    const falling = head.getAttribute("aria-sort") !== "descending";
-    const original = button.classList.contains("reset");
-    body.original ??= [...body.rows];
-    for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
-    if (!original) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
-    const last = body.original.filter((row) => row.classList.contains("everything"));
-    const rows = body.original.filter((row) => !row.classList.contains("everything"));
-    const value = (row) => Number.parseFloat(row.children[heads.indexOf(head)].dataset.value.replace("inf", "Infinity"));
-    const known = original ? rows : rows.filter((row) => "value" in row.children[heads.indexOf(head)].dataset);
-    if (!original) known.sort((one, other) => (falling ? value(other) - value(one) : value(one) - value(other)) || 0);
-    body.append(...known, ...rows.filter((row) => !known.includes(row)), ...last);
-    report.announce(original ? "Slices as in the report" : `Sorted by ${button.textContent.trim()}, ${falling ? "largest" : "smallest"} first`);
-  }
-
-  async function copyFact(button) {
-    const done = await report.copy(document.getElementById(button.dataset.copy).innerText);
-    button.textContent = done ? "Copied" : "Not allowed";
-    report.announce(done ? "Copied" : "The browser allows no copying here");
-    setTimeout(() => { button.textContent = "Copy"; }, 1600);
-  }
-
-  function markLink(links, link) {
-    for (const other of links.values()) {
-      other.classList.toggle("here", other === link);
-      if (other === link) other.setAttribute("aria-current", "true");
-      else other.removeAttribute("aria-current");
-    }
-    bringIntoSight(link);
-  }
-
-  // Where the links scroll sideways; browsers leave a focused one where it is as soon as some of it shows.
-  function bringIntoSight(link) {
-    const row = link.parentElement;
-    row.scrollTo({ left: link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2 });
-  }
-
-  function followSections() {
-    const links = new Map([...document.querySelectorAll(".bar nav a")].map((link) => [link.hash.slice(1), link]));
-    const watcher = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        const link = links.get(entry.target.id);
-        if (entry.isIntersecting) markLink(links, link);
-      }
-    }, { rootMargin: "-30% 0px -65% 0px" });
-    document.querySelector(".bar nav").addEventListener("focusin", (event) => bringIntoSight(event.target));
-    for (const id of links.keys()) if (document.getElementById(id)) watcher.observe(document.getElementById(id));
-  }
-
-  form.addEventListener("change", (event) => choose({ [event.target.name]: event.target.value }));
-  for (const button of document.querySelectorAll("button.sort")) button.addEventListener("click", () => sort(button));
-  for (const button of document.querySelectorAll("button.copy")) button.addEventListener("click", () => copyFact(button));
-  report.draw = draw;
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-  followSections();
+  page.on("state", fromAddress);
   // The other scripts listen first.
-  document.addEventListener("DOMContentLoaded", () => choose({}));
+  page.on("ready", fromAddress);
+  window.addEventListener("resize", () => { clearTimeout(window.redraw); window.redraw = setTimeout(draw, 200); });
 })();

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.markup import only_for
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.types import Slice, SliceScore
@@ -26,17 +23,16 @@ def size_words(score: SliceScore | None) -> str:
 
 
 def set_warning(results: Results, quantity: Quantity) -> str:
-    """One line above the table of a metric of sets: how many of its numbers come from small sets, and what that means."""
+    """How many numbers of a metric of sets come from small sets, and what that means; empty where none does."""
     scores = [score for one in _rows(results) for method in results.methods if (score := _of(results, one, method, quantity))]
     small = [score for score in scores if score.details.get("warning")]
     if not small:
         return ""
     worst = min(small, key=lambda score: set_sizes(score)[0] or 0)
-    words = (
+    return (
         f"{quantity_label(quantity)}: {len(small)} of {len(scores)} numbers come from small sets and are biased: compare "
         f"them within a row only, never with other sets or papers. The smallest: {worst.details['warning']}."
     )
-    return f'<p class="caution" {only_for(quantity)}>{escape(words)}</p>'
 
 
 def _rows(results: Results) -> list[Slice]:

@@ -4,51 +4,51 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
+from typing import NamedTuple
 
 from inpaintbench.eval.comparing import PairTest
-from inpaintbench.eval.report.differences import Difference, difference
-from inpaintbench.eval.report.labels import method_colours, quantity_label, quantity_title
-from inpaintbench.eval.report.markup import SCROLLS, breakable, count, method_name, only_for, signed
+from inpaintbench.eval.report.differences import difference
+from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.statistics import LEVEL as LEVEL_OF_INTERVALS
+from inpaintbench.pages import Cell, Column, Row, Table
+from inpaintbench.pages.words import count, signed
 
 LEVEL = 0.05
 """Below it a corrected p is called significant."""
 
 
-def significance_section(results: Results) -> str:
-    """The whole section; empty where there are no two methods to compare."""
+class Leads(NamedTuple):
+    """What the page says of one metric in one region."""
+
+    quantity: Quantity
+    matrix: Table | None
+    note: str
+    """What the matrix rests on, or why there is none."""
+
+
+def leads(results: Results) -> list[Leads]:
+    """For each quantity that ranks a matrix of differences; empty where there are no two methods to compare."""
     if len(results.contenders) < 2:
-        return ""
-    blocks = "\n".join(_block(results, quantity) for quantity in results.quantities if quantity.ranked)
-    return f"""<section id="significance" aria-labelledby="significance-title">
-  <h2 id="significance-title">Which leads are more than chance</h2>
-  <p class="lead">Paired permutation tests over all items; the signs of differences are flipped source by source. p is corrected
-  for the number of pairs (Holm). ▲ marks a row that is better than its column at {LEVEL:g}, ▼ one that is worse; other pairs
-  could as well differ by chance. Intervals are of one pair each, without the correction.</p>
-{blocks}
-</section>"""
+        return []
+    return [_leads(results, quantity) for quantity in results.quantities if quantity.ranked]
 
 
-def _block(results: Results, quantity: Quantity) -> str:
+def _leads(results: Results, quantity: Quantity) -> Leads:
     tests = results.pair_tests(quantity)
     if quantity.of_sets:
-        body = (
-            '<p class="note">One number for many items cannot be tested item by item. Where enough sources and little computing '
-            "give it an interval, that is in the table above; where it says “no interval”, nothing tells a lead from chance.</p>"
+        note = (
+            "One number for many items cannot be tested item by item. Where enough sources and little computing give it an "
+            "interval, that is in the table above; where there is no interval, nothing tells a lead from chance."
         )
-    elif all(test.p is None for test in tests):
+        return Leads(quantity, None, note)
+    if all(test.p is None for test in tests):
         reasons = Counter(str(test.reason) for test in tests)
         # Pairs that differ in what they lack would otherwise contradict one another in one sentence.
-        told = [reason if len(reasons) == 1 else f"{reason} ({count(pairs, 'pair')})" for reason, pairs in reasons.items()]
-        body = f'<p class="note">No test: {escape("; ".join(told))}.</p>'
-    else:
-        words = f"{_rests_on(tests)}{_settled(results, quantity, tests)}"
-        body = _matrix(results, quantity, tests) + f'<p class="note">{escape(words)}</p>'
-    heading = quantity_title(quantity)
-    return f'<div class="scroll" {only_for(quantity)}{SCROLLS}><h3>{escape(heading)}</h3>{body}</div>'
+        texts = [reason if len(reasons) == 1 else f"{reason} ({count(pairs, 'pair')})" for reason, pairs in reasons.items()]
+        return Leads(quantity, None, f"No test: {'; '.join(texts)}.")
+    return Leads(quantity, _matrix(results, quantity, tests), f"{_rests_on(tests)}{_settled(results, quantity, tests)}")
 
 
 def _rests_on(tests: Sequence[PairTest]) -> str:
@@ -84,66 +84,57 @@ def _range(values: set[int], word: str) -> str:
     return count(low, word) if low == high else f"{low:,} to {count(high, word)}"
 
 
-def _matrix(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> str:
-    colours = method_colours(results.methods)
-    names = {method: method_name(method, colours[method]) for method in results.contenders}
+def _matrix(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> Table:
     by_pair = {frozenset((test.one, test.other)): test for test in tests}
-    apart = {frozenset((test.one, test.other)): difference(results, test.one, test.other, quantity) for test in tests}
-    heads = "".join(f'<th scope="col">{names[method]}</th>' for method in results.contenders)
-    rows = "\n".join(
-        f'<tr style="--method:{colours[row]}"><th scope="row">{names[row]}</th>'
-        + "".join(
-            _cell(row, column, by_pair.get(pair), apart.get(pair), quantity) for column, pair in _pairs(row, results.contenders)
-        )
-        + "</tr>"
-        for row in results.contenders
-    )
+    order = [method for method, _ in results.ranking(results.everything, quantity)]
     leaf = metric_leaf(quantity.metric)
     unit = f" ({leaf.unit})" if leaf.unit else ""
     better = "higher" if quantity.higher_is_better else "lower"
-    caption = escape(
-        f"Mean difference in {quantity_label(quantity)}{unit}, row less column, with its "
-        f"{LEVEL_OF_INTERVALS:.0%} interval; {better} is better."
+    return Table(
+        columns=(Column("row less column"), *(Column(method, method=method, key=method) for method in order)),
+        rows=tuple(
+            Row(
+                (
+                    Cell(row, method=row),
+                    *(_cell(results, row, column, by_pair.get(frozenset((row, column))), quantity) for column in order),
+                ),
+                key=row,
+            )
+            for row in order
+        ),
+        caption=f"Mean difference in {quantity_label(quantity)}{unit}, row less column, with its "
+        f"{LEVEL_OF_INTERVALS:.0%} interval; {better} is better.",
+        kind="pairs",
     )
-    corner = '<th scope="col">row less column</th>'
-    head = f"<caption>{caption}</caption><thead><tr>{corner}{heads}</tr></thead>"
-    return f'<table class="pairs">{head}<tbody>\n{rows}\n</tbody></table>'
 
 
-def _pairs(row: str, methods: Sequence[str]) -> list[tuple[str, frozenset[str]]]:
-    return [(column, frozenset((row, column))) for column in methods]
-
-
-def _cell(row: str, column: str, test: PairTest | None, apart: Difference | None, quantity: Quantity) -> str:
+def _cell(results: Results, row: str, column: str, test: PairTest | None, quantity: Quantity) -> Cell:
     if row == column:
-        return '<td class="same"><span aria-label="the same method">·</span></td>'
+        return Cell("·", title="the same method")
+    apart = None if test is None else difference(results, test.one, test.other, quantity)
     if test is None or apart is None or test.difference is None:
-        return '<td class="none">no item of both</td>'
+        return Cell("no item of both")
     own = apart if test.one == row else apart.turned()
     leaf = metric_leaf(quantity.metric)
-    tag = "span" if test.p is None else "b"
-    values = f"<{tag} class='apart'>{signed(own.mean, decimals=leaf.decimals)}</{tag}>" + (
-        ""
-        if own.low is None or own.high is None
-        else f"<small>{signed(own.low, decimals=leaf.decimals)} to {signed(own.high, decimals=leaf.decimals)}</small>"
-    )
-    kind, verdict = _verdict(row, test)
+    mean = signed(own.mean, leaf.decimals)
+    ends = "" if own.low is None or own.high is None else f"{signed(own.low, leaf.decimals)} to {signed(own.high, leaf.decimals)}"
     unit = f" {leaf.unit}" if leaf.unit else ""
     title = (
-        f"{row} less {column}: {signed(own.mean, decimals=leaf.decimals)}{unit}; p {p_words(test.p)} before the correction, "
+        f"{row} less {column}: {mean}{unit}; p {p_words(test.p)} before the correction, "
         f"{p_words(test.p_holm)} after; {count(test.n, 'item')} of {count(test.n_sources, 'source')}"
     )
-    return f'<td class="{kind}" title="{escape(title)}">{values}<span class="verdict">{verdict}</span></td>'
+    leads, verdict = _verdict(row, test)
+    return Cell(mean, note=ends, below=verdict, title=title, strong=leads, method_colour=row)
 
 
-def _verdict(row: str, test: PairTest) -> tuple[str, str]:
-    """Class and words of a cell: who leads, or that nobody can be told to."""
+def _verdict(row: str, test: PairTest) -> tuple[bool, str]:
+    """Whether the method of a row leads, and the words for it."""
     if test.p_holm is None:
-        return "open", "not tested"
-    p = f"p {breakable(p_words(test.p_holm))}"
+        return False, "not tested"
+    p = f"p {p_words(test.p_holm)}"
     if test.p_holm >= LEVEL:
-        return "open", f"not told apart, {p}"
-    return ("beats", f"▲ better, {p}") if test.one == row else ("beaten", f"▼ worse, {p}")
+        return False, f"not told apart, {p}"
+    return (True, f"▲ better, {p}") if test.one == row else (False, f"▼ worse, {p}")
 
 
 def p_words(p: float | None) -> str:

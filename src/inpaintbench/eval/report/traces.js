@@ -1,11 +1,12 @@
 "use strict";
 // Values of every frame of the item that is shown, with a cursor at the player's frame; a click seeks.
 (() => {
-  const { element, number, numeric } = report;
+  const { element, number, numeric } = page;
   const SVG = "http://www.w3.org/2000/svg";
   const HEIGHT = 100;
   const MARGIN = 6;
   let chosen = null;
+  let methods = Object.keys(page.data.styles);
 
   function svg(tag, attributes) {
     const made = document.createElementNS(SVG, tag);
@@ -17,7 +18,7 @@
     constructor(player) {
       this.player = player;
       this.place = player.figure.querySelector(".traces");
-      this.kinds = (report.data.frames[player.figure.id] ?? []).map((kind) => ({
+      this.kinds = (page.data.frames[player.figure.id] ?? []).map((kind) => ({
         ...kind, lines: Object.entries(kind.lines).map(([method, values]) => [method, values.map(numeric)]),
       }));
       this.last = player.layout.frames - 1;
@@ -57,7 +58,7 @@
       const key = `${metric}/${region}`;
       const known = this.kinds.some((kind) => kind.key === key);
       this.show(known ? key : this.kinds.at(-1).key);
-      const label = report.items?.quantities.get(key)?.label ?? metric.toUpperCase();
+      const label = page.items?.quantities.get(key)?.label ?? metric.toUpperCase();
       this.note.textContent = known ? "" : `${label} in this region has no values by frame here.`;
     }
 
@@ -65,13 +66,14 @@
       this.kind = this.kinds.find((one) => one.key === key) ?? this.kinds.at(-1);
       this.select.value = this.kind.key;
       this.note.textContent = "";
-      const scaling = this.kind.lines.filter(([method]) => !report.data.references.includes(method));
-      const known = (scaling.length ? scaling : this.kind.lines).flatMap(([, values]) => values).filter((value) => value !== null && Number.isFinite(value));
+      this.lines = this.kind.lines.filter(([method]) => methods.includes(method));
+      const scaling = this.lines.filter(([method]) => !page.data.references.includes(method));
+      const known = (scaling.length ? scaling : this.lines).flatMap(([, values]) => values).filter((value) => value !== null && Number.isFinite(value));
       const low = this.kind.key === "error" ? 0 : Math.min(...known);
       const high = Math.max(...known);
       this.range = known.length ? { low, high: high > low ? high : low + 1 } : { low: 0, high: 1 };
-      this.svg.replaceChildren(...this.kind.lines.map(([method, values]) => this.line(method, values)));
-      const words = this.kind.lines.map(([method, values]) => this.summary(method, values)).join("; ");
+      this.svg.replaceChildren(...this.lines.map(([method, values]) => this.line(method, values)));
+      const words = this.lines.map(([method, values]) => this.summary(method, values)).join("; ");
       this.svg.setAttribute("aria-label", `${this.kind.label} of each frame. ${words}`);
       const middle = (this.range.low + this.range.high) / 2;
       this.ticks.replaceChildren(...[this.range.high, middle, this.range.low].map((value) => element("span", {}, number(value, this.kind.decimals > 2 ? 3 : 1))));
@@ -99,8 +101,8 @@
         if (drawn) path += `${down ? "L" : "M"}${frame} ${this.height(value).toFixed(1)}`;
         down = drawn;
       });
-      const dashes = report.data.references.includes(method) ? { "stroke-dasharray": "5 4" } : {};
-      return svg("path", { d: path, stroke: report.data.colours[method], ...dashes });
+      const { colour, dash } = page.data.styles[method];
+      return svg("path", { d: path, stroke: colour, "stroke-dasharray": dash.join(" ") });
     }
 
     draw() {
@@ -108,18 +110,18 @@
       const { frame } = this.player;
       this.playhead.style.left = `${(100 * frame) / this.last}%`;
       const unit = this.kind.unit ? ` ${this.kind.unit}` : "";
-      const entries = this.kind.lines.map(([method, values]) => {
+      const entries = this.lines.map(([method, values]) => {
         const value = values[frame];
-        return element("li", {}, report.methodName(method), element("b", {}, number(value, this.kind.decimals) + (Number.isFinite(value) && value !== null ? unit : "")));
+        return element("li", {}, page.methodName(method), element("b", {}, number(value, this.kind.decimals) + (Number.isFinite(value) && value !== null ? unit : "")));
       });
       this.readout.replaceChildren(element("li", { class: "at" }, `Frame ${frame + 1}`), ...entries);
     }
 
     drawTable() {
-      const heads = [element("th", { scope: "col" }, "Frame"), ...this.kind.lines.map(([method]) => element("th", { scope: "col", class: "n" }, report.methodName(method)))];
+      const heads = [element("th", { scope: "col" }, "Frame"), ...this.lines.map(([method]) => element("th", { scope: "col", class: "n" }, page.methodName(method)))];
       const rows = Array.from({ length: this.last + 1 }, (_, frame) => element("tr", {}, element("th", { scope: "row" }, String(frame + 1)),
-        ...this.kind.lines.map(([, values]) => element("td", { class: "n" }, number(values[frame], this.kind.decimals)))));
-      const table = element("table", { class: "plain" }, element("caption", {}, `${this.kind.label}${this.kind.unit ? ` (${this.kind.unit})` : ""}`),
+        ...this.lines.map(([, values]) => element("td", { class: "n" }, number(values[frame], this.kind.decimals)))));
+      const table = element("table", { class: "list" }, element("caption", {}, `${this.kind.label}${this.kind.unit ? ` (${this.kind.unit})` : ""}`),
         element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
       const scroll = element("div", { class: "scroll tall", tabindex: "0", role: "group", "aria-label": "Values of every frame" }, table);
       this.numbers.querySelector(".scroll")?.remove();
@@ -127,24 +129,25 @@
     }
   }
 
-  let page = { ...report.data.default };
+  let quantity = { ...page.data.default };
   const made = new Map();
 
   // Made when an item is first shown: a page may have many.
   function of(player) {
     if (!made.has(player)) {
       made.set(player, new Traces(player));
-      report.tell("traces", player);
+      page.tell("traces", player);
     }
     return made.get(player);
   }
 
-  report.on("opened", (player) => {
+  page.on("opened", (player) => {
     const traces = of(player);
     if (!traces.place) return;
     if (chosen && traces.kinds.some((kind) => kind.key === chosen)) traces.show(chosen);
-    else traces.follow(page.metric, page.region);
+    else traces.follow(quantity.metric, quantity.region);
   });
-  report.on("drawn", (player) => of(player).draw());
-  report.on("chosen", (change) => { page = change; chosen = null; for (const traces of made.values()) traces.follow(page.metric, page.region); });
+  page.on("drawn", (player) => of(player).draw());
+  page.on("methods", (wanted) => { methods = wanted; for (const traces of made.values()) if (traces.place) traces.show(traces.kind.key); });
+  page.on("chosen", (change) => { quantity = change; chosen = null; for (const traces of made.values()) traces.follow(quantity.metric, quantity.region); });
 })();

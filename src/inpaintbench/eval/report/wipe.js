@@ -26,7 +26,7 @@
     const methods = known.filter((channel) => channel !== "truth" && channel !== "input");
     const fallback = { left: known[0], right: methods[0] ?? known.at(-1) };
     for (const [side, select] of Object.entries(sides)) {
-      select.replaceChildren(...known.map((channel) => report.element("option", { value: channel }, label(channel))));
+      select.replaceChildren(...known.map((channel) => page.element("option", { value: channel }, label(channel))));
       select.value = known.includes(wanted[side]) ? wanted[side] : fallback[side];
     }
   }
@@ -102,7 +102,7 @@
     player.draw();
   });
 
-  report.on("wipe", (turned) => { on = turned; if (player) show(player); });
-  report.on("opened", show);
-  report.on("drawn", (given) => { if (given === player) draw(); });
+  page.on("wipe", (turned) => { on = turned; if (player) show(player); });
+  page.on("opened", show);
+  page.on("drawn", (given) => { if (given === player) draw(); });
 })();

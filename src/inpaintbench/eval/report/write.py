@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
-import uuid
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from inpaintbench import frozen
-from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.frame_values import Recipe, recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, choose_items, make_exhibits
-from inpaintbench.eval.report.markup import data_uri
 from inpaintbench.eval.report.page import default_quantity, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.standouts import add_asked, add_standouts
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.pages import data_uri
 from inpaintbench.types import Dataset, Score, SliceScore
-from inpaintbench.workspace import write_atomically
+from inpaintbench.workspace import replacing, write_atomically
 
 _PAGE, _SCORES, _SUMMARY, _REPORT = "report.html", "scores.csv", "summary.csv", "report.json"
 
@@ -97,7 +94,7 @@ def write_report(
     files[_SCORES] = scores_csv(results.scores)
     files[_SUMMARY] = summary_csv(results)
     files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
-    with _replacing(folder) as temporary:
+    with replacing(folder, what="report ") as temporary:
         for name, data in files.items():
             write_atomically(temporary / name, data)
     beside = tuple(folder / name for name in files if name.startswith("media/"))
@@ -137,23 +134,3 @@ def _page_files(
     names = [f"media/exhibit-{index}.mp4" for index in range(len(exhibits))]
     page = render(results, exhibits, names, title=title, inline=False, frame_note=frame_note).encode()
     return {_PAGE: page, **dict(zip(names, videos, strict=True))}
-
-
-@contextmanager
-def _replacing(folder: Path) -> Iterator[Path]:
-    """A new folder beside ``folder`` that takes its place when the block ends well, and is removed when it does not."""
-    temporary, previous = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.{kind}") for kind in ("new", "old"))
-    try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        if folder.exists():
-            folder.rename(previous)
-        temporary.rename(folder)
-    except OSError as error:
-        if previous.exists() and not folder.exists():
-            previous.rename(folder)
-        raise WorkspaceError(f"report {str(folder)!r} cannot be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if folder.exists():
-            shutil.rmtree(previous, ignore_errors=True)

@@ -139,6 +139,7 @@ const page = (() => {
     made.addEventListener("change", () => { words(); changed(boxes.filter((box) => box.checked).map((box) => box.value)); });
     document.addEventListener("click", (event) => { if (!made.contains(event.target)) made.open = false; });
     made.addEventListener("keydown", (event) => { if (event.key === "Escape") { made.open = false; summary.focus(); } });
+    made.tick = (wanted) => { for (const box of boxes) box.checked = wanted.includes(box.value); words(); };
     words();
     return made;
   }
@@ -231,16 +232,18 @@ const page = (() => {
   }
 
   // What is folded is opened on paper.
-  let opened = [];
+  const opened = [];
   window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("main details:not([open]):not(.picker)")];
-    for (const one of opened) one.open = true;
+    const folded = [...document.querySelectorAll("main details:not([open]):not(.picker)")];
+    for (const one of folded) one.open = true;
+    opened.push(...folded);
   });
-  window.addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
+  window.addEventListener("afterprint", () => { for (const one of opened.splice(0)) one.open = false; });
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
-    if (button?.classList.contains("sort") && !("own" in (button.closest("table")?.dataset ?? {}))) sort(button);
+    const table = button?.closest("table"); // none where a table that sorts by itself has drawn its head anew
+    if (button?.classList.contains("sort")) { if (table && !("own" in table.dataset)) sort(button); }
     else if (button?.classList.contains("copy")) copyFact(button);
     else followLink(event);
   });

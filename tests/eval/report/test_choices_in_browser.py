@@ -1,0 +1,159 @@
+"""What the reader chooses, kept in the address, for screen and paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from tests.browser_checks import OpenPage
+from tests.eval.report.report_of_items import METHODS, SLICES, make_report
+
+from inpaintbench.eval.report import ReportFiles
+
+LONG, SECOND, THIRD = METHODS
+PLOTS = ("difficulty", "sensitivity", "scatter")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
+    return make_report(tmp_path_factory.mktemp("choices") / "a report")
+
+
+@pytest.fixture
+def open_page(browser: Any, report: ReportFiles) -> Iterator[Callable[..., OpenPage]]:
+    """Opens the report at a place in its address, and in the end asks that nothing was said on the console."""
+    tabs: list[tuple[OpenPage, list[str]]] = []
+
+    def opened(place: str = "", **settings: Any) -> OpenPage:
+        tab = OpenPage(browser, "about:blank", **settings)
+        said: list[str] = []
+        tab.page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+        tab.page.goto(report.page.as_uri() + place)
+        tabs.append((tab, said))
+        return tab
+
+    yield opened
+    for tab, said in tabs:
+        assert (tab.complaints, said) == ([], [])
+        tab.context.close()
+
+
+def chosen(page: Any) -> dict[str, str]:
+    """What the address tells."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).fragment).items()}
+
+
+def look(page: Any) -> dict[str, Any]:
+    """What a reader sees of all that can be chosen."""
+    scores = page.locator(".scroll:visible:has(> .scores)")
+    return {
+        "scores": (scores.get_attribute("data-metric"), scores.get_attribute("data-region")),
+        "methods": [row.get_attribute("data-key") for row in scores.locator("tbody tr:visible").all()],
+        "item": page.locator(".exhibit:visible").get_attribute("data-item"),
+        "order": page.locator("[name=order]").input_value(),
+        "count": page.locator(".shown-count").inner_text(),
+        "first": page.locator("table.items tbody tr").first.inner_text(),
+    }
+
+
+def test_a_copied_address_opens_the_same_view(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page().page
+    assert urlsplit(page.url).fragment == ""
+    page.locator("input[value=ssim]").check()
+    page.locator(".picker summary", has_text="Methods").click()
+    page.locator(".bar .picker label", has_text=SECOND).locator("input").uncheck()
+    page.keyboard.press("Escape")
+    page.locator(".thumb").last.click()
+    page.locator("#items [name=slice]").select_option(label="night")
+    page.locator("#items [name=attribute]").select_option(label="Hole fraction")
+    page.locator("[name=low]").fill("0.03")
+    page.locator("[name=order]").select_option("disagreed")
+    page.locator("[name=text]").fill("1")
+    told = chosen(page)
+    assert {"metric", "methods", "item", "slice", "of", "attribute", "low", "order", "find"} == set(told)
+    seen = look(page)
+    assert seen["scores"] == ("ssim", "hole")
+    assert seen["methods"] == [THIRD, LONG]
+    assert 0 < int(seen["count"].split()[0]) < len(SLICES["night"])
+    again = open_page(f"#{urlsplit(page.url).fragment}").page
+    assert look(again) == seen
+    assert chosen(again) == told
+
+
+def test_the_region_and_a_part_of_the_page_stand_in_the_address_too(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page("#region=frame&at=difficulty").page
+    assert look(page)["scores"] == ("psnr", "frame")
+    page.wait_for_function("() => Math.abs(document.getElementById('difficulty').getBoundingClientRect().top) < 400")
+    page.locator("input[value=hole]").check()
+    assert chosen(page) == {} or "region" not in chosen(page)
+
+
+@pytest.mark.parametrize(
+    "place", ["#metric=nonsense&region=moon&methods=nobody&item=none&order=x&of=99", "#failures", "#exhibit-1"]
+)
+def test_an_address_of_another_time_still_opens_the_page(open_page: Callable[..., OpenPage], place: str) -> None:
+    page = open_page(place).page
+    seen = look(page)
+    assert seen["scores"] == ("psnr", "hole")
+    assert sorted(seen["methods"]) == sorted(METHODS)
+    assert (page.locator(".exhibit:visible").get_attribute("id") == "exhibit-1") == (place == "#exhibit-1")
+
+
+def test_an_address_put_into_an_open_page_is_followed(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page(f"#metric=ssim&methods={SECOND},{THIRD}&find=a1&order=best").page
+    page.evaluate(f"location.hash = '#methods={LONG}&item=h2'")
+    page.wait_for_function("() => document.querySelector('.exhibit.open').dataset.item === 'h2'")
+    seen = look(page)
+    assert (seen["scores"], seen["methods"], seen["order"]) == (("psnr", "hole"), [LONG], "worst")
+    assert seen["count"].startswith("36 of")
+    assert page.locator(".picker summary", has_text="Methods").inner_text() == "Methods: 1 of 3"
+
+
+def test_methods_that_are_not_wanted_are_nowhere(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page(f"#methods={SECOND},{THIRD}").page
+    assert page.locator(".picker summary", has_text="Methods").inner_text() == "Methods: 2 of 3"
+    page.locator("[data-plot=scatter] svg").wait_for(state="attached")
+    for part in ("scores", "gallery", "items", "ranks", "significance", "scatter", "failures"):
+        text = page.locator(f"#{part}").inner_text()
+        assert SECOND in text or part in ("failures",)
+        assert LONG not in text, part
+    matrix = page.locator("table.pairs:visible")
+    assert matrix.locator("tbody tr:visible").count() == 2
+    assert matrix.locator("thead th:visible").count() == 3
+    assert matrix.locator("tbody tr:visible td:visible").count() == 4
+    assert page.locator(".exhibit:visible .tile:visible").count() == 4  # truth, input and two methods
+    for name in PLOTS:
+        told = page.locator(f"[data-plot={name}] [aria-roledescription][aria-label]").evaluate_all(
+            "marks => marks.map(mark => mark.getAttribute('aria-label'))"
+        )
+        assert any(SECOND in words for words in told), name
+        assert not any(LONG in words for words in told), name
+    page.locator(".picker summary", has_text="Methods").click()
+    page.locator(".bar .picker label", has_text=LONG).locator("input").check()
+    assert chosen(page) == {}
+    assert LONG in page.locator("#scores").inner_text()
+
+
+def test_nothing_is_blank_on_paper(open_page: Callable[..., OpenPage], tmp_path: Path) -> None:
+    tab = open_page(color_scheme="dark")
+    page = tab.page
+    page.locator("[data-plot=scatter] svg").wait_for(state="attached")
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    for name in PLOTS:
+        svg = page.locator(f"[data-plot={name}] svg").first
+        assert svg.is_visible(), name
+        assert svg.locator("[aria-roledescription][aria-label]").count() > 3, name
+    assert page.locator("details:not(.picker) table:visible").count() == page.locator("details[open]:visible table").count() > 4
+    assert page.locator(".bar:visible, .controls:visible, .filters:visible, .picker:visible, button.copy:visible").count() == 0
+    ground, ink = (page.evaluate(f"getComputedStyle(document.body).{one}") for one in ("backgroundColor", "color"))
+    assert (ground, ink) == ("rgb(255, 255, 255)", "rgb(0, 0, 0)")
+    assert page.locator(".scores:visible tbody tr:visible").count() == 3
+    page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
+    assert (tmp_path / "report.pdf").stat().st_size > 50_000
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert page.locator("main details[open]").count() == 0
