@@ -458,20 +458,25 @@ def schema_of(record_type: type) -> pa.Schema:
 
 def to_columns(records: Sequence[Any], record_type: type) -> pa.Table:
     """Records as columns of their schema."""
-    schema = schema_of(record_type)
-    columns: dict[str, list[Any]] = {}
-    for field in fields(record_type):
-        columns |= _columns_of(field.name, [getattr(record, field.name) for record in records], schema)
-    return pa.table(columns, schema=schema)
+    return pa.table(_cells(records, record_type), schema=schema_of(record_type))
 
 
 def rows_json(records: Sequence[Any]) -> str:
     """Records of one type as rows of a ledger, which may hold infinite scores: JSON proper, as in tables, cannot say them."""
-    return json.dumps(to_columns(records, type(records[0])).to_pylist() if records else [])
+    cells = _cells(records, type(records[0])) if records else {}
+    return json.dumps([dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)])
 
 
-def _columns_of(name: str, values: Sequence[Any], schema: pa.Schema) -> dict[str, list[Any]]:
-    if f"{name}_text" not in schema.names:
+def _cells(records: Sequence[Any], record_type: type) -> dict[str, list[Any]]:
+    names = schema_of(record_type).names
+    cells: dict[str, list[Any]] = {}
+    for field in fields(record_type):
+        cells |= _columns_of(field.name, [getattr(record, field.name) for record in records], names)
+    return cells
+
+
+def _columns_of(name: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    if f"{name}_text" not in names:
         return {name: [canonical_json(value) if isinstance(value, dict | list | tuple) else value for value in values]}
     texts = [value if isinstance(value, str) else None for value in values]
     return {name: [None if isinstance(value, str) else value for value in values], f"{name}_text": texts}
@@ -502,13 +507,13 @@ def to_records(rows: pa.Table, record_type: type[Record]) -> list[Record]:
 
 def _flat_entry(entry: Mapping[str, Any], record_type: type) -> dict[str, Any]:
     """An entry with rows of the schema, whichever release wrote it: 0.2 kept mappings, tuples and values as they are."""
-    schema, rows = schema_of(record_type), []
+    names, rows = schema_of(record_type).names, []
     for row in entry.get("rows") or ():
         flat: dict[str, Any] = {}
         for field in fields(record_type):
             default = field.default_factory() if field.default_factory is not MISSING else field.default
             value = row.get(field.name, None if default is MISSING else default)
-            flat |= {name: one for name, (one,) in _columns_of(field.name, [value], schema).items()}
+            flat |= {name: one for name, (one,) in _columns_of(field.name, [value], names).items()}
         rows.append({**flat, **{name: value for name, value in row.items() if name.endswith("_text") and value is not None}})
     spoilt = any(UNEXPECTED in (row.get("details") or ()) for row in rows)
     status = "spoilt" if spoilt and entry.get("status") == "done" else entry.get("status")
