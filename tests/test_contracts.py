@@ -31,8 +31,8 @@ from inpaintbench.masks.generators.contract import CHECKS as OF_GENERATORS
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
-SLOW = {"exemplar", "affine_propagation", "biharmonic"}
-"""Methods that take seconds for the small clips of the contract."""
+TRIED_ELSEWHERE = ("attribute", "method", "metric", "question")
+"""Beside their other tests, or below with constants."""
 
 
 def leaves() -> Iterator[Any]:
@@ -40,8 +40,8 @@ def leaves() -> Iterator[Any]:
     for kind, address in CATALOGUES.items():
         catalogue: Catalogue[Any] = attribute_at(address)
         for name in catalogue:
-            if kind not in ("metric", "question") and not _asks(catalogue.get(name)):
-                yield pytest.param(kind, name, marks=[pytest.mark.long] if name in SLOW else [], id=f"{kind} {name}")
+            if kind not in TRIED_ELSEWHERE and not _asks(catalogue.get(name)):
+                yield pytest.param(kind, name, id=f"{kind} {name}")
 
 
 def _asks(leaf: type) -> bool:

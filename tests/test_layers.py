@@ -21,6 +21,7 @@ LAYERS = (
         "compute",
         "deviations",
         "frozen",
+        "steps",
         "fingerprints",
         "download",
         "http_transport",
@@ -59,6 +60,34 @@ def test_each_layer_imports_only_from_those_above_it() -> None:
         for other in imports_of(path) - {part}:
             assert LEVEL[other] <= LEVEL[part], f"{path.relative_to(ROOT)} imports {other}"
             assert not {part, other} <= ROOMS, f"the room {part} imports the room {other} in {path.relative_to(ROOT)}"
+
+
+def test_no_module_is_imported_by_what_it_imports() -> None:
+    """Neither at the top nor where a function imports later what it needs."""
+    paths = [path.relative_to(ROOT.parent).with_suffix("") for path in ROOT.rglob("*.py")]
+    modules = {".".join(path.parts).removesuffix(".__init__") for path in paths}
+    left = {name: _imported(name) & modules - {name} for name in modules}
+    while free := [name for name, wanted in left.items() if not wanted & left.keys()]:
+        for name in free:
+            del left[name]
+    assert not left, f"imported in a circle: {', '.join(sorted(left))}"
+
+
+def _imported(name: str) -> set[str]:
+    """The modules that a module imports, or imports something of, but for type checkers alone."""
+    path = ROOT.parent / name.replace(".", "/")
+    module = path.with_suffix(".py")
+    tree = ast.parse((module if module.exists() else path / "__init__.py").read_text())
+    for_checkers = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    unseen = {id(node) for block in for_checkers for node in ast.walk(block)}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in unseen:
+            for alias in node.names:
+                inner = ROOT.parent / node.module.replace(".", "/") / alias.name
+                is_module = (inner / "__init__.py").exists() or inner.with_suffix(".py").exists()
+                found.add(f"{node.module}.{alias.name}" if is_module else node.module)
+    return found
 
 
 def test_only_video_opens_videos_and_images() -> None:

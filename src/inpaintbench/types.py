@@ -324,20 +324,6 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """One answer of one rater; the journal of human work holds these."""
-
-    judgement_id: str
-    """The client's submission id: sending an answer twice stores it once."""
-    question: str
-    item_ids: tuple[str, ...]
-    order_shown: tuple[str, ...]
-    rater: str
-    choice: str
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Prediction:
     """Output of a method for one item: its hole pixels on black, or whole frames."""
 

@@ -16,8 +16,8 @@ from inpaintbench import frozen
 from inpaintbench.cli.aligning import align_command
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
-from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.steps import score_step
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
 

@@ -16,8 +16,9 @@ from inpaintbench import frozen
 from inpaintbench.cli.analysing import analysis
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
-from inpaintbench.eval.freshness import remember, score_step
+from inpaintbench.eval.freshness import remember
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace, file_sha256
 

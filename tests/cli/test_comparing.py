@@ -25,11 +25,12 @@ from inpaintbench.cli.comparing import MOST_ROWS, compare_command, telling
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval import references
-from inpaintbench.eval.freshness import NOT_RUN, score_step
+from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.e2fgvi import LEGACY as BY_FRAMES
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
 from inpaintbench.eval.two_methods import Difference
+from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256
 

@@ -19,9 +19,9 @@ from inpaintbench import frozen
 from inpaintbench.cli.editboard import editboard, transcript
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.editboard import CORRECTED
 from inpaintbench.models import weights
+from inpaintbench.steps import score_step
 from inpaintbench.types import EDIT_TASKS, Score
 from inpaintbench.workspace import Workspace, file_sha256
 

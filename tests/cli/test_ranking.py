@@ -17,11 +17,11 @@ from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.ranking import rank
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED as LEAVES_OUT
 from inpaintbench.eval.references import remember
+from inpaintbench.steps import score_step
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
 

@@ -18,10 +18,10 @@ from inpaintbench.cli.evaluate import app as evaluate
 from inpaintbench.cli.reinpaint import app
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.methods.exemplar import Exemplar
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import engine
+from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.eval.freshness import digest, is_stale, remember, score_step
+from inpaintbench.eval.freshness import digest, is_stale, remember
 from inpaintbench.executors.base import Rejection
+from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from never_better import CLAIMS, EXACT, EXEMPT, KINDS, Case, check, claims, pair_of, rounding_of, with_truth
 
-from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 
 CLAIMED = [(name, claim) for name, stated in claims().items() for claim in stated]
 OF_PIXELS = [one for one in CLAIMED if not every_metric.runs_network(one[0])]

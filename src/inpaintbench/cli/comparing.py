@@ -23,6 +23,7 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.slices import ALL_ITEMS
 from inpaintbench.eval.two_methods import HEADS, Difference, compare, csv_bytes, markdown, text_rows
+from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import write_atomically
 
@@ -73,7 +74,7 @@ def compare_command(
     ]
     for label, place in ((one, run), (other, other_run or run)):
         workspace = opened(place)
-        if f"predict.{label}" in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
+        if predict_step(label) in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
             remarks.append(f"left out: {words}")
         if label in references_in(workspace):
             remarks.append(f"{label} is a reference method: a floor to stand above, not a competitor")

@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from inpaintbench import frozen
+from inpaintbench.steps import predicted_label
 
 _PROMISE = "_INPAINTBENCH_COMPLETE"
 """Environment variable that shells set when they ask for completions."""
@@ -38,7 +39,7 @@ def slices(ctx: typer.Context, incomplete: str) -> list[str]:
 def labels(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completes with the methods that the run folder of the command line holds predictions or scores of."""
     tables = Path(str(ctx.params.get("run"))) / "tables" / "predictions"
-    found = sorted(path.stem.removeprefix("predict.") for path in tables.glob("predict.*.parquet"))
+    found = sorted(label for path in tables.glob("*.parquet") if (label := predicted_label(path.stem)) is not None)
     return [name for name in found if name.startswith(incomplete)]
 
 

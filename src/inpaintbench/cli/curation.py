@@ -25,6 +25,7 @@ from inpaintbench.recipes import devil
 from inpaintbench.recipes.options import CLIPS, FOOTAGE
 from inpaintbench.recipes.settings import recall, remember
 from inpaintbench.recipes.stages import SourceSpec, check_sources, mark_duplicates, require
+from inpaintbench.steps import PAIR
 from inpaintbench.types import Clip, Download
 from inpaintbench.workspace import Workspace
 
@@ -193,6 +194,6 @@ def rejected(workspace: InWorkspace, as_json: AsJson = False) -> None:
         console.say(f"{row.step}: {display_name(row.name)}: {row.reason}")
     for download in lost:
         console.say(f"fetch {download.fetcher}: {download.name}: {download.status}: {download.reason}")
-    empty = sum(row.step == "pair" for row in rows)
+    empty = sum(row.step == PAIR for row in rows)
     slices = f", and {empty} slices without items" if empty else ""
     console.say(f"{len(rows) + len(lost) - empty} refused{slices}")

@@ -25,6 +25,7 @@ from inpaintbench.eval.partial_runs import items_of_slices, not_run, not_run_wor
 from inpaintbench.eval.predict import MethodSpec, labelled, why_not, without_holes
 from inpaintbench.eval.predict import predict as predict_method
 from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -196,7 +197,7 @@ def _that_can_run(specs: Sequence[MethodSpec], dataset: Dataset, *, oracle_mask:
 
 def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, before: set[str]) -> int:
     """Print what became of one method; how many predictions it has."""
-    step = f"predict.{label}"
+    step = predict_step(label)
     made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
     console.say(f"{label}: {len(made)} predictions, {len(failed)} failed")
     _tell_failures(failed)
@@ -211,7 +212,7 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
 
 
 def _predicted_items(workspace: Workspace, label: str) -> set[str]:
-    return {row.item_id for row in workspace.table("predictions", Prediction, step=f"predict.{label}")}
+    return {row.item_id for row in workspace.table("predictions", Prediction, step=predict_step(label))}
 
 
 def _tell_failures(failed: Sequence[Rejection]) -> None:

@@ -10,7 +10,7 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.freshness import is_stale, score_step
+from inpaintbench.eval.freshness import is_stale
 from inpaintbench.eval.held_back import held_back_words, is_truth_of, open_part, remember_inputs
 from inpaintbench.eval.partial_runs import items_of_slices
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -18,6 +18,7 @@ from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.executors.unfinished import stopped
 from inpaintbench.frozen import content_of, dataset_id
+from inpaintbench.steps import predicted_label, score_step
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256, write_atomically
 
@@ -80,8 +81,8 @@ def predicted(workspace: Workspace) -> list[str]:
     Raises:
         InputError: there are none.
     """
-    tables = (workspace.path / "tables").glob("*/predict.*.parquet")
-    found = sorted({path.stem.removeprefix("predict.") for path in tables})
+    tables = (workspace.path / "tables").glob("*/*.parquet")
+    found = sorted({label for path in tables if (label := predicted_label(path.stem)) is not None})
     if not found:
         raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval predict` first")
     return found

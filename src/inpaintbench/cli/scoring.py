@@ -27,6 +27,7 @@ from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.report.admission import unmeasured_metrics
 from inpaintbench.eval.score import SCORING_SECONDS
 from inpaintbench.eval.score_run import score_all
+from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 
@@ -86,7 +87,7 @@ def _differences(
     workspace: Workspace, dataset: Dataset, root: Path, protocol: str, metrics: Sequence[str] | None, compute: Compute
 ) -> list[Difference]:
     """From float32, of the first method with predictions."""
-    steps = (workspace.table("predictions", Prediction, step=f"predict.{method}") for method in predicted(workspace))
+    steps = (workspace.table("predictions", Prediction, step=predict_step(method)) for method in predicted(workspace))
     with tempfile.TemporaryDirectory() as folder:
         return from_float32(
             dataset, root=root, predictions=next(filter(None, steps), []), blobs=workspace.blobs, protocol=protocol,

@@ -31,6 +31,7 @@ from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.settings import recall, remember, stages_of
+from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace, write_atomically
 
@@ -84,7 +85,7 @@ def select(
         raise
     judged = stored_selection(opened, Facts.of_workspace(opened))
     print_judged(judged)
-    levels = Counter(str(row.value) for row in opened.table("attributes", Attribute, step="levels") if row.value is not None)
+    levels = Counter(str(row.value) for row in opened.table("attributes", Attribute, step=LEVELS) if row.value is not None)
     if levels:
         told = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
         console.say(f"labels, of camera and scene motion together: {told}")

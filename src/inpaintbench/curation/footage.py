@@ -24,6 +24,7 @@ from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
+from inpaintbench.steps import KNOWN
 from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id, stated
 from inpaintbench.workspace import Blobs, Workspace, file_sha256
 
@@ -255,17 +256,17 @@ def known_labels(workspace: Workspace, sources: Sequence[Source], footage: Seque
     """Write the labels that came with the footage to ``attributes``, marked as known."""
     known = {piece.uri: piece.known for piece in footage}
     rows = [
-        Attribute(source.source_id, name, value, None, "known", VERSION)
+        Attribute(source.source_id, name, value, None, KNOWN, VERSION)
         for source in sources
         for name, value in known.get(source.uri, {}).items()
     ]
     data = {piece.uri: piece.data for piece in footage}
     rows += [
-        data_attribute(workspace.blobs, source.source_id, name, value, producer="known")
+        data_attribute(workspace.blobs, source.source_id, name, value, producer=KNOWN)
         for source in sources
         for name, value in data.get(source.uri, {}).items()
     ]
-    workspace.write_table("attributes", "known", rows, Attribute)
+    workspace.write_table("attributes", KNOWN, rows, Attribute)
     return rows
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from inpaintbench.curation.facts import Column, Facts, Flags, require_measured
 from inpaintbench.curation.reasons import DATE, outside
 from inpaintbench.curation.rules import Rule
+from inpaintbench.steps import SELECT
 from inpaintbench.types import Selection
 from inpaintbench.workspace import Workspace, schema_of
 
@@ -154,7 +155,7 @@ def judge(facts: Facts, rules: Sequence[Rule]) -> Judged:
     return Judged(facts, [_judge_one(facts, rule) for rule in rules])
 
 
-def select_clips(workspace: Workspace, rules: Sequence[Rule], *, step: str = "select") -> Judged:
+def select_clips(workspace: Workspace, rules: Sequence[Rule], *, step: str = SELECT) -> Judged:
     """Apply rules to the clips of a workspace and write the table ``selection``; nothing is decoded.
 
     Raises:

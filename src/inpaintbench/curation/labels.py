@@ -9,6 +9,7 @@ from urllib.parse import quote
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.sheets import Line, read_lines
 from inpaintbench.errors import InputError
+from inpaintbench.steps import LABELS
 from inpaintbench.types import Attribute, Clip, Source
 from inpaintbench.workspace import Workspace
 
@@ -34,7 +35,7 @@ def import_labels(workspace: Workspace, path: Path) -> list[Attribute]:
     for line, row in zip(lines, rows, strict=True):
         if (earlier := seen.setdefault((row.subject_id, row.name), line.where)) != line.where:
             raise InputError(f"{line.where}: {row.name} of this subject is already given in {earlier.partition(' ')[2]}")
-    workspace.write_table("attributes", "labels", rows, Attribute)
+    workspace.write_table("attributes", LABELS, rows, Attribute)
     return rows
 
 
@@ -67,7 +68,7 @@ def _attribute(line: Line, subjects: dict[str, str]) -> Attribute:
     number_or_text = _number(value)
     if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
         raise InputError(f"{line.where}: {name} is {value!r}; leave a line out where nothing is known")
-    return Attribute(found, name, number_or_text, None, "labels", VERSION)
+    return Attribute(found, name, number_or_text, None, LABELS, VERSION)
 
 
 def _number(text: str) -> float | str:

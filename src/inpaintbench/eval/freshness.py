@@ -7,15 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from inpaintbench.executors.base import Rejection
+from inpaintbench.steps import predict_step, score_step
 from inpaintbench.types import Dataset, Prediction, canonical_json
 from inpaintbench.workspace import Workspace, write_atomically
 
 NOT_RUN = "the method was not run on this item"
-
-
-def score_step(protocol: str, method: str) -> str:
-    """Name of the step that scores a method under a protocol, and of its table."""
-    return f"score.{protocol.replace('/', '.')}.{method}"
 
 
 def digest(dataset: Dataset, *, predictions: Sequence[Prediction], failures: Mapping[str, str]) -> str:
@@ -37,7 +33,7 @@ def is_stale(workspace: Workspace, dataset: Dataset, *, protocol: str, method: s
     False where nothing tells: scores from before digests were kept, and scores whose predictions are gone.
     """
     path = _path(workspace, score_step(protocol, method))
-    step = f"predict.{method}"
+    step = predict_step(method)
     predictions = workspace.table("predictions", Prediction, step=step)
     failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
     if not path.exists() or not (predictions or failures):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from inpaintbench.errors import InputError
 from inpaintbench.eval.slices import named
 from inpaintbench.executors.base import Rejection
+from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -27,7 +28,7 @@ def items_of_slices(dataset: Dataset, names: Sequence[str]) -> set[str]:
 
 def not_run(workspace: Workspace, dataset: Dataset, method: str) -> list[str]:
     """Ids of the items that a method has neither a prediction of nor a reason why there is none, in the dataset's order."""
-    step = f"predict.{method}"
+    step = predict_step(method)
     done = {row.item_id for row in workspace.table("predictions", Prediction, step=step)}
     done |= {row.subject_id for row in workspace.table("rejected", Rejection, step=step)}
     return [row["item_id"] for row in dataset.items if row["item_id"] not in done]

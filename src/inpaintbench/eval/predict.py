@@ -17,6 +17,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.padding import Padding
 from inpaintbench.eval.references import remember
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, content_id
 from inpaintbench.view import ItemView, composite
 from inpaintbench.workspace import Blobs
@@ -69,7 +70,7 @@ def predict(
     if reason := why_not(method, dataset, oracle_mask=oracle_mask):
         raise InputError(reason)
     step = Step(
-        name=f"predict.{label}",
+        name=predict_step(label),
         version=f"{VERSION}.{leaf.version}",
         table="predictions",
         record=Prediction,

@@ -10,13 +10,14 @@ from typing import Any
 from inpaintbench import frozen
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
-from inpaintbench.eval.freshness import NOT_RUN, digest, remember, score_step
+from inpaintbench.eval.freshness import NOT_RUN, digest, remember
 from inpaintbench.eval.held_back import check_truths
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.models import torch_networks, weights
+from inpaintbench.steps import score_step, score_steps
 from inpaintbench.types import Dataset, Prediction, Score, content_id
 
 VERSION = "2"
@@ -93,7 +94,7 @@ def score(
             remember(workspace, scored[step.name], step=step.name)
         tasks = _tasks(dataset, one, root=root, compute=compute, whole=bool(chosen.hole_dilations) or not chosen.composite)
         work.append((step, tasks))
-    outcomes = executor.run_together(work, label=f"score.{protocol.replace('/', '.')}")
+    outcomes = executor.run_together(work, label=score_steps(protocol))
     for name, found in scored.items():
         remember(workspace, found, step=name)
     return {one.method: outcomes[score_step(chosen.name, one.method)] for one in methods}

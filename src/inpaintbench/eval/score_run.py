@@ -8,18 +8,18 @@ from pathlib import Path
 
 from inpaintbench.compute import RANDOM_WEIGHTS, Compute
 from inpaintbench.errors import InputError, WorkspaceError
-from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.score import SCORING_SECONDS, Predicted, score
 from inpaintbench.eval.sets import compare_sets
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.ledgered import LedgeredExecutor
+from inpaintbench.steps import predict_step, score_step
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 
 
 def predicted_of(workspace: Workspace, method: str) -> Predicted:
     """What a run folder holds of a method, and why it lacks the rest."""
-    step = f"predict.{method}"
+    step = predict_step(method)
     failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
     return Predicted(method, workspace.table("predictions", Prediction, step=step), failures)
 

@@ -17,6 +17,7 @@ from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.measure import REFERENCE_FRAMES, REFERENCE_SIZE, measure, measured_labels, within_intervals
+from inpaintbench.steps import MEASURED_MASKS
 from inpaintbench.types import (
     Attribute,
     Clip,
@@ -249,7 +250,7 @@ def hole_sha256(hole: Hole) -> str:
     return hashlib.sha256(hole.tobytes()).hexdigest()
 
 
-def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: str = "measure.masks") -> Outcome:
+def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: str = MEASURED_MASKS) -> Outcome:
     """Measure every rendered corruption into the table ``attributes``, subject = corruption id."""
     step = Step(
         name=name,

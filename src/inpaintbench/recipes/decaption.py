@@ -28,6 +28,7 @@ from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
 from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
@@ -212,7 +213,7 @@ def export(recipe: DecaptionRecipe, workspace: Workspace, *, target: Path | None
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/decaption``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=("known", "bars", captions.NAME, f"{captions.NAME}.clips", "measure.masks"),
+        attribute_steps=(KNOWN, "bars", captions.NAME, f"{captions.NAME}.clips", MEASURED_MASKS),
         leaves=leaves_of(recipe),
         about=f"`input` is the film with subtitles, `truth` without; `hole` is where `alpha` is above 0.\n\n"
         f"![How much of the clips is painted over]({RATIO_PLOT})",

@@ -30,6 +30,7 @@ from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, Behaviour, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR, SELECT
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
@@ -194,7 +195,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         stages.mark_duplicates(executor, workspace)
     judged = select_clips(workspace, rules_of(recipe))
     if waiting := int(judged.waiting.sum()):
-        workspace.write_table("attributes", "levels", [], Attribute)
+        workspace.write_table("attributes", LEVELS, [], Attribute)
         page, table = write_review(workspace, judged)
         older = workspace.path / "exports" / recipe.kind
         still = f"; until then {older} is what an earlier run made" if older.exists() else ""
@@ -202,7 +203,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
             f"{waiting} clips wait for keep or reject: look at {page}, fill in a copy of {table}, bring it in with "
             f"`inpaintbench curation answers {workspace.path} FILE`, and run the same command again{still}"
         )
-    selections = workspace.table("selection", Selection, step="select")
+    selections = workspace.table("selection", Selection, step=SELECT)
     kept = select.kept(clips, selections)
     if not kept:
         by_rule = sorted((one for one in judged.counts() if one.dropped), key=lambda one: -one.dropped)
@@ -213,7 +214,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         at_most=recipe.level_limit,
     )  # fmt: skip
     levels += _scene_motion_levels(recipe, workspace, kept)
-    workspace.write_table("attributes", "levels", levels, Attribute)
+    workspace.write_table("attributes", LEVELS, levels, Attribute)
 
 
 def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: Sequence[Clip]) -> list[Attribute]:
@@ -226,7 +227,7 @@ def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: Sequen
         [clip for clip in kept if clip.clip_id in asked], answered, level=level, share=recipe.level_share,
         at_most=recipe.level_limit,
     )  # fmt: skip
-    labels = [row for step in ("known", "labels") for row in workspace.table("attributes", Attribute, step=step)]
+    labels = [row for step in (KNOWN, LABELS) for row in workspace.table("attributes", Attribute, step=step)]
     others = [clip for clip in kept if clip.clip_id not in asked]
     return ranked + select.inherited_levels(others, labels, level=level)
 
@@ -238,13 +239,13 @@ def _without(missing: int) -> str:
 def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> slices.Plan:
     """Labels to items: pair clips with masks, render the masks that are used, measure them."""
     judged = workspace.table("selection", Selection)
-    require(workspace.table("attributes", Attribute, step="levels"), "labels", "curation select")
+    require(workspace.table("attributes", Attribute, step=LEVELS), LABELS, "curation select")
     clips = {clip.clip_id: clip for clip in select.kept(workspace.table("clips", Clip), judged)}
     plan = _plan(recipe, workspace, clips)
     requests = {pair: _request(recipe, pair, clips[pair.clip_id]) for pair in plan.pairs}
     corruptions = render.render(executor, list(requests.values())).records
     measured = render.measure_all(executor, corruptions).records
-    workspace.write_table("attributes", "mask_levels", _promised_levels(corruptions, measured), Attribute)
+    workspace.write_table("attributes", MASK_LEVELS, _promised_levels(corruptions, measured), Attribute)
     _write_items(workspace, plan, requests, rendered={row.corruption_id for row in corruptions})
     return plan
 
@@ -259,11 +260,11 @@ def _write_items(
             item_id = content_id(pair.clip_id, request.corruption_id)
             items[item_id] = Item(item_id, pair.clip_id, request.corruption_id)
             members[pair.slice].append(item_id)
-    workspace.write_table("items", "pair", sorted(items.values(), key=lambda item: item.item_id), Item)
+    workspace.write_table("items", PAIR, sorted(items.values(), key=lambda item: item.item_id), Item)
     filled = [Slice(name, plan.rules[name], tuple(dict.fromkeys(ids))) for name, ids in members.items() if ids]
-    workspace.write_table("slices", "pair", filled, Slice)
+    workspace.write_table("slices", PAIR, filled, Slice)
     empty = {name: plan.left_out.get(name, "no mask could be rendered") for name, ids in members.items() if not ids}
-    workspace.write_table("rejected", "pair", [Rejection(name, "pair", name, why) for name, why in empty.items()], Rejection)
+    workspace.write_table("rejected", PAIR, [Rejection(name, PAIR, name, why) for name, why in empty.items()], Rejection)
 
 
 def leaves_of(recipe: DevilRecipe) -> dict[str, list[str]]:
@@ -280,7 +281,7 @@ def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = N
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
     measured = [measuring.step_of(name) for name in measured_by(recipe)]
     people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
-    steps = (*measured, "measure.masks", "known", "labels", *people, "levels", "mask_levels")
+    steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS)
     return stages.export(stages.Publication(recipe, steps, leaves_of(recipe)), workspace, target=target)
 
 
@@ -293,7 +294,7 @@ def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace
 
 
 def _plan(recipe: DevilRecipe, workspace: Workspace, clips: dict[str, Clip]) -> slices.Plan:
-    levels = {(row.subject_id, row.name): row.value for row in workspace.table("attributes", Attribute, step="levels")}
+    levels = {(row.subject_id, row.name): row.value for row in workspace.table("attributes", Attribute, step=LEVELS)}
     uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     by_name = sorted(clips, key=lambda clip_id: (uri[clips[clip_id].source_id], clips[clip_id].start_frame))
     of_clips = {

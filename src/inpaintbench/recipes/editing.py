@@ -28,6 +28,7 @@ from inpaintbench.export import slices
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, DATASET, Behaviour, Option
 from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.steps import KNOWN, OBJECT_MASKS
 from inpaintbench.types import EDIT, EDIT_TASKS, Answer, Attribute, Clip, Corruption, Dataset, Item, Plain, Source, content_id
 from inpaintbench.workspace import Workspace
 
@@ -137,7 +138,7 @@ def _clips(workspace: Workspace) -> list[Clip]:
 
 
 def _edits(workspace: Workspace, clips: Sequence[Clip]) -> Iterator[_Edit]:
-    known = stages.facts_of(workspace, ["known"])
+    known = stages.facts_of(workspace, [KNOWN])
     for clip in clips:
         row = known.get((clip.source_id, EDITS))
         if row is None or row.blob is None:
@@ -176,7 +177,7 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
 def _masks(workspace: Workspace) -> dict[tuple[str, str], tuple[str, str]]:
     """(clip, attribute) -> the mask's blob and the hash of what it decodes to."""
     found = {}
-    for row in workspace.table("attributes", Attribute, step="object_masks"):
+    for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS):
         hole = video.read_hole(workspace.blobs.path(str(row.blob)))
         found[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
     return found
@@ -218,7 +219,7 @@ def export(recipe: EditingRecipe, workspace: Workspace, *, target: Path | None =
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/editing``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=("object_masks", *map(measuring.step_of, leaves_of(recipe)["attribute"])),
+        attribute_steps=(OBJECT_MASKS, *map(measuring.step_of, leaves_of(recipe)["attribute"])),
         leaves=leaves_of(recipe),
         about=_ABOUT,
         hole_is_given=False,

@@ -36,6 +36,7 @@ from inpaintbench.recipes.options import (
     write_splits,
 )
 from inpaintbench.recipes.stages import SourceSpec, check_sources, require
+from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, content_id
 from inpaintbench.workspace import Workspace, file_sha256
 
@@ -202,7 +203,7 @@ def curate(
 
 def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -> None:
     """Where cores and deltas lie, and how ridges run, once every distortion is done."""
-    known = stages.facts_of(workspace, ["known"])
+    known = stages.facts_of(workspace, [KNOWN])
     prints = {source: str(row.blob) for (source, name), row in known.items() if name == "print"}
     print_geometry.measure(executor, workspace.table("clips", Clip), prints, orientation=recipe.orientation_fields)
 
@@ -211,7 +212,7 @@ def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace,
     """Degrade every print once; ``photographs`` is the folder of backgrounds of a recipe that uses those."""
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build fingerprint")
-    known = stages.facts_of(workspace, ["known"])
+    known = stages.facts_of(workspace, [KNOWN])
     sources = {row.source_id: row for row in workspace.table("sources", Source)}
     folder, where = ("", {}) if photographs is None else (_content(photographs), {"folder": str(photographs)})
     requests = [
@@ -285,7 +286,7 @@ def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | No
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/fingerprint``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=("known", f"measure.{print_geometry.NAME}", "measure.masks"),
+        attribute_steps=(KNOWN, f"measure.{print_geometry.NAME}", MEASURED_MASKS),
         leaves=leaves_of(recipe),
         about=_about(recipe),
         hole_is_given=False,

@@ -22,6 +22,7 @@ from inpaintbench.masks.block_json import Block, read_blocks
 from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.options import MASKS, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
 from inpaintbench.workspace import Workspace
 
@@ -88,7 +89,7 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     """Blocks around the joints of every photograph that has room for them, or those of the mask file ``blocks``."""
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build humans")
-    known = stages.facts_of(workspace, ["known"])
+    known = stages.facts_of(workspace, [KNOWN])
     uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     if recipe.given_blocks:
         requests = _given(recipe, clips, uri, blocks)
@@ -194,7 +195,7 @@ def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = 
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/humans``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=("known", "measure.masks"),
+        attribute_steps=(KNOWN, MEASURED_MASKS),
         leaves=leaves_of(recipe),
         about=f"Square blocks hide parts of people. `{BLOCKS_FILE}` holds them as the challenge does:"
         " item -> [row, column, size] triples.",

@@ -26,6 +26,7 @@ from inpaintbench.masks.saved_sequences import content_of, sequence_files
 from inpaintbench.recipes import saved_pairs, stages
 from inpaintbench.recipes.options import CLIPS, MASKS, SECOND_MASKS, Option, Seed, read_edges, read_ratio, write_edges
 from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Clip, Corruption, Dataset, Item, Source, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
@@ -230,7 +231,7 @@ def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[
     items = {
         hole.corruption_id: Item(content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id) for hole in holes
     }
-    facts = stages.facts_of(workspace, ["measure.masks"])
+    facts = stages.facts_of(workspace, [MEASURED_MASKS])
     areas = {item.item_id: float(facts[hole, "hole.hole_fraction"].value or 0) for hole, item in items.items()}
     kinds = {items[hole.corruption_id].item_id: tuple(hole.facts.get("kind", SAVED).split("+")) for hole in holes}
     in_bins, no_bins = slices.by_bin(areas, "hole area", name="area", edges=recipe.area_edges, percent=True)
@@ -253,7 +254,7 @@ def export(recipe: ReinpaintRecipe, workspace: Workspace, *, target: Path | None
     holes = "Holes of brush strokes or boxes in bins of area." if recipe.saved_masks is None else "Holes made elsewhere."
     publication = stages.Publication(
         recipe,
-        attribute_steps=("known", "measure.masks", "measure.second"),
+        attribute_steps=(KNOWN, MEASURED_MASKS, "measure.second"),
         leaves=leaves_of(recipe),
         about=f"{holes} `second_hole` lists the patch masks of the second pass: inpaint,"
         " then inpaint the result again under each of them, and compare.",

@@ -29,6 +29,7 @@ from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import freeze, removed
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.recipes import evidence, leakage, versions
+from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
 
@@ -155,12 +156,12 @@ def _forget_other_sources(workspace: Workspace, steps: set[str]) -> None:
 def _forget_other_clips(workspace: Workspace, present: set[str]) -> None:
     """Take rows of clips that are no longer there out of what was measured, decided and refused; ledgers keep them."""
     kinds: tuple[tuple[str, type[Any], str], ...] = (
-        ("attributes", Attribute, "measure.*"), ("attributes", Attribute, "levels"), ("attributes", Attribute, "duplicates"),
+        ("attributes", Attribute, "measure.*"), ("attributes", Attribute, LEVELS), ("attributes", Attribute, "duplicates"),
         ("rejected", Rejection, "measure.*"), ("selection", Selection, "*"),
     )  # fmt: skip
     for table, kind, steps in kinds:
         for path in sorted((workspace.path / "tables" / table).glob(f"{steps}.parquet")):
-            if path.stem == "measure.masks":
+            if path.stem == MEASURED_MASKS:
                 continue
             rows = workspace.table(table, kind, step=path.stem)
             left = [row for row in rows if (row.clip_id if kind is Selection else row.subject_id) in present]
@@ -219,10 +220,10 @@ def write_items(
     """
     if not items:
         raise RunError(empty)
-    workspace.write_table("items", "pair", sorted(items, key=lambda item: item.item_id), Item)
-    workspace.write_table("slices", "pair", slices, Slice)
-    refused = [Rejection(name, "pair", name, reason) for name, reason in left_out.items()]
-    workspace.write_table("rejected", "pair", refused, Rejection)
+    workspace.write_table("items", PAIR, sorted(items, key=lambda item: item.item_id), Item)
+    workspace.write_table("slices", PAIR, slices, Slice)
+    refused = [Rejection(name, PAIR, name, reason) for name, reason in left_out.items()]
+    workspace.write_table("rejected", PAIR, refused, Rejection)
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     left = removed.kept(workspace, items, workspace.table("slices", Slice))
     if not left.items:
         raise InputError("every item was removed, so nothing is left to export; `inpaintbench export remove --undo` brings back")
-    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step="pair")} | left.left_out
+    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)} | left.left_out
     steps = (*publication.attribute_steps, NORMALISED)
     attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
     made = versions.last(workspace)

@@ -7,10 +7,10 @@ import pytest
 from pydantic import ValidationError
 
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.mse import Mse
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 from inpaintbench.types import canonical_json
 
 

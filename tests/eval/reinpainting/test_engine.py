@@ -11,13 +11,13 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError
-from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.telea import Telea
 from inpaintbench.eval.metrics.base import Measurement
+from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
+from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 from inpaintbench.eval.reinpainting import engine
 from inpaintbench.eval.reinpainting.second_masks import Patches, patch_mask, second_hole
-from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
 

@@ -12,11 +12,11 @@ from tests.eval.reinpainting.again_world import METHODS, World
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.decibel_variants import CEILING_DECIBELS
 from inpaintbench.eval.freshness import is_stale
 from inpaintbench.eval.metrics.psnr import decibels
 from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.reinpainting.fills import FILLS
 from inpaintbench.eval.reinpainting.rows import store, with_variants

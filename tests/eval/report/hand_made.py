@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from inpaintbench.eval.decibel_variants import mean_of_decibels
+from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.types import Dataset, Frames, Hole, Score, Slice
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inpaintbench.eval import predict
+from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.frame_autoencoder import FrameAutoencoder
 from inpaintbench.eval.methods.patch_autoencoder import PatchAutoencoder
 from inpaintbench.eval.methods.residual_encoder import ResidualEncoder
@@ -54,7 +55,9 @@ def padded(name: str, folder: Path) -> Any:
     """A method that was never trained, with the padding that the step around it does."""
     bare = LEAVES[name](checkpoint=planted(name, folder), device="cpu")
 
-    class Padded:
+    class Padded(Method):
+        """It and the step around it."""
+
         name, version, needs, uses, divisor = bare.name, bare.version, bare.needs, bare.uses, bare.divisor
 
         def inpaint(self, view: ItemView) -> Frames:

@@ -12,12 +12,12 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError, WorkspaceError
 from inpaintbench.executors.base import Executor, Rejection, Step, Task
 from inpaintbench.executors.unfinished import stopped
+from inpaintbench.steps import predicted_label
 from inpaintbench.types import Plain, Prediction, content_id
 from inpaintbench.workspace import Blobs, Workspace
 
 NOT_PREDICTED = "{method} has no prediction of it"
 _MARKER = "dataset.sha256"
-_PREDICTING = "predict."
 _TIME_LIMIT_SECONDS = 600.0
 Key = tuple[str, str]
 """Item id and method label."""
@@ -102,8 +102,8 @@ def _path(workspace: Workspace, row: Prediction) -> str:
 
 
 def _failures(workspace: Workspace) -> dict[Key, str]:
-    rows = (row for row in workspace.table("rejected", Rejection) if row.step.startswith(_PREDICTING))
-    told = ((row.subject_id, row.step.removeprefix(_PREDICTING), row.reason) for row in rows)
+    rows = workspace.table("rejected", Rejection)
+    told = ((row.subject_id, label, row.reason) for row in rows if (label := predicted_label(row.step)) is not None)
     return {(item_id, method): f"{method} failed on it: {reason}" for item_id, method, reason in told}
 
 

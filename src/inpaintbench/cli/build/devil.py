@@ -32,6 +32,7 @@ from inpaintbench.recipes import devil
 from inpaintbench.recipes.options import FOOTAGE, SELECTION, read_size
 from inpaintbench.recipes.settings import check, corrupt, export, remember
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.steps import LABELS
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
@@ -182,7 +183,7 @@ def build_devil_in(
         if labels:
             import_labels(workspace, labels)
         else:
-            workspace.write_table("attributes", "labels", [], Attribute)
+            workspace.write_table("attributes", LABELS, [], Attribute)
         devil.label(recipe, executor, workspace)
         corrupt(recipe, executor, workspace)
         folder, dataset = export(recipe, workspace)

@@ -24,6 +24,7 @@ from inpaintbench.export.layout import by_split, splits
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.settings import build, check
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.steps import MASK_LEVELS, PAIR
 from inpaintbench.types import Attribute, Dataset, Selection
 from inpaintbench.workspace import Workspace
 
@@ -98,7 +99,7 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     rows = [(part.name, len(part.item_ids), _short(len(part.item_ids), per_slice)) for part in dataset.slices]
     rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "remark"], rows)
-    doubts = [row for row in workspace.table("attributes", Attribute, step="mask_levels") if row.name == "label_doubts"]
+    doubts = [row for row in workspace.table("attributes", Attribute, step=MASK_LEVELS) if row.name == "label_doubts"]
     if dataset.recipe["recipe"] == "devil":
         unsure = sum(row.value != "none" for row in doubts)
         where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
@@ -110,7 +111,7 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
         console.warn(f"{text}; state it with --saved polarity=white_is_hole")
     for words in _dropped(workspace.table("selection", Selection)):
         console.say(words)
-    refused = [row for row in workspace.table("rejected", Rejection) if row.step != "pair"]
+    refused = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
     for row in refused[:10]:
         console.say(f"refused by {row.step}: {display_name(row.name)}: {row.reason}")
     if len(refused) > 10:

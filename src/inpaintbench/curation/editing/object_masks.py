@@ -13,6 +13,7 @@ from inpaintbench.curation.footage import without_name
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.errors import Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.steps import OBJECT_MASKS
 from inpaintbench.types import Attribute, Clip, Hole, Plain, content_id
 from inpaintbench.workspace import Blobs
 
@@ -48,7 +49,7 @@ def fit(executor: Executor, wanted: Sequence[Wanted], *, normalizer: Plain) -> O
     """
     leaf = [normalizer["name"], NORMALIZERS.get(normalizer["name"]).version, without_name(normalizer)]
     step = Step(
-        name="object_masks",
+        name=OBJECT_MASKS,
         version=VERSION,
         table="attributes",
         record=Attribute,
@@ -90,7 +91,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
     if not mask.any() or mask.all():
         raise Rejected(f"its object covers {'all' if mask.any() else 'nothing'} of the clip, once scaled and cropped")
     blob, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_hole, hole=mask, fps=clip.fps))
-    return [Attribute(clip.clip_id, attribute_name(number), float(mask.mean()), None, "object_masks", VERSION, blob)]
+    return [Attribute(clip.clip_id, attribute_name(number), float(mask.mean()), None, OBJECT_MASKS, VERSION, blob)]
 
 
 def _fitted(inside: Hole, leaf: object) -> Hole:

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from inpaintbench.compute import Compute
 from inpaintbench.eval.editboard.checking import Checked
-from inpaintbench.eval.freshness import score_step
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights
+from inpaintbench.steps import score_step, score_steps
 from inpaintbench.types import Score, content_id
 from inpaintbench.workspace import UNEXPECTED
 
@@ -67,7 +67,7 @@ def score(
     ]
     entries = [executor.workspace.ledger(step.name).read() for step in steps]
     work = _placed([_task(one, compute) for one in _in_order(checked) if one.fault is None], steps, entries)
-    outcomes = executor.run_together(list(zip(steps, work, strict=True)), label=f"score.{protocol.replace('/', '.')}")
+    outcomes = executor.run_together(list(zip(steps, work, strict=True)), label=score_steps(protocol))
     found = {(row.method, row.item_id, row.metric): row for outcome in outcomes.values() for row in outcome.records}
     crashed = {row.name: row.reason for outcome in outcomes.values() for row in outcome.rejected}
     fingerprint = str(steps[0].parameters["fingerprint"])

@@ -32,6 +32,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.references import references_in
 from inpaintbench.executors.base import Rejection
+from inpaintbench.steps import predict_step
 from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256
 
@@ -70,7 +71,7 @@ def pack(
     """
     checked_name(method, "method label")
     chosen: Protocol = PROTOCOLS.get(protocol)
-    dataset, step = frozen.load(root), f"predict.{method}"
+    dataset, step = frozen.load(root), predict_step(method)
     check_truths(dataset)
     known = {row["item_id"] for row in dataset.items}
     own = sorted((row for row in scores if row.method == method), key=lambda row: (row.item_id, row.metric, row.region))

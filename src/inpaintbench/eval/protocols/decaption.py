@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.decibel_variants import POOLED, mean_of_decibels
 from inpaintbench.eval.protocols.base import Constant, Protocol
+from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
 
 _WANG: dict[str, Constant] = {"data_range": 1.0, "sigma": 1.5, "window_pixels": 11, "k1": 0.01, "k2": 0.03}
 DSSIM_PUBLISHED: dict[str, Constant] = {**_WANG, "taps": 13, "ddof": 1}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.decibel_variants import mean_of_decibels
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
+from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 
 LEGACY = Protocol(
     name="e2fgvi-legacy",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.decibel_variants import POOLED, mean_of_decibels
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
+from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 
 _BAND_RADIUS_PIXELS = 8
 """Nothing is measured there: every pixel of a degraded print is to be recovered, so there is no border of a hole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 
 LAMA = Protocol(
     name="lama",

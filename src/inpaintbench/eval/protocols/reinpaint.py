@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.decibel_variants import POOLED, mean_of_decibels
 from inpaintbench.eval.protocols.base import Constant, Protocol
+from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
+from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, ORIGINAL, SECOND
-from inpaintbench.eval.ssim_variants import SSIM_VARIANTS
 
 _BAND_RADIUS_PIXELS = 8
 """Nothing is measured there: D compares whole frames."""

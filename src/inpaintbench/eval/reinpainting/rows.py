@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from inpaintbench.eval.freshness import digest, is_stale, remember, score_step
+from inpaintbench.eval.freshness import digest, is_stale, remember
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS, excess, per_known_area
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
 from inpaintbench.eval.reinpainting.step import First
+from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 

@@ -1,0 +1,41 @@
+"""Names of the steps whose tables are read elsewhere: one place for those who write a table and those who read it."""
+
+from __future__ import annotations
+
+KNOWN = "known"
+"""Attributes that sources say of their footage."""
+LABELS = "labels"
+"""Attributes that people or files state."""
+LEVELS = "levels"
+"""Labels of clips that ranks among them give."""
+MASK_LEVELS = "mask_levels"
+"""Labels of holes, and where a hole is not what its preset promises."""
+MEASURED_MASKS = "measure.masks"
+"""Attributes of holes."""
+OBJECT_MASKS = "object_masks"
+"""Masks of the objects that edits are about."""
+SELECT = "select"
+"""What the rules say of clips."""
+PAIR = "pair"
+"""Items, slices, and why a slice has none."""
+_PREDICT, _SCORE = "predict.", "score."
+
+
+def predict_step(label: str) -> str:
+    """The step that makes the predictions of a method, and its table."""
+    return f"{_PREDICT}{label}"
+
+
+def predicted_label(step: str) -> str | None:
+    """The method's label in the name of a step that predicts; None for other steps."""
+    return step.removeprefix(_PREDICT) if step.startswith(_PREDICT) else None
+
+
+def score_steps(protocol: str) -> str:
+    """What the steps that score under a protocol are called together."""
+    return f"{_SCORE}{protocol.replace('/', '.')}"
+
+
+def score_step(protocol: str, method: str) -> str:
+    """The step that scores a method under a protocol, and its table."""
+    return f"{score_steps(protocol)}.{method}"
