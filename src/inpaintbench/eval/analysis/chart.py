@@ -196,9 +196,8 @@ def _layers(x: altair.X, y: altair.Y, *, bars: bool, up: int, words: float, dots
         "whisker": whisker.encode(x, y, x2="end:Q"),
         "cap": cap.encode(x, y),
         "dot": dot.encode(x, y, dots),
-        "reference": dashed.encode(
-            x, altair.Y("row:O", bandPosition=0), altair.Y2("row:O", bandPosition=1), colour, description=told
-        ),
+        # With the same axis as its neighbours', or none like them: Vega-Lite cannot merge an axis with none.
+        "reference": dashed.encode(x, y.bandPosition(0), altair.Y2("row:O", bandPosition=1), colour, description=told),
         "words": text.encode(y, x=altair.value(_PLOT + words), text="words:N"),
     }
 
