@@ -91,8 +91,8 @@ class BrushBox(Generator):
         self.preset = PRESETS[preset]
         self.area = None if area is None else _bin(area)
         self.reach = choice("way to reach an area bin", reach, get_args(Reach))
-        default = brush_probability is None
-        self.brush_probability = self.preset.brush_probability if default else share("brush_probability", brush_probability)
+        given = self.preset.brush_probability if brush_probability is None else brush_probability
+        self.brush_probability = share("brush_probability", given)
         if self.brush_probability < 1 and self.preset.boxes is None:
             raise InputError(
                 f"brush_probability is {brush_probability}, but preset {preset!r} has no boxes: give 1, or a medium or thick one"
