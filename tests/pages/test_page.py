@@ -118,3 +118,9 @@ def test_pictures_of_one_page_share_no_identifier() -> None:
     assert identifiers[0]
     assert not identifiers[0] & identifiers[1]
     assert one == figure(clipped, label="a")
+
+
+def test_a_layer_without_marks_is_not_there_for_screen_readers() -> None:
+    data = altair.InlineData(values=[{"x": 1, "few": False}])
+    layers = [altair.Chart().transform_filter(f"{sign}datum.few").mark_point().encode(x="x:Q") for sign in ("", "!")]
+    assert figure(altair.layer(*layers, data=data), label="a").count('aria-roledescription="symbol mark container"') == 1

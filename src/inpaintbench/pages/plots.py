@@ -41,6 +41,8 @@ _VARIABLE = re.compile(r"var\(--([a-z-]+)\)")
 _LINK_BASE = 'xlink:href="https://vega.github.io/vega-datasets/#'
 """What the drawer makes of a link to a part of the page."""
 _CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d+|gradient_\d+)(?=\))')
+_EMPTY = re.compile(r'<g class="mark-[^>]*(/>|></g>)')
+"""A layer without marks, which would be a picture without a name to a screen reader."""
 CONFIG: dict[str, Any] = {
     "background": None,
     "font": FONT,
@@ -72,7 +74,7 @@ def specification(chart: altair.TopLevelMixin) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _drawn(text: str) -> str:
     """A specification as SVG: once for the page and the files beside it."""
-    return _apart(vl_convert.vegalite_to_svg(text))
+    return _apart(_EMPTY.sub("", vl_convert.vegalite_to_svg(text)))
 
 
 def _svg(chart: altair.TopLevelMixin) -> str:
