@@ -42,10 +42,7 @@ class RuleCard:
     """The rule itself, where the title is its name."""
     n: int
     """Clips of the workspace."""
-    counts: tuple[tuple[str, int], ...]
-    """State and number of clips, of those that the rule judged."""
-    numbers: tuple[tuple[str, int], ...]
-    """Words and numbers of clips."""
+    counted: RuleCount
     reasons: tuple[tuple[str, int], ...]
     """Why clips have no value, the most frequent reasons."""
     distribution: Distribution | None
@@ -53,9 +50,14 @@ class RuleCard:
     kept: Side
 
     @property
+    def states(self) -> dict[str, int]:
+        """What the rule did to the clips: state -> number."""
+        return {"kept": self.counted.kept, "waiting": self.counted.waiting, "dropped": self.counted.dropped}
+
+    @property
     def label(self) -> str:
-        """The counts in words."""
-        return told(dict(self.counts))
+        """The states in words."""
+        return told(self.states)
 
 
 def rule_cards(judged: Judged, thumbnails: Thumbnails) -> list[RuleCard]:
@@ -66,17 +68,11 @@ def rule_cards(judged: Judged, thumbnails: Thumbnails) -> list[RuleCard]:
 
 def _card(judged: Judged, verdict: Verdict, counted: RuleCount, thumbnails: Thumbnails) -> RuleCard:
     rule = verdict.rule
-    named = rule is not None and bool(rule.name)
-    numbers = [
-        ("kept", counted.kept), ("dropped", counted.dropped), ("by it alone", counted.dropped_alone),
-        ("no value", counted.missing), *([("waiting", counted.waiting)] if counted.waiting else []),
-    ]  # fmt: skip
     return RuleCard(
         title=rule.name if rule and rule.name else verdict.label,
-        expression=rule.words if rule and named else "",
+        expression=rule.words if rule and rule.name else "",
         n=len(judged.facts),
-        counts=(("kept", counted.kept), ("waiting", counted.waiting), ("dropped", counted.dropped)),
-        numbers=tuple(numbers),
+        counted=counted,
         reasons=tuple(_without(verdict)),
         distribution=_distribution(judged, verdict),
         refused=_side(verdict, ~verdict.keep, thumbnails),
