@@ -31,7 +31,7 @@ PACKAGE = TREE / "src" / "inpaintbench"
 HEAVY = (
     "pytest", "numpy", "cv2", "scipy.stats", "scipy.optimize", "scipy.ndimage", "scipy.signal", "pandas", "pyarrow.parquet",
     "skimage.metrics", "skimage.data", "pydantic", "hypothesis.strategies", "av", "PIL.Image", "rich.console", "typer.testing",
-    "yaml", "datasets", "torch", "plotly.graph_objects", "sqlalchemy.orm", "pebble", "skimage.restoration", "skimage.morphology",
+    "yaml", "datasets", "torch", "sqlalchemy.orm", "pebble", "skimage.restoration", "skimage.morphology",
 )  # fmt: skip
 QUIET = ("-q", "-x", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin", "--no-header", "--tb=no", "-m", "not long",
          "-W", "ignore::pytest.PytestAssertRewriteWarning")  # fmt: skip

@@ -1,7 +1,7 @@
 """One specification of plots, Vega-Lite by altair: drawn into pages as SVG that takes the page's colours, saved as SVG, PDF, PNG.
 
-Drawn when a page is made, a plot needs no script, prints as it stands and costs some ten kilobytes, where plotly.js takes 4.8 MB
-and Vega itself 0.9. What its marks say is in their ``aria-label``; the page's script shows it where the pointer rests.
+Drawn when a page is made, a plot needs no script, prints as it stands and costs some ten kilobytes, where
+Vega itself takes 0.9 MB. What its marks say is in their ``aria-label``; the page's script shows it where the pointer rests.
 """
 
 from __future__ import annotations

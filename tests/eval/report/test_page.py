@@ -21,7 +21,7 @@ from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 from inpaintbench.eval.report import notes, overview
 from inpaintbench.eval.report.findings import findings, with_unit
 from inpaintbench.eval.report.labels import metric_title
-from inpaintbench.eval.report.page import default_quantity, render
+from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import difficulty_chart, difficulty_rows, sensitivity_chart, sensitivity_rows
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import RankTable, rank_tables, ranks_lead
@@ -50,7 +50,7 @@ def claiming(values: object = VALUES, slices: object = SLICES) -> Results:
 
 def page_of(results: Results, title: str = "T") -> str:
     """The whole page without pictures."""
-    return render(results, [], [], title=title, inline=True)
+    return render(parts_of(results, [], title=title), [], inline=True)
 
 
 def data_of(text: str) -> Any:

@@ -29,7 +29,7 @@ from inpaintbench.eval.report.exhibits import figures
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import choose_items, make_exhibits
 from inpaintbench.eval.report.labels import metric_label
-from inpaintbench.eval.report.page import default_quantity, render
+from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import difficulty_rows
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json, summary_csv
@@ -111,7 +111,7 @@ def test_items_are_never_chosen_by_a_number_that_they_do_not_have() -> None:
     alone = Results(dataset(SLICES), features(of, ["m"], ITEMS, "fid"), protocol=of)
     assert default_quantity(alone) == FID
     assert [choice.item_id for choice in choose_items(alone, FID, per_slice=1)] == ["a1", "c1"]
-    assert 'id="page-data"' in render(alone, [], [], title="Sets alone", inline=True)
+    assert 'id="page-data"' in render(parts_of(alone, [], title="Sets alone"), [], inline=True)
 
 
 def test_tiles_show_no_number_of_a_whole_slice() -> None:
@@ -119,7 +119,7 @@ def test_tiles_show_no_number_of_a_whole_slice() -> None:
     choices = choose_items(results, PSNR, per_slice=1)[:1]
     media = FlatMedia(frames=3)
     [(exhibit, _)] = make_exhibits(choices, media, methods=results.methods, rates=dict.fromkeys(ITEMS, 10.0))
-    [figure] = figures(results, [exhibit], ["a.mp4"], default=PSNR)
+    [figure] = figures(results, [exhibit], default=PSNR)
     values = [(quantity, text) for tile in figure.tiles for quantity, text, _ in tile.values]
     assert values == [(PSNR, "30.00 dB"), (PSNR, "20.00 dB")]
 

@@ -10,7 +10,7 @@ from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
 from inpaintbench.eval.comparing import paired
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.page import render
+from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.significance import Leads, leads
@@ -86,7 +86,7 @@ def test_too_few_sources_are_said() -> None:
 def test_one_method_has_no_section() -> None:
     results = Results(dataset({"s": ["a1", "b1"]}), scores({"m": {"a1": 1.0, "b1": 2.0}}), protocol=CORRECTED)
     assert leads(results) == []
-    assert 'id="significance"' not in render(results, [], [], title="One", inline=True)
+    assert 'id="significance"' not in render(parts_of(results, [], title="One"), [], inline=True)
 
 
 @pytest.mark.usefixtures("learned_metrics")

@@ -111,27 +111,23 @@ class Figure(NamedTuple):
     item: str
     source: str
     facts: str
-    address: str
-    """Of its video."""
     channels: tuple[str, ...]
     tiles: tuple[Tile, ...]
     traced: bool
     """Has values of frames to draw."""
 
 
-def figures(results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, default: Quantity) -> list[Figure]:
-    """One for each exhibit; ``addresses`` say where its video is."""
+def figures(results: Results, exhibits: Sequence[Exhibit], *, default: Quantity) -> list[Figure]:
+    """One for each exhibit, in their order."""
     first = max(exhibits, key=lambda exhibit: (len(exhibit.errors), exhibit.choice.interest), default=None)
     rows = {row["item_id"]: row for row in results.dataset.items}
     return [
-        _figure(results, exhibit, rows[exhibit.choice.item_id], index, address, default, first=exhibit is first)
-        for index, (exhibit, address) in enumerate(zip(exhibits, addresses, strict=True))
+        _figure(results, exhibit, rows[exhibit.choice.item_id], index, default, first=exhibit is first)
+        for index, exhibit in enumerate(exhibits)
     ]
 
 
-def _figure(
-    results: Results, exhibit: Exhibit, row: Plain, index: int, address: str, default: Quantity, *, first: bool
-) -> Figure:
+def _figure(results: Results, exhibit: Exhibit, row: Plain, index: int, default: Quantity, *, first: bool) -> Figure:
     choice, layout = exhibit.choice, exhibit.layout
     given = ("truth", "input") if _has_input(exhibit) else ("truth",)
     heads: list[str | Tagged] = [part for name in choice.reasons for part in (" · ", _slice(name))]
@@ -148,7 +144,6 @@ def _figure(
         item=str(row["item_id"]),
         source=str(row["source_id"]),
         facts=" · ".join(_facts(row, exhibit)),
-        address=address,
         channels=tuple(_name(exhibit, channel) for channel in layout.channels),
         tiles=tuple(_tile(results, exhibit, channel) for channel in (*given, *results.methods)),
         traced=bool(frame_data(exhibit, edit=not _has_input(exhibit))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench import pages
@@ -41,10 +41,8 @@ def default_quantity(results: Results) -> Quantity:
     return first_shown(usable, results.protocol)
 
 
-def render(
-    results: Results, exhibits: Sequence[Exhibit], addresses: Sequence[str], *, title: str, inline: bool, frame_note: str = ""
-) -> str:
-    """The whole page as HTML text; ``addresses`` say where the video of each exhibit is, ``frame_note`` what is not drawn."""
+def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame_note: str = "") -> dict[str, Any]:
+    """All that the page shows but where its videos lie; ``frame_note`` says what is not drawn over time."""
     default = default_quantity(results)
     styles = method_styles(results.methods, results.references)
     items = items_part(results, shown.shown_items(exhibits), default=default)
@@ -54,48 +52,56 @@ def render(
         ("difficulty", "Difficulty", True), ("sensitivity", "Sensitivity", sensitive), ("notes", "Notes", True),
         ("provenance", "Data", True),
     ]  # fmt: skip
-    return pages.page(
-        "eval/report/page.html",
-        title=title,
-        links=[Link(f"#{name}", words) for name, words, there in sections if there],
-        styles=styles,
-        scripts=["pages/static/plots.js", drawing_script(), *(f"eval/report/{name}.js" for name in SCRIPTS)],
-        rules=shown.posters(exhibits),
-        data=_data(results, default, exhibits, styles),
-        results=results,
-        default=default,
-        metrics=[(one, metric_arrow(one)) for one in dict.fromkeys(quantity.metric for quantity in results.quantities)],
-        regions=[(one, region_label(one, short=True)) for one in _regions(results)],
-        subtitle=overview.subtitle(results),
-        warnings=overview.warnings(results),
-        notes=[overview.precision_note(results), overview.claims_note(results)],
-        again=again_sentences(results),
-        unmeasured=overview.unmeasured_notes(results),
-        findings=[(quantity, findings(results, quantity)) for quantity in results.quantities],
-        scores=[(quantity, cautions(results, quantity), score_table(results, quantity)) for quantity in results.quantities],
-        thumbs=shown.strip(results, exhibits),
-        figures=shown.figures(results, exhibits, addresses, default=default),
-        has_input=shown.has_input(exhibits),
-        has_holes=not exhibits or any(exhibit.hole_fraction is not None for exhibit in exhibits),
-        frame_note=frame_note,
-        items=items,
-        ranks_lead=ranks_lead(results),
-        rank_tables=rank_tables(results),
-        leads=[(lead, quantity_title(lead.quantity)) for lead in leads(results)],
-        significant=LEVEL,
-        hollow=overview.hollow_note(results),
-        difficulty=[(quantity, difficulty_table(results, quantity)) for quantity in results.quantities],
-        improvements=[(quantity, improvement_table(results, quantity)) for quantity in results.quantities if quantity.ranked]
+    return {
+        "title": title,
+        "links": [Link(f"#{name}", words) for name, words, there in sections if there],
+        "styles": styles,
+        "rules": shown.posters(exhibits),
+        "data": _data(results, default, exhibits, styles),
+        "results": results,
+        "default": default,
+        "metrics": [(one, metric_arrow(one)) for one in dict.fromkeys(quantity.metric for quantity in results.quantities)],
+        "regions": [(one, region_label(one, short=True)) for one in _regions(results)],
+        "subtitle": overview.subtitle(results),
+        "warnings": overview.warnings(results),
+        "notes": [overview.precision_note(results), overview.claims_note(results)],
+        "again": again_sentences(results),
+        "unmeasured": overview.unmeasured_notes(results),
+        "findings": [(quantity, findings(results, quantity)) for quantity in results.quantities],
+        "scores": [(quantity, cautions(results, quantity), score_table(results, quantity)) for quantity in results.quantities],
+        "thumbs": shown.strip(results, exhibits),
+        "figures": shown.figures(results, exhibits, default=default),
+        "has_input": shown.has_input(exhibits),
+        "has_holes": not exhibits or any(exhibit.hole_fraction is not None for exhibit in exhibits),
+        "frame_note": frame_note,
+        "items": items,
+        "ranks_lead": ranks_lead(results),
+        "rank_tables": rank_tables(results),
+        "leads": [(lead, quantity_title(lead.quantity)) for lead in leads(results)],
+        "significant": LEVEL,
+        "hollow": overview.hollow_note(results),
+        "difficulty": [(quantity, difficulty_table(results, quantity)) for quantity in results.quantities],
+        "improvements": [(quantity, improvement_table(results, quantity)) for quantity in results.quantities if quantity.ranked]
         if sensitive
         else [],
-        failures=failure_rows(results),
-        definitions=[*notes.reading_notes(results), *notes.metric_notes(results)],
-        slices=notes.slice_table(results),
-        constants=notes.constants_table(results),
-        dataset=notes.dataset_table(results),
+        "failures": failure_rows(results),
+        "definitions": [*notes.reading_notes(results), *notes.metric_notes(results)],
+        "slices": notes.slice_table(results),
+        "constants": notes.constants_table(results),
+        "dataset": notes.dataset_table(results),
+        "facts": facts_of(results),
+        "commands": commands_of(results),
+    }
+
+
+def render(parts: Mapping[str, Any], addresses: Sequence[str], *, inline: bool) -> str:
+    """The whole page as HTML text; ``addresses`` say where the video of each exhibit is, ``inline`` whether inside the page."""
+    return pages.page(
+        "eval/report/page.html",
+        scripts=["pages/static/plots.js", drawing_script(), *(f"eval/report/{name}.js" for name in SCRIPTS)],
+        addresses=addresses,
         media_note=INLINE_NOTE if inline else BESIDE_NOTE,
-        facts=facts_of(results),
-        commands=commands_of(results),
+        **parts,
     )
 
 

@@ -11,7 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.frame_values import Recipe, recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, choose_items, make_exhibits
-from inpaintbench.eval.report.page import default_quantity, render
+from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.standouts import add_asked, add_standouts
@@ -127,10 +127,12 @@ def _page_files(
 ) -> dict[str, bytes]:
     """The page, and the videos when they do not go into it; path in the folder -> bytes."""
     exhibits, videos = [exhibit for exhibit, _ in made], [video for _, video in made]
+    parts = parts_of(results, exhibits, title=title, frame_note=frame_note)
     inside = [data_uri(video, "video/mp4") for video in videos]
-    page = render(results, exhibits, inside, title=title, inline=True, frame_note=frame_note).encode()
-    if len(page) <= inline_limit_bytes or not exhibits:
-        return {_PAGE: page}
+    if sum(map(len, inside)) <= inline_limit_bytes:
+        page = render(parts, inside, inline=True).encode()
+        if len(page) <= inline_limit_bytes or not exhibits:
+            return {_PAGE: page}
     names = [f"media/exhibit-{index}.mp4" for index in range(len(exhibits))]
-    page = render(results, exhibits, names, title=title, inline=False, frame_note=frame_note).encode()
+    page = render(parts, names, inline=False).encode()
     return {_PAGE: page, **dict(zip(names, videos, strict=True))}
