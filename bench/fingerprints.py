@@ -189,7 +189,7 @@ def _speed(fingers: Sequence[Finger], prints: Sequence[Print], made: Sequence[tu
     few = some[:: max(1, len(some) // 6)]
     plain = _rate(lambda: [printed(master(finger, backend="numpy"), one) for finger, one in few], len(few), rounds=1)
     rows = [
-        ("master, impression and elastic field", "12/s", f"{fast:.1f}/s with {growth.chosen_backend('auto')}"),
+        ("master, impression and elastic field", "12/s", f"{fast:.1f}/s with {growth.select_backend('auto')}"),
         ("the same in plain numpy, same bytes", "-", f"{plain:.1f}/s, {fast / plain:.1f} times slower"),
     ]
     views = [_view(one, pair) for one, pair in zip(prints, made, strict=True)]

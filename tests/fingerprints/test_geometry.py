@@ -16,7 +16,7 @@ from inpaintbench.fingerprints.geometry import (
     orientation_in_truth,
     origins_in_truth,
     points_in_truth,
-    turned,
+    transformed_angles,
 )
 from inpaintbench.fingerprints.impressions import draw_impression
 from inpaintbench.fingerprints.records import Elastic, Finger, Print
@@ -126,17 +126,17 @@ def test_angles_of_rings_are_as_seen(seed: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_turned_picture_turns_its_angles() -> None:
-    """What is shown turned counter-clockwise has ridges turned counter-clockwise."""
+    """What is shown transformed_angles counter-clockwise has ridges transformed_angles counter-clockwise."""
     angle = np.radians(25)
     rows, columns = np.mgrid[:40, :50].astype(np.float32)
     # the pixel (column, row) shows what lay 25 degrees further clockwise
     x = np.cos(angle) * columns - np.sin(angle) * rows
     y = np.sin(angle) * columns + np.cos(angle) * rows
-    found = turned(np.full((40, 50), np.radians(10)), x.astype(np.float32), y.astype(np.float32))
+    found = transformed_angles(np.full((40, 50), np.radians(10)), x.astype(np.float32), y.astype(np.float32))
     np.testing.assert_allclose(np.degrees(found), 35, atol=0.01)
 
 
 def test_a_stretched_picture_flattens_its_angles() -> None:
     rows, columns = np.mgrid[:20, :30].astype(np.float32)
-    found = turned(np.full((20, 30), np.radians(45)), columns / 2, rows)
+    found = transformed_angles(np.full((20, 30), np.radians(45)), columns / 2, rows)
     np.testing.assert_allclose(np.tan(found), 0.5, atol=1e-4)

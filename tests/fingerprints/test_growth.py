@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.fingerprints import growth
 from inpaintbench.fingerprints.gabor import Bank, bank
-from inpaintbench.fingerprints.growth import PASSES, Backend, chosen_backend, grow, grow_many
+from inpaintbench.fingerprints.growth import PASSES, Backend, grow, grow_many, select_backend
 
 BACKENDS: tuple[Backend, ...] = ("numpy", "numba", "torch")
 Canvas = tuple[np.ndarray, np.ndarray]
@@ -140,18 +140,18 @@ def test_passes_read_no_caller_memory() -> None:
 
 def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growth, "_installed", lambda package: False)
-    assert chosen_backend("auto") == "numpy"
+    assert select_backend("auto") == "numpy"
     for backend in ("numba", "torch"):
         with pytest.raises(MissingExtraError, match="pip install"):
             grow(*canvas(0, height=61, width=61), bank(500.0), backend=backend)
     monkeypatch.setattr(growth, "_installed", lambda package: True)
-    assert chosen_backend("auto") == "numba"
+    assert select_backend("auto") == "numba"
 
 
 def test_unknown_backends_and_absent_devices_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown: Any = "fortran"
     with pytest.raises(InputError, match="no growth backend 'fortran'"):
-        chosen_backend(unknown)
+        select_backend(unknown)
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     numbers, points = canvas(0, height=61, width=61)

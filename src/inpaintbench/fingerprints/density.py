@@ -1,4 +1,4 @@
-"""How far apart the ridges of a finger are, everywhere on its canvas: wider at the tip and below the deltas."""
+"""Ridge density: the ridge period everywhere on a finger's canvas, wider at the tip and below the deltas."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ FloatArray = npt.NDArray[np.float32]
 
 # Rows and columns of a map.
 _CELLS = (26, 18)
-# Stamps are placed on a grid this much finer than the map.
+# Stamps are painted on a grid this much finer than the map.
 _FINE = 4
-# About a twelfth of the height, on the fine grid.
+# Side of a stamp on the fine grid: about a twelfth of the height.
 _STAMP = 8
 
 
 def ridge_period(finger: Finger) -> FloatArray:
-    """Pixels from ridge to ridge, ``float32[H, W]``: 6.5 to 13.2 at 500 pixels per inch, mostly 7 to 10.
+    """Ridge period of every pixel in pixels, ``float32[H, W]``: 6.5 to 13.2 at 500 pixels per inch, mostly 7 to 10.
 
-    It depends on the finger's seed, size and resolution alone, and takes the values of the 100 frequency bins.
+    It depends on the finger's seed, size and resolution alone; its values are those of the 100 frequency bins.
     """
     rng = item_rng(finger.seed, "ridge density", "")
     count = int(rng.integers(2, 4))
-    wideness = np.stack([_map(rng) for _ in range(count)]).mean(axis=0)
-    wide = cv2.resize(wideness, (finger.width, finger.height), interpolation=cv2.INTER_LINEAR)
+    width_map = np.stack([_map(rng) for _ in range(count)]).mean(axis=0)
+    wide = cv2.resize(width_map, (finger.width, finger.height), interpolation=cv2.INTER_LINEAR)
     bins = np.clip(FREQUENCIES + 1 - np.floor(FREQUENCIES * wide), 1, FREQUENCIES).astype(np.intp)
     periods = period_of_bin(np.arange(FREQUENCIES + 1), pixels_per_inch=finger.pixels_per_inch).astype(np.float32)
     return np.asarray(periods[bins])
 
 
 def _map(rng: np.random.Generator) -> FloatArray:
-    """One map of wideness, ``float32[26, 18]`` in 0..1: patches, one or two narrow blobs, and the wide tip and base."""
+    """Draw one map of ridge width, ``float32[26, 18]`` in 0..1: patches, one or two narrow blobs, and the wide tip and base."""
     height, width = _CELLS[0] * _FINE, _CELLS[1] * _FINE
     fine = _patches(rng, height, width)
     for _ in range(int(rng.integers(1, 3))):
@@ -66,7 +66,7 @@ def _stamp(
     axes: tuple[float, float],
     values: tuple[float, float],
 ) -> None:
-    """Paint squares whose centres are uniform in an ellipse, each of one value, later ones over earlier ones."""
+    """Paint squares of random values onto ``fine``, with centres uniform in an ellipse, later ones over earlier ones."""
     radius, turn = np.sqrt(rng.random(count)), rng.uniform(0, 2 * np.pi, count)
     rows = np.rint(centre[0] + axes[0] * radius * np.cos(turn)).astype(int) - _STAMP // 2
     columns = np.rint(centre[1] + axes[1] * radius * np.sin(turn)).astype(int) - _STAMP // 2

@@ -1,4 +1,4 @@
-"""The elastic field that bends truth and input of a print alike, and the warp that applies it.
+"""Elastic distortion of prints: random displacement fields, shared by truth and input, and warping by them.
 
 Source: Simard, Steinkraus and Platt, "Best practices for convolutional neural networks", ICDAR 2003.
 """
@@ -20,14 +20,15 @@ Picture = npt.NDArray[np.uint8]
 # (dx, dy), each `float32[H, W]` in pixels.
 Field = tuple[FloatArray, FloatArray]
 
-STRENGTH_SHARE = 2.0
 # Default strength and reach in shares of the longer side.
+STRENGTH_SHARE = 2.0
 REACH_SHARE = 0.08
+# Noise is -127.5 .. 127.5 in steps of 1.
 _MOST_LEVEL = 127.5
 
 
 def elastic_field(height: int, width: int, *, seed: int, strength: float | None = None, reach: float | None = None) -> Field:
-    """(dx, dy) ``float32[H, W]``, pixels: noise uniform in -1..1 (256 levels), smoothed with zeros outside, times ``strength``.
+    """Draw (dx, dy) ``float32[H, W]``, pixels: uniform noise in -1..1 (256 levels), smoothed (zeros outside), times ``strength``.
 
     ``strength`` (pixels) is 2 and ``reach`` (standard deviation of the smoothing, pixels) 0.08 of the longer side by default;
     at 275x400 points then move by 5.5 pixels (RMS).
@@ -47,9 +48,9 @@ def elastic_field(height: int, width: int, *, seed: int, strength: float | None 
 
 
 def warp(picture: Picture, field: Field, *, outside: int = 255) -> Picture:
-    """What lies at (y + dy, x + dx) of ``picture``, for every pixel: bilinear, ``outside`` beyond the edges.
+    """Sample ``picture`` at (y + dy, x + dx) for every pixel (y, x): bilinear, ``outside`` beyond the edges.
 
-    Positions are rounded to 1/32 of a pixel. A field of zeros gives the same bytes back.
+    Positions are rounded to 1/32 of a pixel. A field of zeros is the identity, to the last bit.
 
     Raises:
         InputError: picture and field differ in size.
@@ -66,14 +67,14 @@ def warp(picture: Picture, field: Field, *, outside: int = 255) -> Picture:
 
 
 def remapped(picture: Picture, x: FloatArray, y: FloatArray, *, outside: int = 255) -> Picture:
-    """What lies at the pixel coordinates (``x``, ``y``) of ``picture``, bilinear."""
+    """Sample ``picture`` at the pixel coordinates (``x``, ``y``), bilinear, ``outside`` beyond the edges."""
     value = (outside,) * 4
     out = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=value)
     return np.asarray(out, np.uint8)
 
 
 def _noise(height: int, width: int, *, rng: np.random.Generator) -> FloatArray:
-    """-127.5, -126.5 .. 127.5: of so few digits that sums of them are exact, and the same on every processor."""
+    """Draw white noise of -127.5, -126.5 .. 127.5: sums of so few digits are exact, hence equal on every processor."""
     return np.frombuffer(rng.bytes(height * width), np.uint8).reshape(height, width) - np.float32(_MOST_LEVEL)
 
 

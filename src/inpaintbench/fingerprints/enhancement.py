@@ -1,8 +1,8 @@
-"""A clean drawing of the ridges in a degraded picture of a print.
+"""Fingerprint enhancement: ridges restored from a degraded picture of a print.
 
-The background is divided out by local normalisation of the logarithm; ridges are drawn by Gabor filters that follow the
-orientation and the period found (Hong, Wan and Jain, 1998), bent along the ridge; grey levels say how sure the drawing is, which
-is what the mean squared error rewards. Constants were fitted to prints of this package, degraded by all its recipes.
+The background is removed by local normalisation of the logarithm; ridges are restored by Gabor filters of the estimated
+orientation and period (Hong, Wan and Jain, 1998) that follow the curvature of ridges; grey levels express certainty, which the
+mean squared error rewards. Constants were fitted to prints of this package, degraded by all its recipes.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 
 Picture = npt.NDArray[np.uint8]
 
-# Standard deviation of the filter along the ridge.
+# Standard deviation of the filter along the ridge, pixels at 500 per inch.
 ALONG_PIXELS = 3.5
-# Darker than what has the least squared error, by which it loses a fortieth; nearer to the structure of ink.
+# Above 1, which has the least squared error: a fortieth of it is given up for a structure nearer to ink.
 CONTRAST = 1.2
 # Standard deviation of the filter across the ridge, in ridge periods.
 _ACROSS_PERIODS = 0.42
-# Grey levels added before the logarithm, so that noise in black does not count.
+# Grey levels added before the logarithm, so that noise in black is not amplified.
 _DARKEST = 12
+# Standard deviations of the Gaussians of the local mean, about one ridge period, and of the local deviation.
 _SURROUNDINGS_PIXELS, _SPREAD_PIXELS = 9.0, 14.0
+# Normalised darkness is clipped to so many deviations, against outliers.
 _LARGEST_DEVIATION = 2.5
-# Share of the picture itself that is added to what the filter drew: it still has the specks and ends of ridges.
+# Weight of the unfiltered picture in the sum with the filtered one; it retains specks and ends of ridges.
 _UNFILTERED = 0.4
 
 
@@ -40,13 +42,13 @@ def enhance(
     along_pixels: float = ALONG_PIXELS,
     contrast: float = CONTRAST,
 ) -> Picture:
-    """The ridges of ``uint8[H, W, 3]`` dark on white as ``uint8[H, W]``, white outside the print.
+    """Enhance a print: dark ridges on white, ``uint8[H, W]``, white outside the print.
 
     Args:
-        colours: a print on any background.
-        pixels_per_inch: of the picture; it is brought to 500 and the drawing back.
-        along_pixels: standard deviation of the filter along the ridge at 500 pixels per inch; longer closes longer gaps.
-        contrast: 1 = the least squared error, grey where it is not sure; more makes up its mind.
+        colours: print on any background, ``uint8[H, W, 3]`` RGB.
+        pixels_per_inch: of the picture; it is resized to 500 for the computation.
+        along_pixels: standard deviation of the filter along the ridge at 500 pixels per inch; larger closes longer gaps.
+        contrast: 1 = least squared error, grey where uncertain; larger = nearer to black and white.
     """
     height, width = colours.shape[:2]
     scale = REFERENCE_PIXELS_PER_INCH / pixels_per_inch
@@ -63,9 +65,9 @@ def enhance(
 
 
 def normalised(colours: Picture) -> Map:
-    """How dark every pixel of ``uint8[H, W, 3]`` is beside its surroundings, in local standard deviations within -2.5..2.5.
+    """Darkness of every pixel of ``uint8[H, W, 3]`` against its surroundings, in local standard deviations, clipped to -2.5..2.5.
 
-    The brightest channel counts: ink multiplies the background, so that is where a saturated colour leaves most contrast.
+    It is measured in the brightest channel: ink multiplies the background, so that this one has the highest contrast.
     """
     dark = -_log_brightness(colours)
     dark -= blurred(dark, sigma=_SURROUNDINGS_PIXELS)
@@ -76,13 +78,13 @@ def normalised(colours: Picture) -> Map:
 
 
 def draw_ridges(dark: Map, ridges: Ridges, *, along_pixels: float = ALONG_PIXELS) -> Map:
-    """``dark`` filtered along ``ridges``, ``float32[H, W]``: above 0 on ridges, below in valleys, 1 = a local deviation."""
+    """Filter ``dark`` along ``ridges``, ``float32[H, W]``: positive on ridges, negative in valleys, 1 = a local deviation."""
     filtered = _along(_across(dark, ridges), ridges.theta, along_pixels=along_pixels)
     return np.asarray(filtered / np.sqrt(blurred(filtered * filtered, sigma=_SPREAD_PIXELS) + np.float32(0.1)), np.float32)
 
 
 def _across(dark: Map, ridges: Ridges) -> Map:
-    """A Gabor wave of the local period along the normal of the ridges."""
+    """Filter by a Gabor wave of the local period along the normal of the ridges."""
     y, x = np.mgrid[: dark.shape[0], : dark.shape[1]].astype(np.float32)
     right, down = -np.sin(ridges.theta), -np.cos(ridges.theta)
     spread = np.float32(_ACROSS_PERIODS) * ridges.period
@@ -96,7 +98,7 @@ def _across(dark: Map, ridges: Ridges) -> Map:
 
 
 def _along(values: Map, theta: Map, *, along_pixels: float) -> Map:
-    """A Gaussian along the ridge through every pixel, which it follows round bends."""
+    """Filter by a Gaussian along the ridge through every pixel, following its curvature."""
     y, x = np.mgrid[: values.shape[0], : values.shape[1]].astype(np.float32)
     right, down = np.cos(theta), -np.sin(theta)
     total = values.copy()
@@ -106,26 +108,27 @@ def _along(values: Map, theta: Map, *, along_pixels: float) -> Map:
             at_x, at_y = at_x + step_x, at_y + step_y
             total += np.float32(math.exp(-0.5 * (step / along_pixels) ** 2)) * _sampled(values, at_x, at_y)
             next_x, next_y = (
-                cv2.remap(one, at_x, at_y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE) for one in (right, down)
+                cv2.remap(axis, at_x, at_y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE) for axis in (right, down)
             )
-            # A ridge has no sense of direction: keep going, do not turn back.
+            # Ridge angles are defined up to half a turn: keep the sense of the previous step.
             ahead = np.where(next_x * step_x + next_y * step_y < 0, np.float32(-1), np.float32(1))
             step_x, step_y = next_x * ahead, next_y * ahead
     return total
 
 
 def _inside(colours: Picture, certainty: Map) -> Map:
-    """How likely every pixel lies in the print, 0..1: ridges, darker than the rim of the picture, and not in a corner."""
+    """Probability of every pixel to lie in the print, 0..1: ridges, darker than the picture's rim, and not in a corner."""
     height, width = certainty.shape
     brightness = blurred(_log_brightness(colours), sigma=8)
     y, x = np.mgrid[:height, :width].astype(np.float32)
     from_centre = (np.abs(2 * x + 1 - width) / (0.94 * width)) ** 3 + (np.abs(2 * y + 1 - height) / (0.96 * height)) ** 3
+    # Coefficients fitted to degraded prints; see the module.
     evidence = 3.7 + 0.8 * certainty - 5.3 * (brightness - _rim_median(brightness)) - 7.4 * from_centre
     return _sigmoid(evidence)
 
 
 def _ink(drawn: Map, certainty: Map, *, contrast: float) -> Map:
-    """Ink in 0..1 where the filter drew ``drawn``: nearer to the mean the less sure the field is."""
+    """Ink 0..1 from the filtered picture ``drawn``: nearer to the mean the less certain the ridges."""
     sure = _sigmoid(1.2 * certainty - 1.1)
     return _sigmoid(contrast * (sure * (1.95 * drawn - 0.78) - 0.55))
 
@@ -142,7 +145,7 @@ def _log_brightness(colours: Picture) -> Map:
 
 
 def _rim_median(values: Map) -> float:
-    """The median of the outermost 3.5 % of the shorter side."""
+    """Median over a rim as deep as 3.5 % of the shorter side."""
     rim = np.ones(values.shape, np.bool_)
     depth = max(1, round(0.035 * min(values.shape)))
     rim[depth:-depth, depth:-depth] = False

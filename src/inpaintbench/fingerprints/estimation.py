@@ -18,23 +18,25 @@ from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 Picture = npt.NDArray[np.uint8]
 Map = npt.NDArray[np.float32]
 
-# Smoothing before gradients are taken.
+# Smoothing before gradients.
 DERIVATIVE_SIGMA_PIXELS = 1.25
 # Smoothing of the products of gradients: about one ridge period.
 TENSOR_SIGMA_PIXELS = 8.0
-# How far along the normal, to both sides, a period is looked for: nearly two ridges each way.
+# Length of the profile along the normal, to both sides, that a period is measured on: nearly two ridges each way.
 NORMAL_REACH_PIXELS = 16.0
-# Smoothing before zero crossings are looked for: more would close narrow valleys and lengthen the period.
+# Smoothing before zero crossings: more would close narrow valleys and lengthen the period.
 CROSSING_SIGMA_PIXELS = 0.6
 _NORMAL_STEP_PIXELS = 0.5
+# Profiles sampled per call; OpenCV maps at most 32,767 rows at once.
 _LINES_AT_ONCE = 1 << 14
 # Energy below which a gradient is rounding: a ripple of one grey level has a hundred times more.
 _BLANK = 1e-2
+# Range of grey levels below which a profile has no ridges.
 _FLAT_LEVELS = 1.0
 
 
 class Field(NamedTuple):
-    """What the structure tensor says at every pixel."""
+    """Orientation and coherence at every pixel, by the structure tensor."""
 
     theta: Map
     """Ridge angle, radians in [0, pi), counter-clockwise as seen, 0 = horizontal ridges; ``float32[H, W]``."""
@@ -43,15 +45,15 @@ class Field(NamedTuple):
 
 
 def estimate_orientation(picture: Picture, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> Map:
-    """The ridge angle at every pixel of ``uint8[H, W]``: radians in [0, pi), counter-clockwise as seen, ``float32[H, W]``.
+    """Estimate the ridge angle at every pixel of ``uint8[H, W]``: ``float32[H, W]``, radians in [0, pi), counter-clockwise.
 
-    0 where the picture has no direction.
+    It is 0 where the picture has no direction.
     """
     return estimate_field(picture, pixels_per_inch=pixels_per_inch).theta
 
 
 def estimate_field(picture: Picture, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> Field:
-    """Ridge angle and coherence at every pixel of ``uint8[H, W]``."""
+    """Estimate ridge angle and coherence at every pixel of ``uint8[H, W]``."""
     scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
     smooth = blurred(picture.astype(np.float32), sigma=DERIVATIVE_SIGMA_PIXELS * scale)
     across = cv2.Sobel(smooth, cv2.CV_32F, 1, 0, borderType=cv2.BORDER_REPLICATE)
@@ -72,12 +74,12 @@ def measure_periods(
     points: npt.NDArray[np.floating],
     pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH,
 ) -> Map:
-    """Twice the mean distance between zero crossings along the ridge normal through each of ``points``, pixels.
+    """Ridge period at ``points``, pixels: twice the mean distance between zero crossings along the ridge normal.
 
     Args:
         picture: ``uint8[H, W]``.
         theta: ridge angle, radians, ``float32[H, W]``.
-        points: (x, y) of N places, ``[N, 2]``.
+        points: (x, y), pixels, ``[N, 2]``.
         pixels_per_inch: of the picture.
 
     Returns:
@@ -91,26 +93,25 @@ def measure_periods(
     angle = theta[rows, columns][:, None]
     steps = np.arange(-NORMAL_REACH_PIXELS, NORMAL_REACH_PIXELS + 1e-6, _NORMAL_STEP_PIXELS, dtype=np.float32) * scale
     # The normal of a ridge at angle t, counter-clockwise with y up, is (-sin t, cos t): with y down (-sin t, -cos t).
-    # OpenCV maps at most 32,767 rows at once.
     profiles = [
         cv2.remap(
-            grey, places[some, :1] - np.sin(angle[some]) * steps, places[some, 1:] - np.cos(angle[some]) * steps,
+            grey, places[chunk, :1] - np.sin(angle[chunk]) * steps, places[chunk, 1:] - np.cos(angle[chunk]) * steps,
             cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=(math.nan,) * 4,
         )
-        for some in (slice(first, first + _LINES_AT_ONCE) for first in range(0, len(places), _LINES_AT_ONCE))
+        for chunk in (slice(first, first + _LINES_AT_ONCE) for first in range(0, len(places), _LINES_AT_ONCE))
     ]  # fmt: skip
     periods = [_crossing_period(line) for profile in profiles for line in profile]
     return np.array(periods, np.float32) * np.float32(_NORMAL_STEP_PIXELS * scale)
 
 
 def wrapped(theta: npt.NDArray[np.floating]) -> Map:
-    """Angles of lines brought into [0, pi), radians."""
-    inside = np.mod(theta, math.pi).astype(np.float32)
+    """Wrap angles of lines into [0, pi), radians."""
+    inside = np.mod(theta, math.pi).astype(np.float32)  # may round up to pi
     return np.where(inside >= np.float32(math.pi), np.float32(0), inside)
 
 
 def blurred(values: Map, *, sigma: float) -> Map:
-    """``float32[H, W]`` after a Gaussian of that standard deviation in pixels, the border repeated."""
+    """Blur ``float32[H, W]`` by a Gaussian of that standard deviation in pixels, the border replicated."""
     return np.asarray(cv2.GaussianBlur(values, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE), np.float32)
 
 
@@ -123,5 +124,5 @@ def _crossing_period(profile: Map) -> float:
     inside = places[np.isfinite(before[places]) & np.isfinite(after[places])]
     if len(inside) < 3:
         return math.nan
-    exact = inside + before[inside] / (before[inside] - after[inside])
+    exact = inside + before[inside] / (before[inside] - after[inside])  # linear interpolation
     return float(2 * (exact[-1] - exact[0]) / (len(exact) - 1))

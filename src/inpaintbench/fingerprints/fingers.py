@@ -1,4 +1,4 @@
-"""Drawing fingers: the class, where its cores and deltas lie, and how its ridges bend. Plain numbers, no pixels."""
+"""Random fingers: the class, positions of cores and deltas, and bends of ridges. Plain numbers, no pixels."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ __all__ = ["NATURAL_LAW", "Law", "class_law", "draw_finger", "mirrored"]
 Range = tuple[float, float]
 Law = Literal["natural", "uniform"] | Mapping[str, float]
 
-# How often each class occurs among people's fingers, per mille.
+# Frequency of each class among people's fingers, per mille.
 NATURAL_LAW: Mapping[str, float] = {
     "arch": 37, "tented_arch": 29, "left_loop": 338, "right_loop": 317, "double_loop": 139, "whorl": 140,
 }  # fmt: skip
 _MIRRORED_CLASS = {"left_loop": "right_loop", "right_loop": "left_loop"}
-# Of the height between the cores of a whorl: nearer ones would be one singular point.
+# Least distance of the cores of a whorl, as a share of the height; nearer ones would merge to one singular point.
 _LEAST_CORE_GAP = 0.025
 
-# Of a pixel below the pixels above it, for upper and lower core. Ridges turn fastest above an upper core and below a lower one;
-# seen from so far off, two pixels side by side are so near in angle that they differ by less than a quarter turn, and the field
-# on whole pixels has its singular points in place.
+# Fractional rows of upper core, lower core and deltas. Ridges turn fastest above an upper core and below a lower one; at these
+# offsets the angles of neighbouring pixels differ by less than a quarter turn, so that the sampled field has its singular points
+# in the right cells.
 _CORES_BELOW, _DELTA_BELOW = (0.8, 0.2), 0.5
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Where a class has its singular points, as shares of the canvas within its borders, and how it bends, in degrees."""
+    """Ranges of a class: singular points, as shares of the canvas within its borders, and bends, in degrees."""
 
     cores: tuple[tuple[Range, Range], ...]
     deltas: tuple[tuple[Range, Range], ...]
@@ -44,8 +44,8 @@ class _Places:
 _LOOP_CORE = (((0.40, 0.60), (0.35, 0.55)),)
 _LEFT_DELTA = ((0.12, 0.325), (0.625, 0.815))
 _RIGHT_DELTA = ((0.675, 0.88), (0.625, 0.815))
-# Of the upper and the lower core. Anguli bends the lower one by (10..25, 30..45), which pinches its ridges to a point; this is
-# half of the upper bend, turned upside down, and leaves them round.
+# Bends of the upper and the lower core. Anguli bends the lower one by (10..25, 30..45), which pinches its ridges to a point; half
+# of the upper bend, mirrored, keeps them round.
 _SPIRAL_BENDS = (((-60.0, -45.0), (40.0, 55.0)), ((15.0, 35.0), (-35.0, -15.0)))
 _PLACES = {
     "tented_arch": _Places(_LOOP_CORE, (), (((-90.0, -45.0), (45.0, 90.0)),)),
@@ -70,20 +70,20 @@ def draw_finger(
     pixels_per_inch: float = 500.0,
     seed: int,
 ) -> Finger:
-    """A finger of ``finger_class``, or of a class drawn by ``law``: ``natural``, ``uniform``, or a weight for each class.
+    """Draw a finger of ``finger_class``, or of a class drawn by ``law``: ``natural``, ``uniform``, or a weight for each class.
 
-    ``seed`` is kept for the ridges; everything else comes from ``rng``. Source of the places: the open generator Anguli.
+    ``seed`` is stored for the ridges; everything else is drawn from ``rng``. Source of the ranges: the open generator Anguli.
 
     Raises:
-        InputError: unknown class, impossible law, or a canvas too small for the ridge filter.
+        InputError: unknown class, invalid law, or a canvas too small for the ridge filter.
     """
     _check_canvas(width, height, pixels_per_inch)
     if finger_class is not None and finger_class not in CLASSES:
         raise InputError(f"there is no finger class {finger_class!r}: choose one of {', '.join(CLASSES)}")
-    # Drawn in any case, so that the rest stays the same.
+    # Drawn even where the class is given, so that the following random numbers stay the same.
     drawn = CLASSES[int(rng.choice(len(CLASSES), p=list(class_law(law).values())))]
-    chosen = drawn if finger_class is None else finger_class
-    cores, deltas, bends, arch = _points(chosen, rng)
+    selected = drawn if finger_class is None else finger_class
+    cores, deltas, bends, arch = _points(selected, rng)
     border = border_pixels(pixels_per_inch)
 
     def placed(points: list[Point], below: tuple[float, ...]) -> tuple[Point, ...]:
@@ -92,14 +92,13 @@ def draw_finger(
         return tuple((x + 0.5, y + lower) for (x, y), lower in zip(cells, below, strict=False))
 
     places = placed(cores, _CORES_BELOW), placed(deltas, (_DELTA_BELOW, _DELTA_BELOW))
-    return Finger(chosen, width, height, float(pixels_per_inch), *places, bends, arch, int(seed))
+    return Finger(selected, width, height, float(pixels_per_inch), *places, bends, arch, int(seed))
 
 
 def mirrored(finger: Finger) -> Finger:
-    """The finger seen in a mirror, left and right exchanged: a mirrored right loop is a left loop.
+    """Mirror a finger left to right; a mirrored right loop is a left loop.
 
-    Its orientation field is the mirrored one; its ridges grow anew. Singular points change places among themselves, so that the
-    left delta comes first again.
+    Its orientation field is mirrored; its ridges are grown anew. Deltas are reordered, so that the left one comes first.
     """
     right = finger.width - 1
     across = tuple((right - x, y) for x, y in finger.cores)
@@ -126,10 +125,10 @@ def _check_canvas(width: int, height: int, pixels_per_inch: float) -> None:
 
 
 def class_law(law: Law) -> dict[str, float]:
-    """The probability of each of ``CLASSES``: ``natural``, ``uniform``, or in proportion to a weight for each class.
+    """Probability of each of ``CLASSES``: ``natural``, ``uniform``, or in proportion to a weight for each class.
 
     Raises:
-        InputError: an unknown name, or weights that are no law.
+        InputError: an unknown name, or weights that are negative, not finite or all 0.
     """
     if isinstance(law, str):
         named: dict[str, Mapping[str, float]] = {"natural": NATURAL_LAW, "uniform": dict.fromkeys(CLASSES, 1.0)}
@@ -150,7 +149,7 @@ def class_law(law: Law) -> dict[str, float]:
 def _points(
     finger_class: str, rng: np.random.Generator
 ) -> tuple[list[Point], list[Point], tuple[tuple[float, float], ...], tuple[float, float, float] | None]:
-    """Cores and deltas in shares, bends, and the parameters of a plain arch."""
+    """Draw cores and deltas as shares of the canvas, bends, and the parameters of a plain arch."""
 
     def pair(ranges: tuple[Range, Range]) -> Point:
         return float(rng.uniform(*ranges[0])), float(rng.uniform(*ranges[1]))
@@ -168,7 +167,7 @@ def _points(
 
 
 def _whorl_points(rng: np.random.Generator) -> tuple[list[Point], list[Point]]:
-    """Cores above each other; the upper of two heights goes to the left delta."""
+    """Draw two cores, one above the other, and two deltas, of which the left one is higher."""
     x = float(rng.uniform(0.40, 0.60))
     first, second = sorted(rng.uniform(0.40, 0.575 - _LEAST_CORE_GAP, 2).tolist())
     left, right = float(rng.uniform(*_LEFT_DELTA[0])), float(rng.uniform(*_RIGHT_DELTA[0]))

@@ -1,7 +1,7 @@
-"""How ridges grow over a canvas from scattered points: six passes of a filter whose kernel changes from pixel to pixel.
+"""Ridge growth from scattered points: six passes of a filter whose kernel varies from pixel to pixel.
 
-Every sum is of whole numbers and exact, so that the three backends give the same bits: ``numpy`` is the plain form, ``numba`` the
-fast one for a processor, ``torch`` the one for many prints at once on a GPU. Minutiae arise where growing ridges meet.
+Sums are of integers and exact, so that the three backends give the same bits: ``numpy`` is the reference, ``numba`` the fast one
+for a CPU, ``torch`` the one for many prints at once on a GPU. Minutiae arise where growing ridges meet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.fingerprints.gabor import Bank
 
-__all__ = ["PASSES", "Backend", "chosen_backend", "grow", "grow_many"]
+__all__ = ["PASSES", "Backend", "grow", "grow_many", "select_backend"]
 
 Backend = Literal["auto", "numpy", "numba", "torch"]
 BoolArray = npt.NDArray[np.bool_]
@@ -28,32 +28,33 @@ IntArray = npt.NDArray[np.int32]
 PASSES = 6
 # Passes that filter only near the points; later ones filter everything.
 _SPREADING_PASSES = 3
-# Of kernels that torch gathers at once.
+# Memory for the kernels that torch gathers at once.
 _CHUNK_BYTES = 1 << 28
 
 
 def grow(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, backend: Backend = "auto") -> BoolArray:
-    """Ridges grown from ``points``, ``bool[H, W]``, True = ridge; none nearer to the edge than half a kernel.
+    """Grow ridges from ``points``, ``bool[H, W]``, True = ridge; none nearer to the edge than half a kernel.
 
-    ``kernel_numbers``: ``int32[H, W]``, of the bank; ``points``: ``bool[H, W]``. In each pass a pixel's answer is the sum of its
-    kernel over the ridges around it, and it is ridge where that is above 55 % of the way from the least answer to the largest.
+    ``kernel_numbers``: ``int32[H, W]``, indices into the bank; ``points``: ``bool[H, W]``. In each pass a pixel's response is the
+    sum of its kernel over the ridges around it; pixels above 55 % of the range of responses become ridge.
 
     Raises:
-        InputError: there is no such backend. MissingExtraError: what it needs is not installed.
+        InputError: unknown backend.
+        MissingExtraError: the backend's package is not installed.
     """
-    chosen = chosen_backend(backend)
-    if chosen == "torch":
-        (alone,) = grow_many(kernel_numbers[None], points[None], bank, device="cpu")
-        return np.asarray(alone, np.bool_)
-    answer = _answer_compiled() if chosen == "numba" else _answer_plainly
+    selected = select_backend(backend)
+    if selected == "torch":
+        (ridges,) = grow_many(kernel_numbers[None], points[None], bank, device="cpu")
+        return np.asarray(ridges, np.bool_)
+    respond = _compiled_responses() if selected == "numba" else _responses
     ridges = points
     for active in _active(points, bank.border):
-        ridges = _ridges(answer(ridges, kernel_numbers, active, bank), active)
+        ridges = _ridges(respond(ridges, kernel_numbers, active, bank), active)
     return ridges
 
 
-def chosen_backend(backend: Backend) -> Literal["numpy", "numba", "torch"]:
-    """The backend behind ``auto``: numba where it is installed, else numpy."""
+def select_backend(backend: Backend) -> Literal["numpy", "numba", "torch"]:
+    """Resolve ``auto``: numba where it is installed, else numpy; errors as ``grow``."""
     if backend not in get_args(Backend):
         raise InputError(f"there is no growth backend {backend!r}: choose one of {', '.join(get_args(Backend))}")
     if backend == "auto":
@@ -69,7 +70,7 @@ def _installed(package: str) -> bool:
 
 
 def _active(points: BoolArray, border: int) -> list[BoolArray]:
-    """What each pass filters: the surroundings of the points, wider each time, then everything within the borders."""
+    """Masks of the pixels that each pass filters: growing surroundings of the points, then everything within the borders."""
     height, width = points.shape
     inside = np.zeros((height, width), np.bool_)
     inside[border : height - border, border : width - border] = True
@@ -82,45 +83,46 @@ def _active(points: BoolArray, border: int) -> list[BoolArray]:
     return passes + [inside] * (PASSES - _SPREADING_PASSES)
 
 
-def _ridges(answers: IntArray, active: BoolArray) -> BoolArray:
-    """Where active pixels are above 55 % of the range of their answers."""
-    among = answers[active]
-    if among.size == 0:
+def _ridges(responses: IntArray, active: BoolArray) -> BoolArray:
+    """Mask of active pixels above 55 % of the range of their responses."""
+    values = responses[active]
+    if values.size == 0:
         return active
-    low, high = int(among.min()), int(among.max())
-    return active & (20 * (answers - low) > 11 * (high - low))
+    low, high = int(values.min()), int(values.max())
+    # 11 / 20 = 55 %, in integers.
+    return active & (20 * (responses - low) > 11 * (high - low))
 
 
-def _answer_plainly(ridges: BoolArray, kernel_numbers: IntArray, active: BoolArray, bank: Bank) -> IntArray:
-    """The sum of each active pixel's kernel over the ridges in its window, ``int32[H, W]``; 0 elsewhere."""
-    answers = np.zeros(ridges.shape, np.int32)
+def _responses(ridges: BoolArray, kernel_numbers: IntArray, active: BoolArray, bank: Bank) -> IntArray:
+    """Sum of each active pixel's kernel over the ridges in its window, ``int32[H, W]``; 0 elsewhere."""
+    responses = np.zeros(ridges.shape, np.int32)
     kernels, border = bank.kernels[:, :, : bank.size], bank.border
     windows = np.lib.stride_tricks.sliding_window_view(ridges, (bank.size, bank.size))
     for row in np.flatnonzero(active.any(axis=1)):
         columns = np.flatnonzero(active[row])
-        own = kernels[kernel_numbers[row, columns]].astype(np.int32)
-        answers[row, columns] = np.einsum("pyx,pyx->p", own, windows[row - border, columns - border])
-    return answers
+        selected = kernels[kernel_numbers[row, columns]].astype(np.int32)
+        responses[row, columns] = np.einsum("pyx,pyx->p", selected, windows[row - border, columns - border])
+    return responses
 
 
 @lru_cache
-def _answer_compiled() -> Callable[[BoolArray, IntArray, BoolArray, Bank], IntArray]:
-    """``_answer_plainly`` through compiled code."""
+def _compiled_responses() -> Callable[[BoolArray, IntArray, BoolArray, Bank], IntArray]:
+    """Compile ``_responses`` by numba."""
     njit = importlib.import_module("numba").njit
     try:
         columns = njit(cache=True)(_columns)
-    except RuntimeError:  # no folder that numba may keep the compiled code in
+    except RuntimeError:  # numba has no folder to cache compiled code in
         columns = njit(_columns)
 
-    def answer(ridges: BoolArray, kernel_numbers: IntArray, active: BoolArray, bank: Bank) -> IntArray:
+    def respond(ridges: BoolArray, kernel_numbers: IntArray, active: BoolArray, bank: Bank) -> IntArray:
         padded = bank.kernels.shape[2]
         wide = np.zeros((ridges.shape[0], ridges.shape[1] + padded), np.int16)
         wide[:, : ridges.shape[1]] = ridges
-        answers = np.zeros(ridges.shape, np.int32)
-        columns(wide, kernel_numbers, active, bank.kernels.reshape(len(bank.kernels), -1), bank.border, padded, answers)
-        return answers
+        responses = np.zeros(ridges.shape, np.int32)
+        columns(wide, kernel_numbers, active, bank.kernels.reshape(len(bank.kernels), -1), bank.border, padded, responses)
+        return responses
 
-    return answer
+    return respond
 
 
 def _columns(
@@ -130,14 +132,14 @@ def _columns(
     kernels: npt.NDArray[np.int8],
     border: int,
     padded: int,
-    answers: IntArray,
+    responses: IntArray,
 ) -> None:
-    """Fill ``answers`` column by column.
+    """Fill ``responses`` column by column.
 
-    The strip of rows that windows in one column see is copied out, so that each window lies in one piece like its kernel and
-    their product is a single loop, which compilers turn into vector instructions.
+    The strip of rows under the windows of one column is copied, so that each window is contiguous like its kernel and their
+    product is a single loop, which compilers vectorise.
     """
-    height, width = answers.shape
+    height, width = responses.shape
     strip = np.zeros(height * padded, np.int16)
     length = kernels.shape[1]
     for x in range(border, width - border):
@@ -146,32 +148,33 @@ def _columns(
                 strip[y * padded + i] = wide[y, x - border + i]
         for y in range(border, height - border):
             if active[y, x]:
-                own = kernels[kernel_numbers[y, x]]
+                kernel = kernels[kernel_numbers[y, x]]
                 window = strip[(y - border) * padded : (y - border) * padded + length]
                 total = np.int32(0)
                 for i in range(length):
-                    total = np.int32(total + np.int32(own[i]) * np.int32(window[i]))
-                answers[y, x] = total
+                    total = np.int32(total + np.int32(kernel[i]) * np.int32(window[i]))
+                responses[y, x] = total
 
 
 def grow_many(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, device: str) -> BoolArray:
-    """``grow`` for many canvases of one size through torch: ``int32[N, H, W]`` and ``bool[N, H, W]`` to ``bool[N, H, W]``.
+    """Grow ridges on many canvases of one size through torch: ``int32[N, H, W]`` and ``bool[N, H, W]`` to ``bool[N, H, W]``.
 
     Raises:
-        MissingExtraError: torch is not installed. InputError: this machine has no such device.
+        MissingExtraError: torch is not installed.
+        InputError: this machine has no such device.
     """
     torch = _torch(device)
     height, width = points.shape[1:]
     border, size = bank.border, bank.size
     kernels = torch.from_numpy(np.ascontiguousarray(bank.kernels[:, :, :size], np.float32)).to(device).reshape(-1, size * size)
     numbers = torch.from_numpy(kernel_numbers[:, border : height - border, border : width - border].astype(np.int64)).to(device)
-    active = np.stack([np.stack(_active(one, border)) for one in points], axis=1)
+    active = np.stack([np.stack(_active(canvas, border)) for canvas in points], axis=1)
     active = torch.from_numpy(active[:, :, border : height - border, border : width - border]).to(device)
     ridges = torch.from_numpy(points).to(device)
     for number in range(PASSES):
-        answers = _answer_batch(torch, ridges, numbers, kernels, size)
+        responses = _batch_responses(torch, ridges, numbers, kernels, size)
         ridges = torch.zeros_like(ridges)
-        ridges[:, border : height - border, border : width - border] = _ridges_batch(torch, answers, active[number])
+        ridges[:, border : height - border, border : width - border] = _batch_ridges(torch, responses, active[number])
     grown: BoolArray = ridges.cpu().numpy()
     return grown
 
@@ -185,25 +188,25 @@ def _torch(device: str) -> Any:
     return torch
 
 
-def _answer_batch(torch: Any, ridges: Any, numbers: Any, kernels: Any, size: int) -> Any:
-    """``float32[N, H - size + 1, W - size + 1]`` of whole numbers, whose sums stay below 2^24 and so are exact in any order."""
+def _batch_responses(torch: Any, ridges: Any, numbers: Any, kernels: Any, size: int) -> Any:
+    """Responses as integers in ``float32[N, H - size + 1, W - size + 1]``; sums stay below 2^24, hence are exact in any order."""
     windows = ridges.to(torch.float32).unfold(1, size, 1).unfold(2, size, 1)
-    answers = torch.empty(numbers.shape, dtype=torch.float32, device=ridges.device)
+    responses = torch.empty(numbers.shape, dtype=torch.float32, device=ridges.device)
     rows = max(1, _CHUNK_BYTES // (4 * size * size * numbers.shape[2]))
-    for one in range(len(numbers)):
+    for canvas in range(len(numbers)):
         for top in range(0, numbers.shape[1], rows):
-            own = kernels[numbers[one, top : top + rows]]
-            seen = windows[one, top : top + rows].reshape(own.shape)
-            answers[one, top : top + rows] = own.mul_(seen).sum(dim=-1)
-    return answers
+            selected = kernels[numbers[canvas, top : top + rows]]
+            window = windows[canvas, top : top + rows].reshape(selected.shape)
+            responses[canvas, top : top + rows] = selected.mul_(window).sum(dim=-1)
+    return responses
 
 
-def _ridges_batch(torch: Any, answers: Any, active: Any) -> Any:
-    """As ``_ridges``; 64-bit whole numbers, so that no device rounds."""
-    answers = answers.to(torch.int64)
+def _batch_ridges(torch: Any, responses: Any, active: Any) -> Any:
+    """Masks as of ``_ridges``; in 64-bit integers, so that no device rounds."""
+    responses = responses.to(torch.int64)
     most = torch.iinfo(torch.int64).max
-    low = torch.where(active, answers, most).amin(dim=(1, 2), keepdim=True)
-    high = torch.where(active, answers, -most).amax(dim=(1, 2), keepdim=True)
+    low = torch.where(active, responses, most).amin(dim=(1, 2), keepdim=True)
+    high = torch.where(active, responses, -most).amax(dim=(1, 2), keepdim=True)
     empty = ~active.any(dim=2).any(dim=1)
     low[empty], high[empty] = 0, 0
-    return active & (20 * (answers - low) > 11 * (high - low))
+    return active & (20 * (responses - low) > 11 * (high - low))

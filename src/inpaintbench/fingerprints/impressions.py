@@ -1,4 +1,4 @@
-"""From the master print of a finger to one picture of it: what touches, how it prints, how the skin moves."""
+"""Impressions: from the master print of a finger to one picture of it, by contact region, ink and movement of the skin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAPER = 255
 Style = Literal["natural", "challenge"]
 CHALLENGE_PLASTICITY = 2.0
 MOST_ROTATION_DEGREES = 10.0
-# Along each axis, pixels at 500 per inch.
+# Largest translation along each axis, pixels at 500 per inch.
 MOST_TRANSLATION = 5
 
 
@@ -36,11 +36,11 @@ def draw_impression(
     moisture: float | None = None,
     style: Style = "natural",
 ) -> Impression:
-    """Impression ``number`` of ``finger``.
+    """Draw impression ``number`` of ``finger``.
 
-    ``challenge`` is what the ChaLearn 2018 challenge used: no moisture and no scratches, all of the finger, specks of density
-    5/9 to 13/9, rotation within 10 degrees and translation by whole pixels within 5 (at 500 per inch). ``natural`` draws moisture
-    (unless it is given), pressure, the contact region, specks and scratches too; a quarter of its prints move rigidly.
+    Style ``challenge`` is that of the ChaLearn 2018 challenge: no moisture and no scratches, all of the finger, specks of density
+    5/9 to 13/9, rotation within 10 degrees and translation by whole pixels within 5 (at 500 per inch). ``natural`` also draws
+    moisture (unless given), pressure, the contact region, specks and scratches; a quarter of its prints move rigidly.
 
     Raises:
         InputError: an unknown style, a negative number, a moisture outside -1..1, or any moisture in the challenge's style.
@@ -53,7 +53,7 @@ def draw_impression(
 
 
 def impress(master: Picture, finger: Finger, impression: Impression) -> Picture:
-    """The undistorted picture ``uint8[H, W]``: the impression of ``master`` before the elastic field.
+    """Render the undistorted picture ``uint8[H, W]``: the impression of ``master`` before the elastic field.
 
     Raises:
         InputError: the master is not of the finger's size.
@@ -66,7 +66,7 @@ def impress(master: Picture, finger: Finger, impression: Impression) -> Picture:
 
 
 def printed(master: Picture, print_: Print) -> tuple[Picture, Picture]:
-    """(undistorted, truth), both ``uint8[H, W]``: truth is the undistorted picture under the elastic field."""
+    """Render (undistorted, truth), both ``uint8[H, W]``: the truth is the undistorted picture warped by the elastic field."""
     undistorted = impress(master, print_.finger, print_.impression)
     elastic = print_.elastic
     height, width = master.shape
@@ -75,7 +75,7 @@ def printed(master: Picture, print_: Print) -> tuple[Picture, Picture]:
 
 
 def _inked(master: Picture, finger: Finger, impression: Impression, scale: float) -> Picture:
-    """The print before the skin moves; each stage has a stream of its own, so that one leaves the others as they were."""
+    """Render the print before the skin moves; each stage has its own random stream, independent of the others."""
     height, width = master.shape
     edge = outline(finger, impression, _stream(impression, "outline"))
     inside = region(edge, height=height, width=width)
@@ -92,8 +92,8 @@ def _inked(master: Picture, finger: Finger, impression: Impression, scale: float
     picture[(inside == 0) | (_edge_specks(edge, impression, height, width, scale) > 0)] = PAPER
     specked = picture.copy()
     specked[_specks(impression, height, width, scale) > 0] = PAPER
-    # Random specks are smoothed to grey, not forced white again as in Anguli: so the mean square of the truth and its share of
-    # dark pixels are those of the challenge's prints.
+    # Random specks are smoothed to grey, not set to white again as in Anguli: so the mean square of the truth and its share of
+    # dark pixels equal those of the challenge's prints.
     return smoothed(specked, kept=picture)
 
 

@@ -1,4 +1,4 @@
-"""How ridges print: their thickness and darkness, white specks, scratches, and the smoothing of the whole."""
+"""Ink of a print: thickness and darkness of ridges, white specks, scratches, and smoothing."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from inpaintbench.fingerprints.smooth import DoubleArray, FloatArray, smooth_noi
 Picture = npt.NDArray[np.uint8]
 Bitmap = npt.NDArray[np.uint8]
 
-# Ridges print as the master has them, and as dark.
+# Pressure at which ridges print as thick and dark as in the master.
 NEUTRAL_PRESSURE = 0.5
-# White specks of the ChaLearn 2018 challenge: 5,000 and, on average, 4,000 more, on its canvas.
+# White specks of the ChaLearn 2018 challenge on its canvas (width, height): 5,000 and, on average, 4,000 more.
 CHALLENGE_SPECKS = 9000
 CHALLENGE_CANVAS = (275, 400)
 _SPECK_SIDES = (1, 2)
-# Standard deviation under which ridges melt before their edges are drawn anew, pixels at 500 per inch.
+# Standard deviation of the blur of ridges before thresholding, pixels at 500 per inch.
 _SOFTENING = 1.3
-# Of those edges: ink that appears for each unit of the melted picture.
+# Slope of the soft threshold: ink per unit of the blurred picture.
 _STEEPNESS = 5.0
-# Of the level's rise: narrow valleys fill in patches, wide ones stay open.
+# Largest rise of the threshold: narrow valleys fill in patches, wide ones stay open.
 _MOST_FILLED = 0.29
 
 
 @dataclass(frozen=True)
 class Specks:
-    """White blobs: places in pixels, sides in pixels at 500 per inch."""
+    """White specks: positions in pixels, sides in pixels at 500 per inch."""
 
     x: DoubleArray
     y: DoubleArray
@@ -41,10 +41,10 @@ class Specks:
 def thickened(
     master: Picture, *, moisture: float, pressure: float, inwards: FloatArray, scale: float, rng: np.random.Generator
 ) -> Picture:
-    """The ridges as a dry (-1) to wet (1) finger prints them under light (0) to heavy (1) pressure.
+    """Render the ridges of a dry (-1) to wet (1) finger under light (0) to heavy (1) pressure, ``uint8[H, W]``.
 
-    ``inwards`` is each pixel's distance from the edge of the contact region, pixels: light prints fade there. Moisture 0 and
-    ``NEUTRAL_PRESSURE`` give the master itself. ``scale``: pixels for each pixel at 500 per inch.
+    ``inwards`` is each pixel's distance from the edge of the contact region, pixels: light prints fade there. Moisture 0 with
+    ``NEUTRAL_PRESSURE`` is the identity. ``scale``: pixels per pixel at 500 per inch.
     """
     if moisture == 0 and pressure == NEUTRAL_PRESSURE:
         return master.copy()
@@ -56,7 +56,7 @@ def thickened(
 
 
 def random_specks(density: float, *, height: int, width: int, scale: float, rng: np.random.Generator) -> Specks:
-    """Specks of one or two pixels anywhere; ``density`` 1 covers as much as in the challenge."""
+    """Draw specks of one or two pixels, uniform over the canvas; ``density`` 1 covers as much as in the challenge."""
     area = height * width / scale**2 / (CHALLENGE_CANVAS[0] * CHALLENGE_CANVAS[1])
     number = round(density * CHALLENGE_SPECKS * area)
     sides = rng.choice(np.array(_SPECK_SIDES, np.float64), number)
@@ -64,9 +64,9 @@ def random_specks(density: float, *, height: int, width: int, scale: float, rng:
 
 
 def stamped(specks: Specks, *, height: int, width: int, scale: float, rng: np.random.Generator) -> Bitmap:
-    """``uint8[H, W]``, 1 where a speck lies; those with their place outside the canvas are left out.
+    """Render specks, ``uint8[H, W]``, 1 = speck; those centred outside the canvas are dropped.
 
-    Sides are rounded up to whole pixels; where that makes specks larger than asked, as many fewer of them are stamped.
+    Sides are rounded up to whole pixels; where that enlarges specks, proportionally fewer are stamped.
     """
     out = np.zeros((height, width), np.uint8)
     x, y = np.rint(specks.x).astype(np.int64), np.rint(specks.y).astype(np.int64)
@@ -76,15 +76,15 @@ def stamped(specks: Specks, *, height: int, width: int, scale: float, rng: np.ra
         shape = speck_shape(int(side))
         pixels = max(1, math.ceil(side * scale - 1e-9))
         scaled = cv2.resize(shape, (pixels, pixels), interpolation=cv2.INTER_NEAREST)
-        kept = inside & (specks.sides == side) & (chances * scaled.sum() < shape.sum() * scale**2)
+        selected = inside & (specks.sides == side) & (chances * scaled.sum() < shape.sum() * scale**2)
         places = np.zeros((height, width), np.uint8)
-        places[y[kept], x[kept]] = 1
+        places[y[selected], x[selected]] = 1
         np.bitwise_or(out, np.asarray(cv2.dilate(places, scaled), np.uint8), out=out)
     return out
 
 
 def speck_shape(side: int) -> Bitmap:
-    """``uint8[side, side]``: 1 and 2 a square, 3 a plus, 4 a square without corners, 5 a diamond, larger a disc."""
+    """Shape of a speck, ``uint8[side, side]``: square (1, 2), plus (3), clipped square (4), diamond (5), disc (larger)."""
     if side <= 2:
         return np.ones((side, side), np.uint8)
     away = np.abs(np.arange(side) - (side - 1) / 2)
@@ -94,7 +94,7 @@ def speck_shape(side: int) -> Bitmap:
 
 
 def scratched(picture: Picture, number: int, *, scale: float, rng: np.random.Generator) -> Picture:
-    """``picture`` with ``number`` thin white curved scratches that taper to both ends, in its central 80 %."""
+    """Draw ``number`` thin white curved scratches, tapering to both ends, over the central 80 % of a copy of ``picture``."""
     out = picture.copy()
     for _ in range(number):
         cv2.fillPoly(out, [_scratch(picture.shape, scale, rng)], 255, cv2.LINE_AA, 4)
@@ -102,12 +102,12 @@ def scratched(picture: Picture, number: int, *, scale: float, rng: np.random.Gen
 
 
 def smoothed(picture: Picture, *, kept: Picture) -> Picture:
-    """``picture`` under a 3x3 binomial filter, but nowhere darker than ``kept``: its paper stays white, ridges stay inside it."""
+    """Smooth ``picture`` by a 3x3 binomial filter, but nowhere darker than ``kept``, whose paper stays white."""
     return np.asarray(np.maximum(cv2.GaussianBlur(picture, (3, 3), 0.0), kept), np.uint8)
 
 
 def _level(moisture: float, pressure: float, inwards: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
-    """How much later (negative: earlier) than half way a melted ridge ends, for each pixel."""
+    """Offset of the threshold of the blurred ridges from 0.5, for each pixel; positive thickens ridges."""
     height, width = inwards.shape
     wet, dry = max(0.0, moisture), max(0.0, -moisture)
     patches = smooth_noise(rng, height=height, width=width, reach=28 * scale)
@@ -121,7 +121,7 @@ def _level(moisture: float, pressure: float, inwards: FloatArray, scale: float, 
 
 
 def _scratch(shape: tuple[int, ...], scale: float, rng: np.random.Generator) -> npt.NDArray[np.int32]:
-    """The outline of one scratch in sixteenths of a pixel: a parabola with half widths that vanish at its ends."""
+    """Outline of one scratch, ``int32[50, 2]`` in sixteenths of a pixel: a parabola whose width vanishes at its ends."""
     size = np.array([shape[1], shape[0]], np.float64)
     start = size * rng.uniform(0.1, 0.9, 2)
     angle, length = rng.uniform(0, 2 * np.pi), scale * rng.uniform(25, 120)

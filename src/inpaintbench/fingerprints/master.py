@@ -1,4 +1,4 @@
-"""The master print of a finger: its whole ridge pattern in pure black and white, as nobody ever leaves it."""
+"""Master print of a finger: its complete ridge pattern in pure black and white, before any impression."""
 
 from __future__ import annotations
 
@@ -20,38 +20,39 @@ __all__ = ["master", "masters"]
 Picture = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 
-# On 275x400 pixels at 500 pixels per inch; the upper end is not drawn.
+# Range of the number of points that ridges grow from, on 275x400 pixels at 500 per inch; the upper end is excluded.
 _POINTS = (750, 850)
+# Side of a point, and its least distance from the edge; pixels at 500 per inch.
 _POINT_SIZE = 4
 _POINT_MARGIN = 5
 _REFERENCE_AREA = 275 * 400
 
 
 def master(finger: Finger, *, backend: Backend = "auto") -> Picture:
-    """The print, ``uint8[H, W]``: 0 = ridge, 255 = paper and nothing between; white borders of half a kernel.
+    """Render the master print, ``uint8[H, W]``: 0 = ridge, 255 = paper, no other values; white borders of half a kernel.
 
-    The same bytes from every backend. Errors: those of ``growth.grow``.
+    All backends give the same bytes. Errors: those of ``growth.grow``.
     """
     grown = grow(_kernel_numbers(finger), _points(finger), gabor.bank(finger.pixels_per_inch), backend=backend)
     return _picture(grown)
 
 
 def masters(fingers: Sequence[Finger], *, device: str) -> Picture:
-    """The prints of fingers of one size and resolution, ``uint8[N, H, W]``, through torch on ``device`` (``cuda`` or ``cpu``).
+    """Render master prints of fingers of one size and resolution, ``uint8[N, H, W]``, by torch on ``device`` (``cuda``, ``cpu``).
 
-    The same bytes as ``master``.
+    The bytes equal those of ``master``.
 
     Raises:
-        InputError: no fingers, or of several sizes or resolutions.
+        InputError: no fingers, or several sizes or resolutions.
     """
     if not fingers:
         raise InputError("0 fingers were given to print: give at least 1")
-    canvases = {(one.width, one.height, one.pixels_per_inch) for one in fingers}
+    canvases = {(finger.width, finger.height, finger.pixels_per_inch) for finger in fingers}
     if len(canvases) > 1:
         kinds = ", ".join(f"{width}x{height} at {ppi:g}" for width, height, ppi in sorted(canvases))
         raise InputError(f"fingers printed together must be of one size and resolution, not {kinds}: print them in groups")
-    numbers = np.stack([_kernel_numbers(one) for one in fingers])
-    points = np.stack([_points(one) for one in fingers])
+    numbers = np.stack([_kernel_numbers(finger) for finger in fingers])
+    points = np.stack([_points(finger) for finger in fingers])
     return _picture(grow_many(numbers, points, gabor.bank(fingers[0].pixels_per_inch), device=device))
 
 
@@ -64,7 +65,7 @@ def _kernel_numbers(finger: Finger) -> npt.NDArray[np.int32]:
 
 
 def _points(finger: Finger) -> BoolArray:
-    """The squares that ridges grow from, uniform over the canvas, ``bool[H, W]``."""
+    """Draw the squares that ridges grow from, uniform over the canvas, ``bool[H, W]``."""
     rng = item_rng(finger.seed, "ridge points", "")
     scale = finger.pixels_per_inch / REFERENCE_PIXELS_PER_INCH
     side, margin = max(1, round(_POINT_SIZE * scale)), round(_POINT_MARGIN * scale)

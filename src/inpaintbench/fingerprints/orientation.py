@@ -1,4 +1,4 @@
-"""Which way the ridges of a finger run, everywhere on its canvas."""
+"""Orientation field of a finger: the ridge angle everywhere on its canvas, by the zero-pole model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["orientation", "orientation_at"]
 FloatArray = npt.NDArray[np.float64]
 
 _KNOTS = np.linspace(-math.pi, math.pi, 9)
-# Which bend turns each knot, and how much of it: u on the left of a core, v on its right, neither above nor below.
+# Bend of each knot, and its weight: u on the left of a core, v on its right, neither above nor below.
 _BEND_OF_KNOT = (
     ("u", 1.0),
     ("u", 2 / 3),
@@ -27,6 +27,7 @@ _BEND_OF_KNOT = (
     ("u", 2 / 3),
     ("u", 1.0),
 )
+# Rounding to float32 must not reach pi.
 _LARGEST = np.nextafter(np.float32(math.pi), np.float32(0))
 
 
@@ -40,9 +41,9 @@ def orientation(finger: Finger) -> npt.NDArray[np.float32]:
 def orientation_at(finger: Finger, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
     """Ridge angle at points of the canvas in pixels (broadcast against each other), radians in [0, pi).
 
-    Cores and deltas turn the ridges by half the angle around them; a core's share is corrected by a curve that is linear between
-    eight directions, and its bends say how far. Sources: Sherlock and Monro, Pattern Recognition 26 (1993); Vizcaya and
-    Gerhardt, Pattern Recognition 29 (1996). A plain arch is a wave that flattens towards the tip.
+    Cores and deltas turn the ridges by half the angle around them; a core's turn is corrected by a function that is piecewise
+    linear between eight directions and scaled by its bends. Sources: Sherlock and Monro, Pattern Recognition 26 (1993); Vizcaya
+    and Gerhardt, Pattern Recognition 29 (1996). A plain arch is a wave that flattens towards the tip.
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if finger.arch is not None:
@@ -57,13 +58,13 @@ def orientation_at(finger: Finger, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatA
 
 
 def _wrapped(angle: FloatArray) -> FloatArray:
-    """The same ridge angle in [0, pi)."""
-    turned = angle - math.pi * np.floor(angle / math.pi)
-    return np.where(turned >= math.pi, 0.0, np.maximum(turned, 0.0))
+    """Wrap ridge angles into [0, pi)."""
+    inside = angle - math.pi * np.floor(angle / math.pi)
+    return np.where(inside >= math.pi, 0.0, np.maximum(inside, 0.0))
 
 
 def _bend(around: FloatArray, bends_degrees: tuple[float, float]) -> FloatArray:
-    """By how much the ridges' turn around a core departs from the angle around it; the same at -pi and pi."""
+    """Correction of the angle around a core, radians; equal at -pi and pi."""
     bends = dict(zip("uv", np.radians(bends_degrees).tolist(), strict=True))
     values = np.array([share * bends[side] for side, share in _BEND_OF_KNOT])
     place = (around + math.pi) * (4 / math.pi)
@@ -74,7 +75,7 @@ def _bend(around: FloatArray, bends_degrees: tuple[float, float]) -> FloatArray:
 
 
 def _arch(finger: Finger, x: FloatArray, y: FloatArray, arch: tuple[float, float, float]) -> FloatArray:
-    """Ridges rise to the middle and fall behind it; a negative width says that it is seen in a mirror."""
+    """Ridge angle of a plain arch, radians: a wave that flattens towards the tip; a negative width mirrors it."""
     steepness, width, height = arch
     border = border_pixels(finger.pixels_per_inch)
     if width < 0:

@@ -1,4 +1,4 @@
-"""Singular points of an orientation field by its Poincaré index (Kawagoe and Tojo, 1984), and the class that they make."""
+"""Singular points of an orientation field by its Poincaré index (Kawagoe and Tojo, 1984), and classification by them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 Picture = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
-# Nearer to the edge of the print, at 500 pixels per inch, an estimated field is none.
+# Width of the rim of a print, pixels at 500 per inch, where an estimated field is unreliable.
 RIM_PIXELS = 12.0
-# A core and a delta nearer than this are a wrinkle of the estimate.
+# A core and a delta nearer to each other than this are an artefact of the estimate.
 _TWINS_PIXELS = 14.0
-# How far beside the core the delta of a tented arch may lie: pixels, or a share of their distance in height.
+# Largest horizontal distance of the delta of a tented arch from its core: pixels, or a share of their vertical distance.
 _UPRIGHT_PIXELS, _UPRIGHT_SLOPE = 10.0, 0.14
 
 
 class SingularPoint(NamedTuple):
-    """Where ridges of all directions meet."""
+    """Core or delta at (x, y), pixels."""
 
     x: float
     y: float
     half_turns: int
-    """1 = core, -1 = delta: half turns of the ridges around it."""
+    """Half turns of the ridges around it: 1 = core, -1 = delta."""
 
 
 def poincare_index(theta: Map) -> npt.NDArray[np.int8]:
-    """Half turns of the ridge angle around every cell of 2x2 pixels, counter-clockwise as seen.
+    """Poincaré index of every cell of 2x2 pixels: half turns of the ridge angle around it, counter-clockwise as seen.
 
     Args:
         theta: radians, counter-clockwise as seen, ``float[H, W]``.
@@ -48,7 +48,7 @@ def poincare_index(theta: Map) -> npt.NDArray[np.int8]:
 
 
 def singular_points(theta: Map, *, mask: Mask | None = None) -> tuple[SingularPoint, ...]:
-    """The centres of all cells of an index other than 0, row by row; with ``bool[H, W]``, of those whose pixels all lie in it."""
+    """Centres of all cells with an index other than 0, row by row; with a mask ``bool[H, W]``, of cells entirely within it."""
     index = poincare_index(theta)
     if mask is not None:
         index = np.where(mask[:-1, :-1] & mask[1:, :-1] & mask[:-1, 1:] & mask[1:, 1:], index, np.int8(0))
@@ -56,23 +56,23 @@ def singular_points(theta: Map, *, mask: Mask | None = None) -> tuple[SingularPo
 
 
 def orientation_rmsd(estimated: Map, true: Map, *, mask: Mask | None = None) -> float:
-    """Root mean square difference of two fields of ridge angles (radians) in degrees, 0..90, over ``mask``; NaN over nothing."""
+    """Root mean square difference in degrees, 0..90, of two fields of ridge angles (radians) over ``mask``; NaN over no pixel."""
     difference = line_difference(estimated, true)
-    chosen = difference if mask is None else difference[mask]
-    return math.degrees(math.sqrt(float(np.mean(np.square(chosen, dtype=np.float64))))) if chosen.size else math.nan
+    values = difference if mask is None else difference[mask]
+    return math.degrees(math.sqrt(float(np.mean(np.square(values, dtype=np.float64))))) if values.size else math.nan
 
 
-def line_difference(one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-    """``one - other`` for angles of lines: wrapped into [-pi/2, pi/2), radians."""
-    return np.asarray(np.mod(one - other + math.pi / 2, math.pi) - math.pi / 2)
+def line_difference(angle: npt.NDArray[np.floating], reference: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Difference ``angle - reference`` of angles of lines, wrapped into [-pi/2, pi/2), radians."""
+    return np.asarray(np.mod(angle - reference + math.pi / 2, math.pi) - math.pi / 2)
 
 
 def recovered_class(picture: Picture, mask: Mask | None = None, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> str:
-    """Which of ``records.CLASSES`` a print is, from its picture alone.
+    """Classify a print from its picture alone, as one of ``records.CLASSES``.
 
     Args:
         picture: ``uint8[H, W]``, ridges dark.
-        mask: where the print is, ``bool[H, W]``; by default ``print_area``.
+        mask: area of the print, ``bool[H, W]``; by default ``print_area``.
         pixels_per_inch: of the picture.
     """
     scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
@@ -83,7 +83,7 @@ def recovered_class(picture: Picture, mask: Mask | None = None, *, pixels_per_in
 
 
 def reliable_points(field: Field, mask: Mask, *, scale: float = 1.0) -> tuple[SingularPoint, ...]:
-    """The singular points of an estimated field in ``mask`` without pairs of a core and a delta that are wrinkles.
+    """Singular points of an estimated field within ``mask``, except close pairs of a core and a delta, which are artefacts.
 
     ``scale`` is the picture's resolution in 500 pixels per inch.
     """
@@ -94,12 +94,12 @@ def reliable_points(field: Field, mask: Mask, *, scale: float = 1.0) -> tuple[Si
 
 
 def class_of(points: Sequence[SingularPoint], theta: Map, *, scale: float = 1.0) -> str:
-    """The class that singular points make, read as people do: two cores are a whorl or, askew, a double loop; one core is a loop
-    to the side away from its delta, or a tented arch above it; none is an arch.
+    """Class by singular points, as experts assign it: two cores are a whorl or, if askew, a double loop; one core is a loop
+    opening away from its delta, or a tented arch above it; none is an arch.
 
     Args:
         points: of one print; a delta may be missing where the print ends before it.
-        theta: ridge angle, radians, ``float[H, W]``; says where a loop opens when its delta is missing.
+        theta: ridge angle, radians, ``float[H, W]``; decides the side of a loop whose delta is missing.
         scale: the picture's resolution in 500 pixels per inch.
     """
     cores, deltas = ([point for point in points if point.half_turns * sign > 0] for sign in (1, -1))
@@ -122,7 +122,7 @@ def class_of(points: Sequence[SingularPoint], theta: Map, *, scale: float = 1.0)
 
 
 def opening(core: SingularPoint, theta: Map, *, radius_pixels: float) -> tuple[float, float]:
-    """(x, y) of the direction in which a loop opens, of length 1: there the ridges run away from its core."""
+    """Unit vector (x, y) of the direction in which a loop opens: there the ridges run away from its core."""
     around = np.linspace(0, 2 * math.pi, 72, endpoint=False)
     right, down = np.cos(around), -np.sin(around)
     rows = np.clip(np.rint(core.y + radius_pixels * down).astype(int), 0, theta.shape[0] - 1)
@@ -133,7 +133,7 @@ def opening(core: SingularPoint, theta: Map, *, radius_pixels: float) -> tuple[f
 
 
 def print_area(picture: Picture, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH) -> Mask:
-    """Where ``uint8[H, W]`` has ridges, ``bool[H, W]``: the largest piece of its ink with valleys closed."""
+    """Area of the ridges of ``uint8[H, W]``, ``bool[H, W]``: the largest component of its ink with valleys closed."""
     scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
     ink = (picture < 128).astype(np.uint8)
     closed = _morphed(_morphed(ink, 10 * scale, cv2.MORPH_CLOSE), 10 * scale, cv2.MORPH_OPEN)
@@ -144,7 +144,7 @@ def print_area(picture: Picture, *, pixels_per_inch: float = REFERENCE_PIXELS_PE
 
 
 def shrunk(mask: Mask, pixels: float) -> Mask:
-    """``mask`` without what is nearer than ``pixels`` to its edge or to the picture's."""
+    """Erode ``mask`` by ``pixels`` from its edge and the picture's."""
     inside = cv2.copyMakeBorder(mask.view(np.uint8), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=(0,))
     return np.asarray(cv2.distanceTransform(inside, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)[1:-1, 1:-1] > pixels, np.bool_)
 
@@ -155,7 +155,10 @@ def _upright(right: float, down: float, *, scale: float) -> bool:
 
 def _closest_twins(points: Sequence[SingularPoint], *, within: float) -> tuple[SingularPoint, SingularPoint] | None:
     pairs = [
-        (math.dist(one[:2], other[:2]), one, other) for one in points for other in points if one.half_turns > 0 > other.half_turns
+        (math.dist(core[:2], delta[:2]), core, delta)
+        for core in points
+        for delta in points
+        if core.half_turns > 0 > delta.half_turns
     ]
     distance, core, delta = min(pairs, default=(math.inf, None, None))
     return (core, delta) if core and delta and distance < within else None

@@ -1,4 +1,4 @@
-"""What determines a print: a finger, an impression of it, and the elastic field of the picture. Plain numbers, no pixels.
+"""Parameters of a synthetic print: a finger, an impression of it, and the elastic field of the picture. Numbers, no pixels.
 
 Coordinates are pixels, x to the right, y down; the centre of the upper left pixel is (0, 0). Lengths hold at the finger's own
 resolution. Every record is JSON-able by ``dataclasses.asdict`` and comes back by ``of_plain``.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 CLASSES = ("arch", "tented_arch", "left_loop", "right_loop", "double_loop", "whorl")
-# Resolution at which lengths are stated.
+# Resolution that lengths are stated for; the usual one of fingerprint scanners.
 REFERENCE_PIXELS_PER_INCH = 500.0
 
 # (x, y).
@@ -20,7 +20,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Finger:
-    """Everything that determines a master print."""
+    """Parameters of a master print."""
 
     finger_class: str
     """One of ``CLASSES``."""
@@ -30,37 +30,37 @@ class Finger:
     cores: tuple[Point, ...]
     deltas: tuple[Point, ...]
     bends_degrees: tuple[tuple[float, float], ...]
-    """(u, v) of the correction around each core: how far the ridges there turn from the plain zero-pole model."""
+    """(u, v) of the correction around each core: deviation of its ridges from the plain zero-pole model."""
     arch: tuple[float, float, float] | None
     """(k, f1, f2) of a plain arch; None for the other classes."""
     seed: int
-    """Of the density map and of the points that ridges grow from."""
+    """Seed of the density map and of the points that ridges grow from."""
 
 
 @dataclass(frozen=True)
 class Impression:
-    """Everything that determines one picture of a finger before the elastic field."""
+    """Parameters of one picture of a finger before the elastic field."""
 
     number: int
-    """Among the impressions of its finger, from 0."""
+    """Index among the impressions of its finger."""
     moisture: float
     """-1 dry (ridges thin and broken) to 1 wet (ridges thick, valleys filled)."""
     pressure: float
-    """0 light to 1 heavy: how much of the finger touches, and how dark."""
+    """0 light to 1 heavy; determines the contact area and the darkness."""
     silhouette: tuple[float, float, float, float]
     """(left, right, lower, upper) half axes of the contact region's five-parameter shape, pixels."""
     contact_shift: Point
-    """By which the contact region is moved against the ridges."""
+    """Translation of the contact region against the ridges, pixels."""
     rotation_degrees: float
-    """Of the whole print, and of the skin against the surface."""
+    """Rotation of the whole print, and of the skin against the surface."""
     translation: Point
     skin_plasticity: float
-    """k of the skin's distortion model: how slowly its still centre passes into the moving border; 0 = rigid motion alone."""
+    """k of the skin's distortion model: width of the transition from its still centre to the moving border; 0 = rigid motion."""
     noise: float
     """Density of white specks, 1 = as in the challenge."""
     scratches: int
     seed: int
-    """Of noise, scratches and edges."""
+    """Seed of noise, scratches and edges."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ class Elastic:
 
     seed: int
     strength: float
-    """What the smoothed field in -1..1 is multiplied by, pixels; 0 = no field."""
+    """Factor of the smoothed noise in -1..1, pixels; 0 = no field."""
     reach: float
     """Standard deviation of the smoothing, pixels."""
 
 
 @dataclass(frozen=True)
 class Print:
-    """One picture of one finger."""
+    """Parameters of one picture of one finger."""
 
     finger: Finger
     impression: Impression
@@ -84,7 +84,7 @@ class Print:
 
     @classmethod
     def of_plain(cls, fields: Mapping[str, Any]) -> Print:
-        """The record behind ``asdict``, also after JSON has made its tuples lists."""
+        """Build a record from the result of ``asdict``, also where JSON has turned its tuples into lists."""
         finger, impression = dict(fields["finger"]), dict(fields["impression"])
         for name in ("cores", "deltas", "bends_degrees"):
             finger[name] = tuple(tuple(pair) for pair in finger[name])

@@ -1,4 +1,4 @@
-"""Where a finger touches: the five-parameter shape of a contact region, uneven as skin is, and its crumbling edge.
+"""Contact region of a finger: a five-parameter shape, made uneven, with a crumbling edge.
 
 Source of the shape: Cappelli, "Synthetic fingerprint generation", Handbook of Fingerprint Recognition: two half ellipses above,
 two below, straight sides between them.
@@ -21,7 +21,7 @@ Bitmap = npt.NDArray[np.uint8]
 
 # Width of the border without ridges, pixels at 500 per inch.
 PADDING = 15.0
-# Length of outline that `EDGE_SPECKS` are stated for, pixels at 500 per inch.
+# Length of outline that the numbers of `EDGE_SPECKS` refer to, pixels at 500 per inch.
 REFERENCE_PERIMETER = 1050.0
 # (number, least and greatest distance outwards, largest side) of the white specks along the outline, pixels at 500 per inch.
 EDGE_SPECKS = (
@@ -31,20 +31,21 @@ EDGE_SPECKS = (
     (1200, -12.0, 0.0, 5),
     (800, -18.0, 0.0, 4),
 )
+# Largest random addition to each number of specks.
 _MORE_SPECKS = 20
+# Points of an outline.
 _POINTS = 1440
-# Fewest and most waves of unevenness around the outline.
+# Least and largest number of waves of unevenness around the outline.
 _WAVES = (3, 48)
 # RMS distance between the outline and the five-parameter shape, pixels at 500 per inch.
 _UNEVENNESS = 2.7
-
-
+# Distance at which an outline starts to yield to the border, pixels at 500 per inch.
 _BEND = 3.5
 
 
 @dataclass(frozen=True)
 class Outline:
-    """A closed curve of points at nearly equal distances, clockwise as seen, with unit normals that point outwards."""
+    """Closed curve of points at nearly equal distances, clockwise as seen, with outward unit normals."""
 
     points: DoubleArray
     """``float64[N, 2]``, (x, y)."""
@@ -53,13 +54,13 @@ class Outline:
 
     @property
     def perimeter(self) -> float:
-        """Length, pixels."""
+        """Length of the curve, pixels."""
         steps = np.roll(self.points, -1, axis=0) - self.points
         return float(np.hypot(*steps.T).sum())
 
 
 def draw_axes(rng: np.random.Generator, *, width: int, height: int, pixels_per_inch: float) -> tuple[float, ...]:
-    """(left, right, lower, upper) half axes of a shape that spans the canvas up to half the padding, pixels."""
+    """Draw (left, right, lower, upper) half axes, pixels, of a shape that spans the canvas up to half the padding."""
     padding = PADDING * pixels_per_inch / REFERENCE_PIXELS_PER_INCH
     across, down = max(1.0, width - 2 * padding), max(1.0, height - 2 * padding)
     left = across * rng.uniform(0.45, 0.60)
@@ -69,35 +70,35 @@ def draw_axes(rng: np.random.Generator, *, width: int, height: int, pixels_per_i
 
 
 def outline(finger: Finger, impression: Impression, rng: np.random.Generator) -> Outline:
-    """The edge of the contact region, kept inside the ridges of the master.
+    """Outline of the contact region, kept within the ridges of the master.
 
-    The share of the canvas that the shape spans across gives the length of its straight sides.
+    The share of the canvas's width that the shape spans determines the length of its straight sides.
     """
     scale = finger.pixels_per_inch / REFERENCE_PIXELS_PER_INCH
     curve = _evenly(_shape(finger, impression, scale))
     curve += _normals(curve) * _waves(rng, _UNEVENNESS * scale)[:, None]
-    # where the shape passes the last ridges it bends back to them, unevenly, instead of being cut straight
+    # Where the shape exceeds the last ridges it bends back to them, unevenly, instead of being cut straight.
     inset = PADDING * scale + np.abs(_waves(rng, _UNEVENNESS * scale))
     size = np.array([finger.width, finger.height]) - 1.0
-    kept = _evenly(_bent(curve, np.minimum(inset[:, None], size / 2), size, _BEND * scale))
-    return Outline(kept, _normals(kept))
+    points = _evenly(_bent(curve, np.minimum(inset[:, None], size / 2), size, _BEND * scale))
+    return Outline(points, _normals(points))
 
 
 def region(edge: Outline, *, height: int, width: int) -> Bitmap:
-    """``uint8[H, W]``, 1 where the pixel's centre is inside the outline or on it."""
+    """Mask of the pixels whose centre is inside the outline or on it, ``uint8[H, W]``."""
     inside = np.zeros((height, width), np.uint8)
     cv2.fillPoly(inside, [np.rint(edge.points * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
     return inside
 
 
 def edge_specks(edge: Outline, *, scale: float, rng: np.random.Generator) -> Specks:
-    """The white specks that make the edge crumble, as many for each length of outline as in the challenge.
+    """Draw the white specks of a crumbling edge, as many per length of outline as in the challenge.
 
-    ``scale``: pixels for each pixel at 500 per inch.
+    ``scale``: pixels per pixel at 500 per inch.
     """
     share = edge.perimeter / scale / REFERENCE_PERIMETER
-    found = [_along(edge, round(share * (n + rng.uniform(0, _MORE_SPECKS))), far, scale, rng) for n, *far in EDGE_SPECKS]
-    x, y, sides = (np.concatenate(column) for column in zip(*found, strict=True))
+    bands = [_along(edge, round(share * (n + rng.uniform(0, _MORE_SPECKS))), limits, scale, rng) for n, *limits in EDGE_SPECKS]
+    x, y, sides = (np.concatenate(column) for column in zip(*bands, strict=True))
     return Specks(x, y, sides)
 
 
@@ -116,7 +117,7 @@ def _shape(finger: Finger, impression: Impression, scale: float) -> DoubleArray:
     span = (left + right) / max(1.0, finger.width - padding)
     sides = max(0.0, span * (finger.height - padding) - lower - upper)
     angle = np.linspace(0, 2 * np.pi, _POINTS, endpoint=False)
-    # clockwise as seen from the rightmost point: first the lower half, then the upper
+    # Clockwise as seen, from the rightmost point: first the lower half, then the upper.
     across, down = np.cos(angle), np.sin(angle)
     x = np.where(across >= 0, right, left) * across + (left - right) / 2
     y = np.where(down >= 0, lower * down + sides / 2, upper * down - sides / 2) + (upper - lower) / 2
@@ -125,16 +126,16 @@ def _shape(finger: Finger, impression: Impression, scale: float) -> DoubleArray:
 
 
 def _evenly(curve: DoubleArray) -> DoubleArray:
-    """The same closed curve by points at equal distances along it."""
+    """Resample a closed curve at equal distances along it."""
     closed = np.concatenate([curve, curve[:1]])
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
-    wanted = np.linspace(0, along[-1], _POINTS, endpoint=False)
-    even: DoubleArray = np.stack([np.interp(wanted, along, column) for column in closed.T], axis=1)
+    distances = np.linspace(0, along[-1], _POINTS, endpoint=False)
+    even: DoubleArray = np.stack([np.interp(distances, along, column) for column in closed.T], axis=1)
     return even
 
 
 def _bent(curve: DoubleArray, inset: DoubleArray, size: DoubleArray, bend: float) -> DoubleArray:
-    """The curve kept ``inset`` away from the canvas's border, yielding already ``bend`` pixels before it."""
+    """Keep a curve ``inset`` pixels away from the canvas's border, by a soft clamp (softplus) of width ``bend`` pixels."""
     low = inset + bend * np.logaddexp(0, (curve - inset) / bend)
     high = size - inset - bend * np.logaddexp(0, (size - inset - low) / bend)
     return np.asarray(np.maximum(high, np.minimum(inset, size / 2)))
@@ -147,7 +148,7 @@ def _normals(curve: DoubleArray) -> DoubleArray:
 
 
 def _waves(rng: np.random.Generator, size: float) -> DoubleArray:
-    """Periodic unevenness of RMS about ``size``: longer waves are higher."""
+    """Draw periodic noise ``float64[_POINTS]`` of RMS about ``size``, with amplitudes in proportion to the wavelength."""
     waves = np.arange(*_WAVES)
     heights = rng.standard_normal((2, waves.size)) / waves
     spectrum = np.zeros(_POINTS // 2 + 1, np.complex128)

@@ -1,7 +1,7 @@
-"""How skin moves on the surface: a still centre, a border that has turned and slid, and a smooth passage between them.
+"""Skin distortion: a still centre, a border that is rotated and translated, and a smooth transition between them.
 
 Source: Cappelli, Maio and Maltoni, "Modelling plastic distortion in fingerprint images", ICAPR 2001. Positions are mapped back
-from the picture to the master, so no pixel stays without a value.
+from the picture to the master, so that every pixel has a value.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from inpaintbench.errors import InputError
 from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger, Impression
 from inpaintbench.fingerprints.smooth import DoubleArray, FloatArray, grid_positions, interpolated
 
-# (x, y) of the ellipse that does not move, pixels at 500 per inch.
+# Half axes (x, y) of the ellipse that does not move, pixels at 500 per inch.
 STILL_HALF_AXES = (40.0, 33.0)
+# Grid of the inverse mapping, pixels.
 _STEP = 4
 _MOST_ITERATIONS = 60
 _TOLERANCE_PIXELS = 1e-3
@@ -24,7 +25,7 @@ _TOLERANCE_PIXELS = 1e-3
 
 @dataclass(frozen=True)
 class Skin:
-    """One movement of skin: (width, height) of the canvas and what moves it."""
+    """Movement of skin on a canvas of (width, height), pixels."""
 
     width: int
     height: int
@@ -33,11 +34,11 @@ class Skin:
     """Counter-clockwise as seen."""
     translation: tuple[float, float]
     plasticity: float
-    """Width of the passage in half axes of the still ellipse; 0 = everything moves alike."""
+    """Width of the transition in half axes of the still ellipse; 0 = rigid motion."""
 
     @classmethod
     def of(cls, finger: Finger, impression: Impression) -> Skin:
-        """The movement of ``impression``."""
+        """Build the movement of ``impression``."""
         return cls(
             finger.width,
             finger.height,
@@ -49,18 +50,18 @@ class Skin:
 
 
 def moved(skin: Skin, x: DoubleArray, y: DoubleArray) -> tuple[DoubleArray, DoubleArray]:
-    """Where the points (``x``, ``y``) of the master lie after the movement, pixels."""
+    """Map points (``x``, ``y``) of the master to their positions after the movement, pixels."""
     shift_x, shift_y = _shift(skin, x, y)
     return x + shift_x, y + shift_y
 
 
 def origins(skin: Skin) -> tuple[FloatArray, FloatArray]:
-    """(x, y) ``float32[H, W]``: the point of the master that each pixel shows.
+    """Origin (x, y) in the master of each pixel, each ``float32[H, W]``, pixels.
 
     Solved by fixed-point iteration on a grid of 4 pixels, exact to 0.01 pixels after interpolation.
 
     Raises:
-        InputError: the movement folds the skin, so that a pixel would show two points.
+        InputError: the movement folds the skin, so that a pixel would have two origins.
     """
     target_x, target_y = np.meshgrid(grid_positions(skin.width, _STEP), grid_positions(skin.height, _STEP))
     back_x, back_y = np.zeros_like(target_x), np.zeros_like(target_y)
@@ -82,10 +83,10 @@ def origins(skin: Skin) -> tuple[FloatArray, FloatArray]:
 
 
 def _shift(skin: Skin, x: DoubleArray, y: DoubleArray) -> tuple[DoubleArray, DoubleArray]:
-    """By how much points move: the rigid motion about the centre, braked towards it."""
+    """Displacement of points, pixels: rigid motion about the centre, attenuated towards it."""
     angle = math.radians(skin.rotation_degrees)
     across, down = x - (skin.width - 1) / 2, y - (skin.height - 1) / 2
-    # y points down: counter-clockwise as seen takes +x towards -y
+    # y points down: counter-clockwise as seen turns +x towards -y.
     rigid_x = (math.cos(angle) - 1) * across + math.sin(angle) * down + skin.translation[0]
     rigid_y = (math.cos(angle) - 1) * down - math.sin(angle) * across + skin.translation[1]
     if skin.plasticity == 0:

@@ -1,4 +1,4 @@
-"""Fields that vary slowly over a picture: computed on a coarse grid, interpolated to every pixel."""
+"""Smooth random fields: computed on a coarse grid, interpolated to every pixel, bit by bit equal on all processors."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
 
 LARGEST_STEP = 32
+# Least number of grid points per standard deviation.
 _STEPS_PER_REACH = 4
-# A Gaussian ends at 4 standard deviations.
+# A Gaussian is truncated at 4 standard deviations.
 _TAPS_PER_REACH = 4
-# Points without noise around a picture that is halved: more than what its filter takes from beyond the border.
+# Border of zeros around a picture that is halved, points: more than its filter reaches beyond the border.
 _MARGIN = 4
 # Coarse values are rounded to 1/1024, so that the last bits of sums, which differ between processors, reach no picture.
 _GRAIN = 1024
 
 
 def grid_step(reach: float) -> int:
-    """Pixels between the points of a coarse grid that carries everything of ``reach`` (pixels): a power of two, 1..32."""
+    """Spacing in pixels of a coarse grid fine enough for a standard deviation of ``reach`` pixels: a power of two, 1..32."""
     step = 1
     while step < LARGEST_STEP and 2 * step * _STEPS_PER_REACH <= reach:
         step *= 2
@@ -32,12 +33,12 @@ def grid_step(reach: float) -> int:
 
 
 def grid_positions(size: int, step: int) -> DoubleArray:
-    """Pixel coordinates of the coarse points of one axis; they reach past both ends, as interpolation there needs."""
+    """Pixel coordinates of the grid points of one axis; they extend beyond both ends, as interpolation requires."""
     return step * np.arange(-1, -(-size // step) + 2, dtype=np.float64)
 
 
 def interpolated(coarse: DoubleArray | FloatArray, *, height: int, width: int, step: int) -> FloatArray:
-    """``float32[H, W]``: the values at the points of ``grid_positions`` carried to every pixel by cubic convolution.
+    """Interpolate values at the points of ``grid_positions`` to every pixel by cubic convolution, ``float32[H, W]``.
 
     Source: Keys, "Cubic convolution interpolation for digital image processing", IEEE TASSP 1981.
     """
@@ -49,9 +50,9 @@ def interpolated(coarse: DoubleArray | FloatArray, *, height: int, width: int, s
 
 
 def smoothed_noise(white: DoubleArray | FloatArray, *, reach: float, scale: float = 1.0) -> FloatArray:
-    """``float32[H, W]``: ``white`` under a Gaussian of standard deviation ``reach`` pixels, zeros outside, times ``scale``.
+    """Smooth ``white`` by a Gaussian of standard deviation ``reach`` pixels, zeros outside, times ``scale``; ``float32[H, W]``.
 
-    Large ones are halved first, as often as leaves half a step between points, by the binomial filter of 5 taps, variance 1.
+    For large ``reach`` it is halved first, down to a spacing of half a grid step, by the binomial filter of 5 taps, variance 1.
     Source: Burt and Adelson, "The Laplacian pyramid as a compact image code", IEEE TCOM 1983.
     """
     height, width = white.shape
@@ -65,11 +66,11 @@ def smoothed_noise(white: DoubleArray | FloatArray, *, reach: float, scale: floa
         small[margin : margin + height, margin : margin + width] = white
     for _ in range(halvings):
         small = np.asarray(cv2.pyrDown(small), np.float64)
-    # Variances of Gaussians add up: what the halvings have smoothed already is not smoothed again.
-    left = math.sqrt(reach**2 - (spacing**2 - 1) / 3) / spacing
+    # Variances of Gaussians add up: that of the halvings, (spacing^2 - 1) / 3, is subtracted.
+    remaining = math.sqrt(reach**2 - (spacing**2 - 1) / 3) / spacing
     before = _MARGIN if halvings else 0
     down, across = (
-        _gaussian(points, grid_positions(size, step).size, step // spacing, before, left)
+        _gaussian(points, grid_positions(size, step).size, step // spacing, before, remaining)
         for points, size in zip(small.shape, (height, width), strict=True)
     )
     coarse = _product(_product(down, np.asarray(small, np.float64)), across.T)
@@ -77,7 +78,7 @@ def smoothed_noise(white: DoubleArray | FloatArray, *, reach: float, scale: floa
 
 
 def smooth_noise(rng: np.random.Generator, *, height: int, width: int, reach: float) -> FloatArray:
-    """``float32[H, W]`` of mean 0 and variance 1 whose values keep together over about ``reach`` pixels."""
+    """Draw smooth noise ``float32[H, W]`` of mean 0 and variance 1, correlated over about ``reach`` pixels."""
     step = grid_step(reach)
     rows, columns = grid_positions(height, step).size, grid_positions(width, step).size
     taps = _taps(reach / step)
@@ -88,7 +89,7 @@ def smooth_noise(rng: np.random.Generator, *, height: int, width: int, reach: fl
 
 
 def _product(left: DoubleArray, right: DoubleArray) -> DoubleArray:
-    """The matrix product on this thread alone; numpy's would wait for threads of its own that the other workers hold up."""
+    """Matrix product on this thread alone; numpy's uses threads of its own, which other workers would delay."""
     nothing = np.zeros((left.shape[0], right.shape[1]))
     return np.asarray(cv2.gemm(left, right, 1.0, nothing, 0.0), np.float64)
 
@@ -101,7 +102,7 @@ def _taps(reach: float) -> DoubleArray:
 
 @lru_cache(maxsize=16)
 def _gaussian(size: int, points: int, step: int, before: int, reach: float) -> DoubleArray:
-    """From the ``size`` values of one axis, ``before`` of them outside the picture, to its smoothed values at coarse points."""
+    """Matrix ``float64[points, size]`` that smooths ``size`` values, ``before`` of them outside the picture, to grid points."""
     taps = _taps(reach)
     radius = taps.size // 2
     offsets = np.arange(size) - before - step * np.arange(-1, points - 1)[:, None]
@@ -109,7 +110,7 @@ def _gaussian(size: int, points: int, step: int, before: int, reach: float) -> D
 
 
 def _refined(coarse: FloatArray, size: int, step: int) -> FloatArray:
-    """The rows of ``coarse`` carried to ``size`` pixels: products and sums one by one, the same on every processor."""
+    """Interpolate the rows of ``coarse`` to ``size`` pixels, in a fixed order of products and sums, equal on every processor."""
     cells = -(-size // step)
     weights = _cubic_weights(step)
     full = weights[:, 0, None] * coarse[:cells, None]
@@ -122,7 +123,7 @@ def _refined(coarse: FloatArray, size: int, step: int) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _cubic_weights(step: int) -> FloatArray:
-    """``float32[step, 4]``: of the four coarse points around each pixel of a cell."""
+    """Weights of the four grid points around each pixel of a cell, ``float32[step, 4]``."""
     distance = np.abs(np.arange(step)[:, None] / step - np.arange(-1, 3))
     near = 1 + distance**2 * (1.5 * distance - 2.5)
     far = 2 + distance * (distance * (2.5 - 0.5 * distance) - 4)

@@ -56,7 +56,7 @@ def fill(
     Raises:
         InputError: there is no such backend. MissingExtraError: numba was asked for and is not installed.
     """
-    code = importlib.import_module(f"inpaintbench.eval.exemplar.{_CODE[chosen_backend(backend)]}")
+    code = importlib.import_module(f"inpaintbench.eval.exemplar.{_CODE[select_backend(backend)]}")
     blank = np.where(hole[..., None], np.uint8(0), picture)
     repeated, rest = continue_repeats(blank, hole)
     if not rest.any():
@@ -131,7 +131,7 @@ def _keys(seed: int, number: int) -> Iterator[int]:
     return (int(content_id("exemplar", seed, number, turn), 16) for turn in count())
 
 
-def chosen_backend(backend: Backend) -> Literal["numpy", "numba"]:
+def select_backend(backend: Backend) -> Literal["numpy", "numba"]:
     """The backend behind ``auto``.
 
     Raises:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.exemplar.filling import Backend, chosen_backend, fill
+from inpaintbench.eval.exemplar.filling import Backend, fill, select_backend
 from inpaintbench.eval.methods.base import Method, fill_each_frame
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -45,7 +45,7 @@ class Exemplar(Method):
         for name, value in (("levels", levels), ("iterations", iterations)):
             if value < 1:
                 raise InputError(f"{name} is {value}, choose a whole number from 1 up")
-        chosen_backend(backend)
+        select_backend(backend)
         self.seed, self.patch_pixels, self.levels, self.iterations = seed, patch_pixels, levels, iterations
         self.backend: Backend = backend
 

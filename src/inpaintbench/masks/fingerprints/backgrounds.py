@@ -1,4 +1,4 @@
-"""What prints lie on: procedural materials by name, and photographs of the user's."""
+"""Backgrounds of prints: procedural materials by name, and photographs of the user's."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from inpaintbench.masks.fingerprints.broken import cracks, leather, saturated_co
 from inpaintbench.masks.fingerprints.grained import brushed_metal, fabric, paper, wood
 from inpaintbench.masks.fingerprints.planes import Rgb
 
-# Longer side in pixels at which the lengths of materials are stated; they grow with the picture, as photographs do.
+# Longer side, pixels, that lengths of materials refer to; they grow with the picture, as in photographs.
 REFERENCE_SIDE = 400
-# Below it textures would be finer than a pixel.
+# Least pixels per unit of length; below it textures would be finer than a pixel.
 LEAST_UNIT = 0.2
 MATERIALS: Mapping[str, Callable[..., Rgb]] = {
     "paper": paper,
@@ -30,12 +30,12 @@ MATERIALS: Mapping[str, Callable[..., Rgb]] = {
 
 
 def draw_material(kind: str, height: int, width: int, *, rng: np.random.Generator) -> Rgb:
-    """A picture ``uint8[height, width, 3]`` of the material ``kind``, one of ``MATERIALS``; no part of it repeats."""
+    """Draw the material ``kind``, one of ``MATERIALS``, ``uint8[height, width, 3]``; no part of it repeats."""
     return MATERIALS[kind](height, width, unit=max(max(height, width) / REFERENCE_SIDE, LEAST_UNIT), rng=rng)
 
 
 def list_photographs(folder: str) -> tuple[Path, ...]:
-    """The pictures of a folder and of all below it, by name.
+    """List the pictures in a folder and its subfolders, sorted.
 
     Raises:
         InputError: no such folder, or no pictures in it.
@@ -50,17 +50,17 @@ def list_photographs(folder: str) -> tuple[Path, ...]:
 
 
 def check_photographs(folder: str) -> None:
-    """Open every picture of a folder of backgrounds.
+    """Check that every picture in a folder of backgrounds can be read.
 
     Raises:
-        InputError: no folder, no pictures, or one that cannot be read; it is named.
+        InputError: no folder, no pictures, or one cannot be read; it is named.
     """
     for path in list_photographs(folder):
         read_photograph(path)
 
 
 def read_photograph(path: Path) -> Rgb:
-    """A picture ``uint8[H, W, 3]``.
+    """Read a picture, ``uint8[H, W, 3]``.
 
     Raises:
         InputError: it cannot be read; it is named.
@@ -72,14 +72,14 @@ def read_photograph(path: Path) -> Rgb:
 
 
 def fit_photograph(picture: Rgb, height: int, width: int, *, smooth: bool, rng: np.random.Generator) -> Rgb:
-    """The largest part of ``picture`` with the shape asked for, at a random place, brought to that size.
+    """Crop the largest part of ``picture`` with the aspect ratio of ``height`` x ``width`` at a random position, and resize it.
 
-    ``smooth`` averages what is made smaller; without it the nearest pixel is taken, as the challenge did.
+    ``smooth`` resamples by area averaging or cubic interpolation; without it by nearest neighbour, as in the challenge.
     """
     rows, columns = picture.shape[:2]
     scale = min(rows / height, columns / width)
-    down, across = (max(1, min(round(one * scale), room)) for one, room in ((height, rows), (width, columns)))
+    down, across = (max(1, min(round(side * scale), room)) for side, room in ((height, rows), (width, columns)))
     top, left = round(float(rng.random()) * (rows - down)), round(float(rng.random()) * (columns - across))
     part = np.ascontiguousarray(picture[top : top + down, left : left + across])
-    how = cv2.INTER_NEAREST_EXACT if not smooth else cv2.INTER_AREA if scale > 1 else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(part, (width, height), interpolation=how), np.uint8)
+    resampling = cv2.INTER_NEAREST_EXACT if not smooth else cv2.INTER_AREA if scale > 1 else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(part, (width, height), interpolation=resampling), np.uint8)

@@ -1,4 +1,4 @@
-"""Opaque things that lie over a print: scraps of paper or tape, stickers, smears of paint."""
+"""Opaque blocks over a print: scraps of paper or tape, stickers, smears of paint."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from inpaintbench.masks.fingerprints.corrected import Facts
 from inpaintbench.masks.fingerprints.planes import Colour, Grey, Rgb, clouds, grain, levels, mixed
 
 MOST_BLOCKS = 3
-# Of the shorter side of the picture: the sides of a block.
+# Sides of a block, as shares of the shorter side of the picture.
 LEAST_SHARE, MOST_SHARE = 0.05, 0.22
+# OpenCV's drawing takes fixed-point coordinates: sixteenths of a pixel.
 _FRACTION_BITS = 4
 _COLOURS: tuple[Colour, ...] = (
     (244, 242, 236),
@@ -26,7 +27,7 @@ _COLOURS: tuple[Colour, ...] = (
 
 
 def lay_blocks(picture: Rgb, *, strength: float, rng: np.random.Generator) -> tuple[Rgb, Facts]:
-    """0 to 3 opaque blocks over a copy of ``uint8[H, W, 3]``, their number and the share of the picture that they touch."""
+    """Paint 0 to 3 opaque blocks over a copy of ``uint8[H, W, 3]``; facts: their number and the share of touched pixels."""
     picture = picture.copy()
     height, width = picture.shape[:2]
     count = round(strength * int(rng.integers(0, MOST_BLOCKS, endpoint=True)))
@@ -43,7 +44,7 @@ def lay_blocks(picture: Rgb, *, strength: float, rng: np.random.Generator) -> tu
 
 
 def _outline(height: int, width: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Corners (x, y) of a turned rectangle, cut straight or torn along its edges."""
+    """Outline (x, y) of a rotated rectangle with straight or torn edges, ``float64[160, 2]``, pixels."""
     sides = rng.uniform(LEAST_SHARE, MOST_SHARE, 2) * min(height, width)
     centre, turn = rng.uniform((0, 0), (width, height)), rng.uniform(0, np.pi)
     corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) / 2 * sides

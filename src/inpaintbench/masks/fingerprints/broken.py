@@ -1,6 +1,6 @@
-"""Surfaces made of plates or of one colour: cracks, leather, saturated colour. Each gives ``uint8[H, W, 3]``.
+"""Materials of plates or of one colour: cracks, leather, saturated colour. Each returns ``uint8[H, W, 3]``.
 
-``unit`` is the longer side of the picture over 400: the size at which lengths are stated.
+``unit`` is the pixels per unit of length: the longer side of the picture over 400.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _GLAZES: tuple[tuple[Colour, Colour], ...] = (
     ((214, 212, 206), (112, 104, 96)),
     ((182, 194, 182), (246, 250, 244)),
 )
-# Of a saturated colour, 0..255: a little less than that of pure red.
+# Least luma of a saturated colour, 0..255, so that ink can be seen on it: a little less than that of pure red.
 _LEAST_LUMA = 68.0
 _HIDES: tuple[tuple[Colour, Colour, Colour], ...] = (
     ((74, 42, 22), (142, 90, 50), (192, 138, 88)),
@@ -52,7 +52,7 @@ _HIDES: tuple[tuple[Colour, Colour, Colour], ...] = (
 
 
 def cracks(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
-    """Plates with dark gaps, as of dry ground or peeling paint, or a web of fine cracks in a smooth surface."""
+    """Draw plates with dark gaps, as of dry ground or peeling paint, or a web of fine cracks in a smooth surface."""
     return (_plates if rng.random() < 0.55 else _web)(height, width, unit=unit, rng=rng)
 
 
@@ -65,8 +65,8 @@ def _plates(height: int, width: int, *, unit: float, rng: np.random.Generator) -
     )
     raised = softened(np.minimum(far - gap, np.float32(5 * unit)) + rough * np.float32(0.8 * unit), sigma_pixels=0.7 * unit)
     lit = relief(raised, light_degrees=rng.uniform(200, 290)) / np.float32(unit)
-    own = rng.normal(0, 0.12, 4096).astype(np.float32)[numbers & 4095]
-    plate = np.float32(0.78) + own + lit * np.float32(0.24) + rough * np.float32(0.06)
+    tones = rng.normal(0, 0.12, 4096).astype(np.float32)[numbers & 4095]
+    plate = np.float32(0.78) + tones + lit * np.float32(0.24) + rough * np.float32(0.06)
     inside = softened(np.clip(far - gap + np.float32(0.5), 0, 1), sigma_pixels=0.5 * unit)
     return coloured(np.clip(plate, 0.42, 1) * inside + np.float32(0.1) * (1 - inside), _GROUNDS[int(rng.integers(len(_GROUNDS)))])
 
@@ -80,7 +80,7 @@ def _web(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
         (rng.uniform(26, 44), -0.6, 1.5),
         (rng.uniform(9, 14), -1.6, 1.0),
     ):
-        # Fine branches gather where the noise is high and run out elsewhere.
+        # Fine branches concentrate where the noise is high and end elsewhere.
         half_width = np.clip(np.float32(least) + spread * np.float32(0.8), 0, most) * np.float32(0.75 * unit)
         left, top, across, down = cv2.boundingRect((half_width > 0).view(np.uint8))
         if across == 0:
@@ -102,7 +102,7 @@ def _web(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
 
 
 def leather(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
-    """Hide: small domed pebbles between creases, wrinkles, darker towards the edges."""
+    """Draw hide: small domed pebbles between creases, wrinkles, darker towards the edges."""
     size = (height, width)
     spacing = rng.uniform(7, 13) * unit
     _, far = cells(*size, spacing_pixels=spacing, bend_pixels=0.25 * spacing, rng=rng)
@@ -124,20 +124,20 @@ def leather(height: int, width: int, *, unit: float, rng: np.random.Generator) -
 
 
 def saturated_colour(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
-    """One strong colour, as painted or dyed: fine grain, specks of another colour, a slow change of light."""
+    """Draw one saturated colour, as painted or dyed: fine grain, specks of another colour, slowly varying light."""
     size = (height, width)
     hue, saturation, value = rng.random(), rng.uniform(0.75, 1), rng.uniform(0.72, 1)
-    base, other = _rgb(hue, saturation, value), _rgb(hue + rng.normal(0, 0.06), 0.7 * saturation, min(1.0, value + 0.1))
+    base, speck = _rgb(hue, saturation, value), _rgb(hue + rng.normal(0, 0.06), 0.7 * saturation, min(1.0, value + 0.1))
     slow = clouds(*size, period_pixels=300 * unit, octaves=3, rng=rng) * np.float32(rng.uniform(0.01, 0.06))
     fine = softened(grain(*size, rng=rng), sigma_pixels=0.5 * unit) * np.float32(rng.uniform(0.01, 0.16))
     light = 1 + slow + fine - _corners(*size) * np.float32(rng.uniform(0, 0.25))
     specks = clouds(*size, period_pixels=rng.uniform(3, 9) * unit, octaves=2, rng=rng) + slow * np.float32(8)
     share = np.clip((specks - np.float32(rng.uniform(1.6, 3))) * np.float32(1.4), 0, np.float32(0.7)) * light
-    return blended([(base, light - share), (other, share)])
+    return blended([(base, light - share), (speck, share)])
 
 
 def _rgb(hue: float, saturation: float, value: float) -> Colour:
-    """A colour mixed with white as far as ink needs to be seen on it (pure blue is all but black)."""
+    """Colour of that hue, mixed with white up to ``_LEAST_LUMA`` (pure blue is almost black)."""
     red, green, blue = (255 * channel for channel in colorsys.hsv_to_rgb(hue % 1, saturation, value))
     luma = 0.299 * red + 0.587 * green + 0.114 * blue
     share = max(0.0, (_LEAST_LUMA - luma) / (255 - luma))
@@ -145,6 +145,6 @@ def _rgb(hue: float, saturation: float, value: float) -> Colour:
 
 
 def _corners(height: int, width: int) -> Plane:
-    """0 in the middle to about 1 in the corners."""
+    """Vignette: 0 in the centre to about 1 in the corners."""
     x, y = (np.linspace(-1, 1, length, dtype=np.float32) ** 2 for length in (width, height))
     return np.asarray((x[None] + y[:, None]) / 2, np.float32)

@@ -1,7 +1,7 @@
-"""Degradations of a print without the oddities of the published ones, and dry and wet skin besides.
+"""Degradations of a print like the published ones without their oddities, and dry and wet skin.
 
 Regions lie anywhere in the picture, resampling is smooth, lines are curved and run in all directions, ink fades whether it is
-grey or black. All leave a picture as it is, to the last bit, at strength 0; none touches blank paper but by smearing ink on it.
+grey or black. At strength 0 each is the identity, to the last bit; none changes blank paper except by smearing ink on it.
 """
 
 from __future__ import annotations
@@ -17,33 +17,34 @@ from inpaintbench.masks.fingerprints.ellipses import soft_ellipse
 from inpaintbench.masks.fingerprints.planes import Grey, Rgb, clouds, levels, mixed, multiplied
 
 MOST_LINES = 20
-# Reach of the mean that contrast is measured from: one period of the ridges at 500 pixels per inch.
+# Radius of the mean that contrast is measured from: one period of the ridges at 500 pixels per inch.
 SURROUNDINGS_PIXELS = 9.0
+# OpenCV's drawing takes fixed-point coordinates: sixteenths of a pixel.
 _FRACTION_BITS = 4
 Facts = dict[str, Any]
 
 
 def draw_lines(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """0 to 20 lines without ink over ``uint8[H, W]``, slightly curved, 0.5 to 6 pixels wide (most thin), and their number."""
+    """Draw 0 to 20 lines without ink over ``uint8[H, W]``, slightly curved, 0.5 to 6 pixels wide, most of them thin."""
     count = round(strength * int(rng.integers(0, MOST_LINES, endpoint=True)))
-    drawn = rng.random((count, 6))
-    widths = (0.5 + 5.5 * drawn[:, 5] ** 2) * scale
-    points = _bowed(drawn[:, :4] * (picture.shape[::-1] * 2), 0.24 * drawn[:, 4] - 0.12)
+    uniform = rng.random((count, 6))
+    widths = (0.5 + 5.5 * uniform[:, 5] ** 2) * scale
+    points = _bowed(uniform[:, :4] * (picture.shape[::-1] * 2), 0.24 * uniform[:, 4] - 0.12)
     worn = np.zeros_like(picture)
-    for line in np.argsort(widths, kind="stable"):  # faint ones first: they thin nothing that is drawn
+    for line in np.argsort(widths, kind="stable"):  # faint ones first, so that they do not lighten wider ones
         _stroke(worn, points[line], float(widths[line]))
     return mixed(np.full_like(picture, 255), picture, worn), {"count": count}
 
 
 def blur(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """A Gaussian with a standard deviation of 0 to 3 in a region."""
+    """Blur a region by a Gaussian with a standard deviation of 0 to 3 pixels at 500 pixels per inch."""
     sigma = strength * rng.uniform(0, 3) * scale
     region = soft_ellipse(*picture.shape, scale=scale, rng=rng)
     return mixed(_blurred(picture, sigma), picture, region), {"sigma_pixels": sigma}
 
 
 def brightness(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Ink divided by 1 to 4 in a region."""
+    """Divide the ink of a region by 1 to 4."""
     divisor = 1 + strength * rng.uniform(0, 3)
     region = soft_ellipse(*picture.shape, scale=scale, rng=rng)
     faded = 255 - np.rint((255 - np.arange(256)) / divisor)
@@ -51,7 +52,7 @@ def brightness(picture: Grey, *, strength: float, scale: float, rng: np.random.G
 
 
 def contrast(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Distances from the mean of the surroundings divided by 1 to 5 in a region: ridges fade and valleys fill."""
+    """Divide differences from the local mean by 1 to 5 in a region: ridges fade and valleys fill."""
     divisor = 1 + strength * rng.uniform(0, 4)
     region = soft_ellipse(*picture.shape, scale=scale, rng=rng)
     reach = 2 * round(SURROUNDINGS_PIXELS * scale) + 1
@@ -61,7 +62,7 @@ def contrast(picture: Grey, *, strength: float, scale: float, rng: np.random.Gen
 
 
 def resolution(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Seen at 1 to 4 times fewer pixels per inch in a region: averaged down, smoothly up."""
+    """Reduce the resolution of a region by 1 to 4: area averaging down, cubic interpolation up."""
     divisor = 1 + strength * rng.uniform(0, 3)
     region = soft_ellipse(*picture.shape, scale=scale, rng=rng)
     height, width = picture.shape
@@ -73,7 +74,7 @@ def resolution(picture: Grey, *, strength: float, scale: float, rng: np.random.G
 
 
 def rotation(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Turned by up to 10 degrees about the middle of the picture in a region; anticlockwise is positive."""
+    """Rotate a region by up to 10 degrees about the centre of the picture; anticlockwise is positive."""
     degrees = strength * rng.uniform(-10, 10)
     region = soft_ellipse(*picture.shape, scale=scale, rng=rng)
     height, width = picture.shape
@@ -83,11 +84,11 @@ def rotation(picture: Grey, *, strength: float, scale: float, rng: np.random.Gen
 
 
 def dry(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Thinner ridges, broken where the skin did not touch, in a region."""
+    """Thin the ridges of a region, and break them where the skin did not touch."""
     amount = strength * rng.uniform(0.2, 1)
     region = soft_ellipse(*picture.shape, scale=scale, rng=rng)
-    thin = _thickened(picture, radius=0.9 * amount * scale, of=cv2.dilate)
-    # The rarer half of the noise leaves no ink at all, the rest some.
+    thin = _morphed(picture, radius=0.9 * amount * scale, operation=cv2.dilate)
+    # The upper tail of the noise leaves no ink, the rest some.
     patchy = clouds(*picture.shape, period_pixels=5 * scale, octaves=2, rng=rng, gain=0.8)
     patchy += np.float32(amount - 1.2)
     gone = np.minimum(levels(patchy * np.float32(255)), np.uint8(255 * min(amount, 1)))
@@ -95,15 +96,15 @@ def dry(picture: Grey, *, strength: float, scale: float, rng: np.random.Generato
 
 
 def wet(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Thicker ridges that run into each other, in a region."""
+    """Thicken the ridges of a region until they merge."""
     amount = strength * rng.uniform(0.2, 1)
     region = soft_ellipse(*picture.shape, scale=scale, rng=rng)
-    thick = _blurred(_thickened(picture, radius=1.4 * amount * scale, of=cv2.erode), 0.9 * amount * scale)
+    thick = _blurred(_morphed(picture, radius=1.4 * amount * scale, operation=cv2.erode), 0.9 * amount * scale)
     return mixed(thick, picture, region), {"amount": amount}
 
 
 def composite(picture: Grey, background: Rgb) -> Rgb:
-    """Ink of that grey on a background, ``uint8[H, W, 3]``: the product of both, so paper white leaves the print as it is."""
+    """Composite of a print and a background, ``uint8[H, W, 3]``: their product, so that a white background keeps the print."""
     return multiplied(background, picture)
 
 
@@ -130,22 +131,22 @@ def _by_table(picture: Grey, table: Any) -> Grey:
     return np.asarray(cv2.LUT(picture, np.asarray(table, np.uint8)), np.uint8)
 
 
-def _thickened(picture: Grey, *, radius: float, of: Callable[..., Any]) -> Grey:
-    """Grey erosion or dilation by a disc of any radius: a mixture of the two whole ones around it."""
+def _morphed(picture: Grey, *, radius: float, operation: Callable[..., Any]) -> Grey:
+    """Grey erosion or dilation by a disc of any radius: interpolated between the two integer radii around it."""
     low = math.floor(radius)
-    low_one, high_one = (_disc(picture, whole, of) for whole in (low, low + 1))
-    return np.asarray(cv2.addWeighted(low_one, 1 - (radius - low), high_one, radius - low, 0), np.uint8)
+    smaller, larger = (_disc(picture, integer, operation) for integer in (low, low + 1))
+    return np.asarray(cv2.addWeighted(smaller, 1 - (radius - low), larger, radius - low, 0), np.uint8)
 
 
-def _disc(picture: Grey, radius: int, of: Callable[..., Any]) -> Grey:
+def _disc(picture: Grey, radius: int, operation: Callable[..., Any]) -> Grey:
     if radius == 0:
         return picture
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
-    return np.asarray(of(picture, kernel), np.uint8)
+    return np.asarray(operation(picture, kernel), np.uint8)
 
 
 def _bowed(ends: Any, bow: Any) -> Any:
-    """Points of parabolas between ends (x0, y0, x1, y1) that leave their chords by ``bow`` of them, ``[N, 9, (x, y)]``."""
+    """Points (x, y) of parabolas between ends (x0, y0, x1, y1) with a rise of ``bow`` times the chord, ``[N, 9, 2]``."""
     start, chord = ends[:, None, :2], (ends[:, 2:] - ends[:, :2])[:, None]
     t = np.linspace(0, 1, 9)[:, None]
     away = 4 * bow[:, None, None] * t * (1 - t)
@@ -153,7 +154,7 @@ def _bowed(ends: Any, bow: Any) -> Any:
 
 
 def _stroke(opacity: Grey, points: Any, width_pixels: float) -> None:
-    """Draw a line onto ``opacity`` in place; one thinner than a pixel is fainter instead."""
+    """Draw a line onto ``opacity`` in place; one thinner than a pixel is a pixel wide and fainter."""
     fixed = np.rint(points * (1 << _FRACTION_BITS)).astype(np.int32)
     ink, thickness = round(255 * min(width_pixels, 1.0)), max(1, round(width_pixels))
     cv2.polylines(opacity, [fixed], False, ink, thickness, cv2.LINE_AA, _FRACTION_BITS)

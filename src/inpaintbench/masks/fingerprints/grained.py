@@ -1,6 +1,6 @@
-"""Surfaces with a direction or a fine grain: paper, wood, brushed metal, fabric. Each gives ``uint8[H, W, 3]``.
+"""Materials with a direction or a fine grain: paper, wood, brushed metal, fabric. Each returns ``uint8[H, W, 3]``.
 
-``unit`` is the longer side of the picture over 400: the size at which lengths are stated.
+``unit`` is the pixels per unit of length: the longer side of the picture over 400.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _YARNS: tuple[tuple[Colour, Colour], ...] = (
 
 
 def paper(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
-    """A sheet: fibres and stains, and on most sheets crumples or folds."""
+    """Draw a sheet of paper: fibres and stains, and on most sheets crumples or folds."""
     size = (height, width)
     tooth = softened(grain(*size, rng=rng), sigma_pixels=0.5 * unit) * np.float32(rng.uniform(0.04, 0.2))
     stains = clouds(*size, period_pixels=260 * unit, octaves=6, rng=rng, gain=rng.uniform(0.45, 0.72))
@@ -79,8 +79,8 @@ def paper(height: int, width: int, *, unit: float, rng: np.random.Generator) -> 
 
 
 def _crumples(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
-    """Light on a sheet that was crumpled: facets, each tilted its own way, with worn creases between them."""
-    # Every other pixel shows all of it: light on paper is soft.
+    """Shading of a crumpled sheet: facets of random tilts, with worn creases between them."""
+    # Half the resolution is enough: light on paper is soft.
     rows, columns, unit = (height + 1) // 2, (width + 1) // 2, unit / 2
     along_it, across = coordinates(rows, columns, degrees=0)
     shade = np.zeros((rows, columns), np.float32)
@@ -96,7 +96,7 @@ def _crumples(height: int, width: int, *, unit: float, rng: np.random.Generator)
 
 
 def _fold(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
-    """A fold: lighter on one side, darker on the other, worn along its edge."""
+    """Shading of a fold: lighter on one side, darker on the other, worn along its edge."""
     across = coordinates(height, width, degrees=float(rng.choice([0, 90])) + rng.normal(0, 3))[1]
     across = across - np.float32(rng.uniform(-0.3, 0.3) * max(height, width))
     across += bumps(height, width, period_pixels=90 * unit, rng=rng) * np.float32(0.5 * unit)
@@ -115,20 +115,21 @@ def _flecks(height: int, width: int, *, unit: float, rng: np.random.Generator) -
     bends = turns[:, None] + 1.2 * steps
     points = starts[:, None] + (steps * lengths)[..., None] * np.stack([np.cos(bends), np.sin(bends)], axis=-1)
     lines = np.array_split(np.rint(points * 8).astype(np.int32), 16)
-    for some, tone in zip(lines, rng.uniform(-22, 16, len(lines)), strict=True):
-        cv2.polylines(plane, list(some), False, float(tone), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
+    for group, tone in zip(lines, rng.uniform(-22, 16, len(lines)), strict=True):
+        cv2.polylines(plane, list(group), False, float(tone), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
     return softened(plane, sigma_pixels=0.5 * unit)
 
 
 def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
-    """Boards of one tree: growth rings cut lengthwise, fibres, pores, seams between boards, at times a knot."""
+    """Draw boards of one tree: growth rings cut lengthwise, fibres, pores, seams between boards, sometimes a knot."""
     degrees = float(rng.choice([0, 90])) + float(rng.normal(0, 2))
     along_it, across = coordinates(height, width, degrees=degrees)
     board_width = rng.uniform(70, 400) * unit
     place = (across + np.float32(rng.uniform(0, board_width))) / np.float32(board_width)
     board = np.floor(place)
-    drawn = np.sin(board * np.float32(12.9898) + np.float32(rng.uniform(0, 6))) * np.float32(43758.547)
-    shift = drawn - np.floor(drawn)  # another part of the trunk for every board
+    # The sine hash common in shaders: a pseudo-random shift along the trunk for every board.
+    hashed = np.sin(board * np.float32(12.9898) + np.float32(rng.uniform(0, 6))) * np.float32(43758.547)
+    shift = hashed - np.floor(hashed)
     depth = (along_it + shift * np.float32(900 * unit)) / np.float32(620 * unit)
     wave = _waves(along_it, across, unit=unit, rng=rng)
     rings = across / np.float32(rng.uniform(9, 22) * unit) + shift * np.float32(37) + wave + np.cos(depth * 2.2) * np.float32(2.4)
@@ -147,7 +148,7 @@ def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
 
 
 def _waves(along_it: Plane, across: Plane, *, unit: float, rng: np.random.Generator) -> Plane:
-    """How rings stray, in rings: slowly along the trunk, faster across it."""
+    """Deviation of rings, in rings: slow along the trunk, faster across it."""
     stray = np.zeros_like(along_it)
     for period, amount in ((520, 1.0), (210, 0.22), (80, 0.045)):
         phase, lean = rng.uniform(0, 2 * math.pi), rng.uniform(-1.6, 1.6)
@@ -159,7 +160,7 @@ def _waves(along_it: Plane, across: Plane, *, unit: float, rng: np.random.Genera
 
 
 def _knot(along_it: Plane, across: Plane, *, unit: float, rng: np.random.Generator) -> Plane:
-    """Rings pushed aside by a branch, in rings; nothing on half of the pieces."""
+    """Deviation of rings around a branch, in rings; zero on half of the pieces."""
     if rng.random() < 0.5:
         return np.zeros_like(along_it)
     reach = max(along_it.max(), across.max())
@@ -169,7 +170,7 @@ def _knot(along_it: Plane, across: Plane, *, unit: float, rng: np.random.Generat
 
 
 def brushed_metal(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
-    """A brushed plate: fine parallel lines, bands of reflected light, scratches, on some plates tarnish."""
+    """Draw a brushed plate: fine parallel lines, bands of reflected light, scratches, on some plates tarnish."""
     degrees = float(rng.choice([0, 90, rng.uniform(0, 180)]))
     brushing = streaks(height, width, length_pixels=260 * unit, degrees=degrees, rng=rng) * np.float32(rng.uniform(0.06, 0.14))
     brushing += streaks(height, width, length_pixels=40 * unit, degrees=degrees, rng=rng) * np.float32(0.03)
@@ -202,23 +203,23 @@ def _scratches(height: int, width: int, *, unit: float, rng: np.random.Generator
 
 
 def fabric(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
-    """Woven cloth, plain or twill: round threads of uneven thickness and colour that pass over and under each other."""
+    """Draw woven cloth, plain or twill: round threads of uneven thickness and colour that pass over and under each other."""
     along_it, across = coordinates(height, width, degrees=rng.uniform(-12, 12))
     period = np.float32(rng.uniform(4.2, 8.0) * unit)
     sway = [clouds(height, width, period_pixels=120 * unit, octaves=1, rng=rng) * np.float32(0.4) for _ in range(2)]
     x, y = along_it / period + sway[0] + np.float32(1000), across / period + sway[1] + np.float32(1000)
     column, row = x.astype(np.int32), y.astype(np.int32)
     over = (((column + row) & (1 if rng.random() < 0.5 else 2)) == 0).astype(np.float32)
-    from_warp, from_weft = (4 * (one - whole - np.float32(0.5)) ** 2 for one, whole in ((x, column), (y, row)))
+    from_warp, from_weft = (4 * (place - index - np.float32(0.5)) ** 2 for place, index in ((x, column), (y, row)))
     beside = from_weft + over * (from_warp - from_weft)
     beyond = from_warp + from_weft - beside
     round_ = np.sqrt(1 - np.float32(0.8) * beside) * (1 - np.float32(0.3) * beyond)
     tones = rng.normal(0, 0.08, (2, 256)).astype(np.float32)
-    own_warp, own_weft = (cv2.LUT(one.astype(np.uint8), tone) for one, tone in zip((column, row), tones, strict=True))
-    own = own_weft + over * (own_warp - own_weft)
+    warp_tone, weft_tone = (cv2.LUT(index.astype(np.uint8), tone) for index, tone in zip((column, row), tones, strict=True))
+    thread_tone = weft_tone + over * (warp_tone - weft_tone)
     fuzz = grain(height, width, rng=rng) * np.float32(0.05)
     worn = clouds(height, width, period_pixels=240 * unit, octaves=4, rng=rng) * np.float32(0.06)
-    light = np.float32(0.42) + np.float32(0.66) * round_ + own + fuzz + worn
+    light = np.float32(0.42) + np.float32(0.66) * round_ + thread_tone + fuzz + worn
     warp, weft = _YARNS[int(rng.integers(len(_YARNS)))]
     above = over * light
     return blended([(warp, above), (weft, light - above)])

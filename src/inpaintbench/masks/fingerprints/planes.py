@@ -1,4 +1,4 @@
-"""Random planes that materials and effects are made of: smooth noise, streaks, cells, relief, and colours along a level."""
+"""Procedural textures for materials and effects: smooth noise, streaks, cells, relief, colour ramps and compositing."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Rgb = npt.NDArray[np.uint8]
 # RGB, 0..255.
 Colour = tuple[float, float, float]
 
-# Random values along one period: as many as still look the same in all directions once smoothed.
+# Random values along one period: enough for smoothed noise to look isotropic.
 _CELLS_A_PERIOD = 3.0
-# Spacing in pixels of cells below which their borders need no fine detail.
+# Spacing of cells, pixels, below which their borders need no fine detail.
 _DETAILED_CELL = 20.0
-# Standard deviation of white noise after a Gaussian of one cell.
+# Standard deviation of white noise after a Gaussian with a standard deviation of one cell.
 _SMOOTHED = 1.0 / (2.0 * math.sqrt(math.pi))
 
 
 def bumps(height: int, width: int, *, period_pixels: float, rng: np.random.Generator, stretch: float = 1.0) -> Plane:
-    """Smooth noise, mean 0 and standard deviation about 1; ``stretch`` times as long to the right as down."""
+    """Draw smooth noise ``float32[H, W]``, mean 0 and standard deviation about 1, ``stretch`` times longer along rows."""
     cell = max(period_pixels / _CELLS_A_PERIOD, 1.0)
     rows, columns = math.ceil(height / cell) + 4, math.ceil(width / (cell * stretch)) + 4
     grid = grain(rows, columns, rng=rng)
@@ -41,8 +41,8 @@ def bumps(height: int, width: int, *, period_pixels: float, rng: np.random.Gener
 
 
 def clouds(height: int, width: int, *, period_pixels: float, octaves: int, rng: np.random.Generator, gain: float = 0.5) -> Plane:
-    """Noise with detail at ``octaves`` sizes from ``period_pixels`` down, each ``gain`` as strong; standard deviation about 1."""
-    # Summed where the finest detail still shows, and brought to full size once.
+    """Draw fractal noise: ``octaves`` from ``period_pixels`` down, each ``gain`` as strong; standard deviation about 1."""
+    # Octaves are summed at the resolution of the finest and upsampled once.
     cell = max(period_pixels / 2 ** (octaves - 1) / _CELLS_A_PERIOD, 1.0)
     rows, columns = math.ceil(height / cell), math.ceil(width / cell)
     total, power = np.zeros((rows, columns), np.float32), 0.0
@@ -57,13 +57,13 @@ def clouds(height: int, width: int, *, period_pixels: float, octaves: int, rng: 
 
 
 def grain(height: int, width: int, *, rng: np.random.Generator) -> Plane:
-    """White noise, one value a pixel, uniform on 256 levels, mean 0 and standard deviation 1."""
-    drawn = np.frombuffer(rng.bytes(height * width), np.uint8).reshape(height, width)
-    return (drawn - np.float32(127.5)) * np.float32(math.sqrt(12 / (256**2 - 1)))
+    """Draw white noise ``float32[H, W]``, uniform on 256 levels, mean 0 and standard deviation 1."""
+    values = np.frombuffer(rng.bytes(height * width), np.uint8).reshape(height, width)
+    return (values - np.float32(127.5)) * np.float32(math.sqrt(12 / (256**2 - 1)))
 
 
 def coordinates(height: int, width: int, *, degrees: float) -> tuple[Plane, Plane]:
-    """(along, across): pixels from the middle along a direction, ``degrees`` clockwise from the right, and across it."""
+    """Coordinates of every pixel from the centre, along a direction ``degrees`` clockwise from the right, and across it."""
     y = (np.arange(height, dtype=np.float32) - np.float32((height - 1) / 2))[:, None]
     x = (np.arange(width, dtype=np.float32) - np.float32((width - 1) / 2))[None]
     cosine, sine = np.float32(math.cos(math.radians(degrees))), np.float32(math.sin(math.radians(degrees)))
@@ -71,12 +71,12 @@ def coordinates(height: int, width: int, *, degrees: float) -> tuple[Plane, Plan
 
 
 def along(plane: Plane, at_x: Plane, at_y: Plane) -> Plane:
-    """``plane`` read at (at_x, at_y), bilinear, mirrored beyond its borders."""
+    """Sample ``plane`` at (at_x, at_y), bilinear, mirrored beyond its borders."""
     return np.asarray(cv2.remap(plane, at_x, at_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101), np.float32)
 
 
 def streaks(height: int, width: int, *, length_pixels: float, degrees: float, rng: np.random.Generator) -> Plane:
-    """One pixel wide noise, smeared over ``length_pixels`` in a direction; standard deviation about 1."""
+    """Draw white noise smeared over ``length_pixels`` in a direction, one pixel wide; standard deviation about 1."""
     if degrees % 90 == 0:
         flat = degrees % 180 == 0
         lying = _lying_streaks(*((height, width) if flat else (width, height)), length_pixels=length_pixels, rng=rng)
@@ -96,10 +96,10 @@ def _lying_streaks(height: int, width: int, *, length_pixels: float, rng: np.ran
 
 
 def cells(height: int, width: int, *, spacing_pixels: float, bend_pixels: float, rng: np.random.Generator) -> tuple[Any, Plane]:
-    """Numbers of the cells of a random mosaic, ``int32[H, W]``, and the pixels from each place to its cell's border.
+    """Draw a random mosaic: cell numbers ``int32[H, W]``, and the distance of each pixel from its cell's border, pixels.
 
-    The borders are those of the nearest of scattered points, bent by noise of up to about ``bend_pixels``. Source: Worley,
-    "A cellular texture basis function", SIGGRAPH 1996.
+    Cells are those of the nearest of jittered grid points, with borders bent by noise of up to about ``bend_pixels``. Source:
+    Worley, "A cellular texture basis function", SIGGRAPH 1996.
     """
     margin = math.ceil(0.25 * spacing_pixels + bend_pixels)
     rows, columns = height + 2 * margin, width + 2 * margin
@@ -121,7 +121,7 @@ def cells(height: int, width: int, *, spacing_pixels: float, bend_pixels: float,
 
 
 def border_distance(numbers: Any) -> Plane:
-    """Pixels from each place to the nearest where another number begins."""
+    """Distance of each pixel from the nearest border between numbers, ``float32[H, W]``, pixels."""
     inside = np.ones(numbers.shape, np.uint8)
     inside[:, 1:] = numbers[:, 1:] == numbers[:, :-1]
     inside[1:] &= (numbers[1:] == numbers[:-1]).view(np.uint8)
@@ -131,7 +131,7 @@ def border_distance(numbers: Any) -> Plane:
 
 
 def relief(surface: Plane, *, light_degrees: float) -> Plane:
-    """How much brighter a surface of that height is for light from a direction: its slope towards it, per pixel."""
+    """Shading of a height field by light from a direction: its slope towards the light, per pixel."""
     slope_x = np.asarray(cv2.Sobel(surface, cv2.CV_32F, 1, 0, ksize=3, scale=1 / 8), np.float32)
     slope_y = np.asarray(cv2.Sobel(surface, cv2.CV_32F, 0, 1, ksize=3, scale=1 / 8), np.float32)
     cosine, sine = math.cos(math.radians(light_degrees)), math.sin(math.radians(light_degrees))
@@ -139,16 +139,16 @@ def relief(surface: Plane, *, light_degrees: float) -> Plane:
 
 
 def softened(plane: Plane, *, sigma_pixels: float) -> Plane:
-    """A Gaussian over the plane; the plane itself below a tenth of a pixel."""
+    """Blur the plane by a Gaussian; unchanged below a tenth of a pixel."""
     if sigma_pixels < 0.1:
         return plane
     return np.asarray(cv2.GaussianBlur(plane, (0, 0), sigma_pixels), np.float32)
 
 
 def coloured(level: Plane, colours: Sequence[Colour], *, lighter: Plane | None = None) -> Rgb:
-    """The colours in turn as ``level`` goes from 0 to 1, and their ends beyond it, plus ``lighter`` grey levels."""
+    """Map ``level`` 0..1 to a ramp of colours, clipped at its ends, and add ``lighter`` grey levels."""
     steps = np.linspace(0, 1, len(colours))
-    tables = [np.interp(np.linspace(0, 1, 256), steps, [one[i] for one in colours]) for i in range(3)]
+    tables = [np.interp(np.linspace(0, 1, 256), steps, [colour[i] for colour in colours]) for i in range(3)]
     index = levels(level * np.float32(255))
     if lighter is None:
         channels = [cv2.LUT(index, np.rint(table).astype(np.uint8)) for table in tables]
@@ -158,7 +158,7 @@ def coloured(level: Plane, colours: Sequence[Colour], *, lighter: Plane | None =
 
 
 def blended(parts: Sequence[tuple[Colour, Plane]]) -> Rgb:
-    """The sum of colours, each times its own share of every pixel, rounded and clipped to 0..255."""
+    """Sum of colours weighted by their share of every pixel, rounded and clipped to 0..255."""
     channels = []
     for channel in range(3):
         total = parts[0][1] * np.float32(parts[0][0][channel])
@@ -169,12 +169,12 @@ def blended(parts: Sequence[tuple[Colour, Plane]]) -> Rgb:
 
 
 def multiplied(picture: Rgb, grey: Grey) -> Rgb:
-    """``picture`` times ``grey``, 255 = 1, rounded: white leaves it as it is and the other way round."""
+    """Product of ``picture`` and ``grey``, 255 = 1, rounded: white is the neutral element of both."""
     return np.asarray(cv2.multiply(picture, cv2.merge([grey, grey, grey]), scale=1 / 255), np.uint8)
 
 
 def mixed(upper: Rgb | Grey, lower: Rgb | Grey, opacity: Grey) -> Rgb:
-    """``upper`` over ``lower``, grey or in colours; where they are equal they stay as they are, to the last bit."""
+    """Composite ``upper`` over ``lower``, grey or RGB; pixels where both are equal stay unchanged, to the last bit."""
     share = cv2.merge([opacity, opacity, opacity]) if upper.ndim == 3 else opacity
     total = np.multiply(upper, share, dtype=np.uint16)
     total += np.multiply(lower, np.bitwise_not(share), dtype=np.uint16)
@@ -184,5 +184,5 @@ def mixed(upper: Rgb | Grey, lower: Rgb | Grey, opacity: Grey) -> Rgb:
 
 
 def levels(plane: Plane | Any) -> Grey:
-    """Rounded and clipped to 0..255."""
+    """Round and clip to ``uint8``."""
     return np.asarray(cv2.convertScaleAbs(cv2.threshold(plane, 0, 0, cv2.THRESH_TOZERO)[1]), np.uint8)

@@ -1,4 +1,4 @@
-"""The degradations of the 2018 denoising challenge as they were published, in Pillow, with the defaults Pillow had then.
+"""Degradations of the 2018 denoising challenge as published, in Pillow, with Pillow's defaults of that time.
 
 Source: "ChaLearn Looking at People: inpainting and denoising challenges" (2021), track 3, and its public kit's constants. At
 strength 1 and 500 pixels per inch the numbers are the challenge's. ``as-published`` keeps its oddities: regions begin within
@@ -23,19 +23,19 @@ Facts = dict[str, Any]
 
 
 def draw_lines(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """0 to 20 white lines of 1 to 5 pixels over ``uint8[H, W]``, and their number."""
-    drawn = Image.fromarray(picture)
-    pen, (width, height) = ImageDraw.Draw(drawn), drawn.size
+    """Draw 0 to 20 white lines, 1 to 5 pixels wide, over ``uint8[H, W]``."""
+    image = Image.fromarray(picture)
+    pen, (width, height) = ImageDraw.Draw(image), image.size
     count = round(strength * int(rng.integers(0, MOST_LINES, endpoint=True)))
     for _ in range(count):
-        x, y = rng.uniform(0, width), rng.uniform(0, width)
+        x, y = rng.uniform(0, width), rng.uniform(0, width)  # y within the width: one of the challenge's oddities
         end = x + (width - x) * rng.random(), y + (height - y) * rng.random()
         pen.line(((x, y), end), fill=255, width=max(1, int(rng.uniform(0, 6) * scale)))
-    return np.array(drawn), {"count": count}
+    return np.array(image), {"count": count}
 
 
 def blur(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """A Gaussian of radius 0 to 3 in a region."""
+    """Blur a region by a Gaussian of radius 0 to 3."""
     radius = strength * rng.uniform(0, 3) * scale
     original, region = _opened(picture, scale, rng)
     left, top, right, bottom = region.getbbox() or (0, 0, 1, 1)
@@ -47,21 +47,21 @@ def blur(picture: Grey, *, strength: float, scale: float, rng: np.random.Generat
 
 
 def brightness(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Grey levels times 1 to 4 in a region, as far as they are dark."""
+    """Multiply grey levels of a region by 1 to 4, in proportion to their darkness."""
     factor = 1 + strength * rng.uniform(0, 3)
     original, region = _opened(picture, scale, rng)
     return _mixed(ImageEnhance.Brightness(original).enhance(factor), original, _dark(region, original)), {"factor": factor}
 
 
 def contrast(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Distances from the mean grey divided by 1 to 5 in a region, as far as it is dark."""
+    """Divide differences from the mean grey by 1 to 5 in a region, in proportion to its darkness."""
     divisor = 1 + strength * rng.uniform(0, 4)
     original, region = _opened(picture, scale, rng)
     return _mixed(ImageEnhance.Contrast(original).enhance(1 / divisor), original, _dark(region, original)), {"divisor": divisor}
 
 
 def resolution(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Made 1 to 4 times smaller and back in a region, taking the nearest pixel."""
+    """Reduce the resolution of a region by 1 to 4, by nearest neighbour."""
     divisor = 1 + strength * rng.uniform(0, 3)
     original, region = _opened(picture, scale, rng)
     small = original.resize(
@@ -71,7 +71,7 @@ def resolution(picture: Grey, *, strength: float, scale: float, rng: np.random.G
 
 
 def rotation(picture: Grey, *, strength: float, scale: float, rng: np.random.Generator) -> tuple[Grey, Facts]:
-    """Turned by up to 10 degrees about the middle of the picture in a region, taking the nearest pixel."""
+    """Rotate a region by up to 10 degrees about the centre of the picture, by nearest neighbour."""
     degrees = strength * rng.uniform(-10, 10)
     original, region = _opened(picture, scale, rng)
     turned = original.rotate(degrees, Image.Resampling.NEAREST, fillcolor=255)
@@ -79,7 +79,7 @@ def rotation(picture: Grey, *, strength: float, scale: float, rng: np.random.Gen
 
 
 def composite(picture: Grey, background: Rgb) -> Rgb:
-    """The print on a background, ``uint8[H, W, 3]``: white lets it through, black hides it, grey is grey."""
+    """Composite of a print and a background, ``uint8[H, W, 3]``: white shows the background, black hides it, grey stays grey."""
     grey = np.asarray(cv2.merge([picture, picture, picture]), np.uint8)
     return mixed(background, grey, picture)
 
@@ -104,5 +104,5 @@ def _mixed(changed: Image.Image, original: Image.Image, region: Image.Image) -> 
 
 
 def _dark(region: Image.Image, original: Image.Image) -> Image.Image:
-    """The region as far as the picture is dark: ridges fade, valleys stay."""
+    """Region weighted by the darkness of the picture: ridges fade, valleys stay."""
     return ImageChops.multiply(region, ImageChops.invert(original))

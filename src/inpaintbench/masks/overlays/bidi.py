@@ -1,6 +1,6 @@
-"""Right-to-left text: embedding levels of a paragraph and the order in which its pieces are seen. Source: Unicode annex 9.
+"""Unicode bidirectional algorithm (annex 9): embedding levels of a paragraph, and the visual order of its pieces.
 
-Explicit embeddings and isolates are not among the characters that are drawn, so the implicit rules W, N and I are all there is.
+Explicit embeddings and isolates are not among the characters that are drawn, so that only the implicit rules W, N and I apply.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ T = TypeVar("T")
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "（": "）", "［": "］", "「": "」", "『": "』", "【": "】", "《": "》", "〈": "〉"}
 _CLOSING = frozenset(_BRACKETS.values())
 _NEUTRAL = frozenset({"B", "S", "WS", "ON"})
-# How numbers count beside neutrals (rule N1).
+# Direction of letters and numbers beside neutrals (rule N1).
 _STRONG = {"L": "L", "R": "R", "EN": "R", "AN": "R"}
+# Size of the stack of open brackets (BD16).
 _MOST_OPEN = 63
 
 
 def base_level(text: str) -> int:
-    """0 for a paragraph that runs from left to right, 1 from right to left: as its first letter that has a direction."""
+    """Paragraph level by its first letter with a direction: 0 = left to right, 1 = right to left."""
     for letter in text:
         kind = unicodedata.bidirectional(letter)
         if kind in ("L", "R", "AL"):
@@ -30,18 +31,18 @@ def base_level(text: str) -> int:
 
 
 def levels(text: str) -> list[int]:
-    """The level of each character of a paragraph: even ones run from left to right, odd ones from right to left."""
+    """Embedding level of each character of a paragraph: even = left to right, odd = right to left."""
     base = base_level(text)
-    own = "R" if base else "L"
-    kinds = _weak([unicodedata.bidirectional(letter) or "L" for letter in text], own)
-    _pair_brackets(text, kinds, own)
-    _neutral(kinds, own)
+    direction = "R" if base else "L"
+    kinds = _weak([unicodedata.bidirectional(letter) or "L" for letter in text], direction)
+    _pair_brackets(text, kinds, direction)
+    _neutral(kinds, direction)
     raised = {"L": base % 2, "R": 1 - base % 2, "EN": 2 - base % 2, "AN": 2 - base % 2}
     return [base + raised[kind] for kind in kinds]
 
 
 def seen_order(pieces: Sequence[T], level_of: Callable[[T], int]) -> list[T]:
-    """``pieces`` of one line from left to right: rule L2, runs are reversed from the highest level down to the lowest odd one."""
+    """Visual order, left to right, of the pieces of a line: runs are reversed from the highest level down to 1 (rule L2)."""
     ordered = list(pieces)
     highest = max(map(level_of, pieces), default=0)
     for level in range(highest, 0, -1):
@@ -50,9 +51,9 @@ def seen_order(pieces: Sequence[T], level_of: Callable[[T], int]) -> list[T]:
     return ordered
 
 
-def _weak(kinds: list[str], own: str) -> list[str]:
-    """Rules W1 to W7: marks, numbers and what stands in and beside numbers."""
-    before = strong = own
+def _weak(kinds: list[str], paragraph: str) -> list[str]:
+    """Resolve weak types (rules W1 to W7): marks, numbers, and separators in and beside numbers."""
+    before = strong = paragraph
     for index, kind in enumerate(kinds):
         if kind in ("NSM", "BN"):
             kind = before
@@ -66,7 +67,7 @@ def _weak(kinds: list[str], own: str) -> list[str]:
         if left == right and ((kind == "CS" and left in ("EN", "AN")) or (kind == "ES" and left == "EN")):
             kinds[index] = left
     _terminators(kinds)
-    strong = own
+    strong = paragraph
     for index, kind in enumerate(kinds):
         strong = kind if kind in ("L", "R") else strong
         kinds[index] = "ON" if kind in ("ES", "ET", "CS") else "L" if kind == "EN" and strong == "L" else kind
@@ -74,7 +75,7 @@ def _weak(kinds: list[str], own: str) -> list[str]:
 
 
 def _terminators(kinds: list[str]) -> None:
-    """Rule W5: percent and currency signs beside a number belong to it."""
+    """Attach percent and currency signs to a number beside them (rule W5)."""
     start = 0
     for kind, run in groupby(list(kinds)):
         end = start + len(list(run))
@@ -84,14 +85,14 @@ def _terminators(kinds: list[str]) -> None:
         start = end
 
 
-def _pair_brackets(text: str, kinds: list[str], own: str) -> None:
-    """Rule N0: both brackets of a pair take one direction, from what is inside them, else from what is before."""
+def _pair_brackets(text: str, kinds: list[str], paragraph: str) -> None:
+    """Resolve pairs of brackets (rule N0): both take the direction of their content, else of the text before them."""
     for opening, closing in _bracket_pairs(text, kinds):
         inside = {_STRONG.get(kind, "") for kind in kinds[opening + 1 : closing]} - {""}
-        if own in inside:
-            kinds[opening] = kinds[closing] = own
+        if paragraph in inside:
+            kinds[opening] = kinds[closing] = paragraph
         elif inside:
-            before = next((_STRONG[kind] for kind in reversed(kinds[:opening]) if kind in _STRONG), own)
+            before = next((_STRONG[kind] for kind in reversed(kinds[:opening]) if kind in _STRONG), paragraph)
             kinds[opening] = kinds[closing] = before
 
 
@@ -113,15 +114,15 @@ def _bracket_pairs(text: str, kinds: Sequence[str]) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _neutral(kinds: list[str], own: str) -> None:
-    """Rules N1 and N2: neutrals between two letters of one direction take it, others that of the paragraph."""
-    start, before = 0, own
+def _neutral(kinds: list[str], paragraph: str) -> None:
+    """Resolve neutrals (rules N1 and N2): between two letters of one direction they take it, else the paragraph's."""
+    start, before = 0, paragraph
     for neutral, run in groupby(list(kinds), lambda kind: kind in _NEUTRAL):
         letters = list(run)
         end = start + len(letters)
         if neutral:
-            after = _STRONG[kinds[end]] if end < len(kinds) else own
-            kinds[start:end] = [before if before == after else own] * (end - start)
+            after = _STRONG[kinds[end]] if end < len(kinds) else paragraph
+            kinds[start:end] = [before if before == after else paragraph] * (end - start)
         else:
             before = _STRONG[letters[-1]]
         start = end

@@ -1,4 +1,4 @@
-"""Painting an overlay over frames, exactly."""
+"""Alpha compositing of an overlay over frames, in exact integers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from inpaintbench.types import Alpha, Frames
 
 
 def over(truth: Frames, alpha: Alpha, colour: Frames) -> Frames:
-    """``round(((255 - alpha) * truth + alpha * colour) / 255)``: a new ``uint8[T, H, W, 3]``.
+    """Composite ``round(((255 - alpha) * truth + alpha * colour) / 255)``, a new ``uint8[T, H, W, 3]``.
 
     ``alpha`` is ``uint8[T, H, W]``, ``colour`` ``uint8[T, H, W, 3]``, not premultiplied. In integers, so that over black (B) and
-    white (W) ``alpha = 255 - (W - B)`` holds exactly, and where ``alpha`` is 0 the truth is kept.
+    white (W) ``alpha = 255 - (W - B)`` holds exactly, and pixels with ``alpha`` 0 are unchanged.
 
     Raises:
         MaskShapeError: the shapes do not fit each other.

@@ -1,4 +1,4 @@
-"""Finding fonts: by fontconfig's programs where they are installed, else the bundled DejaVu Sans."""
+"""Font lookup by fontconfig's programs where they are installed, else the bundled DejaVu Sans."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from PIL import ImageFont, features
 
 from inpaintbench.errors import InputError
 
-# Family name of the DejaVu Sans that comes with this package: one upright face, bolder and slanted ones are derived.
+# Family name of the DejaVu Sans in this package: one upright face, from which bold and italic ones are synthesised.
 BUNDLED = "bundled"
 FAMILIES = ("DejaVu Sans", "Liberation Sans", "Liberation Serif", "Liberation Mono", "Noto Sans")
 
 _BUNDLED_PATH = str(Path(__file__).parent / "fonts" / "DejaVuSans.ttf")
 # Weights in fontconfig's units.
 _REGULAR, _BOLD = 80, 200
+# Size at which glyphs are compared with the one for missing characters.
 _PROBE_PIXELS = 24
+# Not a character, so that every font draws its glyph for missing ones.
 _NO_CHARACTER = "\uffff"
 
 
 @dataclass(frozen=True)
 class FontFile:
-    """A face to draw with."""
+    """Font file with the styles to synthesise."""
 
     path: str
     index: int = 0
     embolden: bool = False
-    """Draw it bolder: the family has no bold face."""
+    """Synthesise bold: the family has no bold face."""
     slant: bool = False
-    """Draw it slanted: the family has no italic face."""
+    """Synthesise italic: the family has no italic face."""
 
 
 class _Face(NamedTuple):
@@ -52,23 +54,23 @@ class _Face(NamedTuple):
 def find_font(
     family: str, *, bold: bool = False, italic: bool = False, characters: str = "", substitute: bool = False
 ) -> FontFile:
-    """The face of ``family`` for ``characters``; another installed one where the family lacks some of them.
+    """Find the face of ``family`` for ``characters``, or another installed one that has those the family lacks.
 
-    ``substitute`` takes what fontconfig offers instead of a missing family (families named by subtitle files); where it offers
-    nothing, and for ``"bundled"``, the bundled DejaVu Sans serves.
+    ``substitute`` accepts fontconfig's substitute for a missing family (families named by subtitle files); where there is none,
+    and for ``"bundled"``, the bundled DejaVu Sans is used.
 
     Raises:
-        InputError: the family is not installed or, without fontconfig, cannot be looked for; or no installed font has all
+        InputError: the family is not installed or, without fontconfig, cannot be looked up; or no installed font has all
             ``characters``.
     """
-    own = _own_face(family, bold, italic, substitute)
-    lacking = missing(own, characters)
+    primary = _family_face(family, bold, italic, substitute)
+    lacking = missing(primary, characters)
     if not lacking:
-        return own
+        return primary
     for face in _closest(_faces_with("".join(sorted(set(lacking)))), bold=bold, italic=italic):
-        other = _font_file(face, bold=bold, italic=italic)
-        if not missing(other, characters):
-            return other
+        fallback = _font_file(face, bold=bold, italic=italic)
+        if not missing(fallback, characters):
+            return fallback
     named = ", ".join(f"{letter!r} (U+{ord(letter):04X})" for letter in sorted(set(lacking))[:8])
     raise InputError(
         f"no installed font has the characters {named}: install one, e.g. fonts-noto-cjk or fonts-noto-core on Debian"
@@ -76,18 +78,18 @@ def find_font(
 
 
 def split_by_font(text: str, family: str, *, bold: bool, italic: bool, substitute: bool) -> list[tuple[str, FontFile]]:
-    """``text`` in pieces with the face of each; ``family`` wherever it has the characters.
+    """Split ``text`` into pieces, each with its face: that of ``family`` wherever it has the characters.
 
     Raises:
         InputError: as ``find_font``.
     """
-    own = _own_face(family, bold, italic, substitute)
-    lacking = set(missing(own, text))
+    primary = _family_face(family, bold, italic, substitute)
+    lacking = set(missing(primary, text))
     pieces: list[tuple[str, FontFile]] = []
     for foreign, group in groupby(text, lambda letter: letter in lacking):
         letters = "".join(group)
-        font = find_font(family, bold=bold, italic=italic, characters=letters, substitute=substitute) if foreign else own
-        # Spaces, marks and punctuation stay with the word before them, or right-to-left text would fall into pieces.
+        font = find_font(family, bold=bold, italic=italic, characters=letters, substitute=substitute) if foreign else primary
+        # Spaces, marks and punctuation stay with the word before them; otherwise right-to-left text would be split.
         joined = _joining(letters, pieces[-1][1]) if pieces and not foreign else 0
         if joined:
             pieces[-1] = (pieces[-1][0] + letters[:joined], pieces[-1][1])
@@ -99,7 +101,7 @@ def split_by_font(text: str, family: str, *, bold: bool, italic: bool, substitut
 
 
 def _joining(letters: str, font: FontFile) -> int:
-    """How many characters at the start of ``letters`` are no letters or digits and can be drawn with ``font``."""
+    """Number of characters at the start of ``letters`` that are neither letters nor digits and can be drawn with ``font``."""
     for count, letter in enumerate(letters):
         kind = unicodedata.category(letter)[0]
         if kind in "LN" or (kind != "M" and not _is_drawn(font.path, font.index, letter)):
@@ -108,26 +110,26 @@ def _joining(letters: str, font: FontFile) -> int:
 
 
 def installed_families(families: Sequence[str] = FAMILIES) -> tuple[str, ...]:
-    """Those of ``families`` that are installed; ``("bundled",)`` when none is."""
+    """Installed families among ``families``; ``("bundled",)`` when there are none."""
     known = {name.casefold() for face in _faces() for name in face.families}
     return tuple(family for family in families if family.casefold() in known) or (BUNDLED,)
 
 
 @lru_cache(maxsize=256)
 def load(font: FontFile, pixels: float) -> ImageFont.FreeTypeFont:
-    """The face at ``pixels`` an em."""
+    """Load the face at ``pixels`` per em."""
     engine = ImageFont.Layout.RAQM if features.check("raqm") else ImageFont.Layout.BASIC
     return ImageFont.truetype(font.path, pixels, index=font.index, layout_engine=engine)
 
 
 def missing(font: FontFile, characters: str) -> str:
-    """Those of ``characters`` that the face has no glyph for."""
+    """Characters that the face has no glyph for."""
     return "".join(letter for letter in characters if not _has_glyph(font.path, font.index, letter))
 
 
 @lru_cache(maxsize=100_000)
 def _has_glyph(path: str, index: int, letter: str) -> bool:
-    if unicodedata.category(letter)[0] in "CZM":  # control characters, spaces and marks show no glyph of their own
+    if unicodedata.category(letter)[0] in "CZM":  # control characters, spaces and marks draw no glyph of their own
         return True
     return _is_drawn(path, index, letter)
 
@@ -138,7 +140,7 @@ def _is_drawn(path: str, index: int, letter: str) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _glyph(path: str, index: int, letter: str) -> tuple[tuple[int, int], bytes]:
-    """The picture of one character; those that a font lacks all look the same."""
+    """Bitmap of one character: size and bytes; all missing characters have the same."""
     mask = _probe(path, index).getmask(letter, mode="L")
     return mask.size, bytes(mask)
 
@@ -149,19 +151,19 @@ def _probe(path: str, index: int) -> ImageFont.FreeTypeFont:
 
 
 @lru_cache(maxsize=256)
-def _own_face(family: str, bold: bool, italic: bool, substitute: bool) -> FontFile:
+def _family_face(family: str, bold: bool, italic: bool, substitute: bool) -> FontFile:
     if family == BUNDLED:
         return FontFile(_BUNDLED_PATH, embolden=bold, slant=italic)
     faces = _faces()
-    own = [face for face in faces if family.casefold() in {name.casefold() for name in face.families}]
-    if not own and substitute and not family.startswith("-"):
+    matching = [face for face in faces if family.casefold() in {name.casefold() for name in face.families}]
+    if not matching and substitute and not family.startswith("-"):
         names = set(_run("fc-match", "--format=%{family}", _escaped(family)).casefold().split(","))
-        own = [face for face in faces if names & {name.casefold() for name in face.families}]
-    if not own and substitute:
-        return _own_face(BUNDLED, bold, italic, False)
-    if not own:
+        matching = [face for face in faces if names & {name.casefold() for name in face.families}]
+    if not matching and substitute:
+        return _family_face(BUNDLED, bold, italic, False)
+    if not matching:
         raise InputError(_unknown_family(family))
-    return _font_file(_closest(own, bold=bold, italic=italic)[0], bold=bold, italic=italic)
+    return _font_file(_closest(matching, bold=bold, italic=italic)[0], bold=bold, italic=italic)
 
 
 def _unknown_family(family: str) -> str:
@@ -183,7 +185,7 @@ def _unknown_family(family: str) -> str:
 
 
 def _closest(faces: Sequence[_Face], *, bold: bool, italic: bool) -> list[_Face]:
-    """The faces, best first: normal width, right weight, right slant; then in the order of ``FAMILIES``, then by path."""
+    """Sort faces, best first: normal width, right weight, right slant; then in the order of ``FAMILIES``, then by path."""
     weight = _BOLD if bold else _REGULAR
 
     def distance(face: _Face) -> tuple[float, float, bool, int, str, int]:
@@ -200,21 +202,21 @@ def _font_file(face: _Face, *, bold: bool, italic: bool) -> FontFile:
 
 @lru_cache(maxsize=1)
 def _faces() -> tuple[_Face, ...]:
-    """Every installed outline font that has files of its own for its faces; none without fontconfig."""
+    """Installed outline fonts that are not variable fonts; none without fontconfig."""
     return _listed(":outline=true:variable=false")
 
 
 @lru_cache(maxsize=1000)
 def _faces_with(characters: str) -> tuple[_Face, ...]:
     codes = " ".join(f"{ord(letter):x}" for letter in characters)
-    found = _listed(f":outline=true:variable=false:charset={codes}")
-    return found or ((_Face((BUNDLED,), _BUNDLED_PATH, 0, _REGULAR, 0, 100),) if not _faces() else ())
+    faces = _listed(f":outline=true:variable=false:charset={codes}")
+    return faces or ((_Face((BUNDLED,), _BUNDLED_PATH, 0, _REGULAR, 0, 100),) if not _faces() else ())
 
 
 def _listed(pattern: str) -> tuple[_Face, ...]:
-    answer = _run("fc-list", "--format=%{file}\t%{index}\t%{family}\t%{weight}\t%{slant}\t%{width}\n", pattern)
+    output = _run("fc-list", "--format=%{file}\t%{index}\t%{family}\t%{weight}\t%{slant}\t%{width}\n", pattern)
     faces = []
-    for line in answer.splitlines():
+    for line in output.splitlines():
         path, index, families, weight, slant, width = line.split("\t")
         if weight.replace(".", "").isdecimal() and width.replace(".", "").isdecimal():
             names = tuple(name.strip() for name in families.split(","))
@@ -223,12 +225,12 @@ def _listed(pattern: str) -> tuple[_Face, ...]:
 
 
 def _run(program: str, *arguments: str) -> str:
-    """What a program of fontconfig prints; nothing where it is not installed or fails."""
+    """Output of a program of fontconfig; empty where it is not installed or fails."""
     try:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=60)
+        completed = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout if done.returncode == 0 else ""
+    return completed.stdout if completed.returncode == 0 else ""
 
 
 def _escaped(family: str) -> str:

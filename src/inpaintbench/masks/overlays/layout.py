@@ -1,4 +1,4 @@
-"""Where and when each text is on screen."""
+"""Layout of subtitles: position and frames of each text."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from inpaintbench.masks.overlays.tags import apply_tags
 from inpaintbench.masks.overlays.wrapping import Line, wrapped
 from inpaintbench.types import TextEvent
 
-# Of the frame that one text may take.
+# Share of the frame's height that one text may take.
 MOST_HEIGHT_FRACTION = 0.9
 
 
 @dataclass(frozen=True)
 class Block:
-    """The lines of an event that are on screen together."""
+    """Lines of an event that are on screen together."""
 
     event: int
-    """Number of the event, in the order of their starts."""
+    """Index of the event, in the order of starts."""
     first_frame: int
     end_frame: int
     lines: tuple[Line, ...]
@@ -30,18 +30,18 @@ class Block:
 
     @property
     def width(self) -> int:
-        """Of the widest line."""
+        """Width of the widest line, pixels."""
         return max(line.width for line in self.lines)
 
     @property
     def height(self) -> int:
-        """Of all lines."""
+        """Height of all lines, pixels."""
         return sum(line.height for line in self.lines)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A block with the pixel of its upper left corner; the box around it reaches ``padding`` farther."""
+    """Block with the position of its upper left corner, pixels; the box around it extends ``padding`` farther."""
 
     block: Block
     left: int
@@ -58,12 +58,12 @@ def place(
     fps: float,
     ends: Mapping[int, int] = MappingProxyType({}),
 ) -> list[Placed]:
-    """Every block that is on screen in frames 0 ... ``frames`` - 1, in the order of their starts.
+    """Lay out every block that is on screen in frames 0 ... ``frames`` - 1, in the order of starts.
 
-    An event shows in frames ``start_seconds <= frame / fps < end_seconds``. A text of more lines than the style allows goes on
-    in further blocks, which share its time by their characters. A text stays where it is while it is on screen: one that starts
-    later goes above it (at the top of the frame: below it), and where there is no room it is moved back
-    into the frame, over others. ``ends``: number of an event, in the order of their starts -> frame from which on it is gone.
+    An event shows in frames ``start_seconds <= frame / fps < end_seconds``. A text of more lines than the style allows continues
+    in further blocks, which share its time by their characters. A text keeps its position while it is on screen: one that starts
+    later goes above it (at the top of the frame: below it), and where there is no room it is moved back into the frame, over
+    others. ``ends``: index of an event, in the order of starts -> frame from which on it is hidden.
 
     Raises:
         InputError: a font is missing, or a text needs shaping and Pillow has no raqm.
@@ -73,17 +73,17 @@ def place(
     for number, event in enumerate(sorted(events, key=lambda event: event.start_seconds)):
         if _frame(event.end_seconds, fps) <= 0 or _frame(event.start_seconds, fps) >= frames:
             continue
-        own = base if event.style is None else stated(event.style, base, height=height, width=width)
-        for whole in _blocks(number, event, own, height=height, width=width, fps=fps):
-            block = replace(whole, end_frame=min(whole.end_frame, ends.get(number, whole.end_frame)))
+        event_style = base if event.style is None else stated(event.style, base, height=height, width=width)
+        for full in _blocks(number, event, event_style, height=height, width=width, fps=fps):
+            block = replace(full, end_frame=min(full.end_frame, ends.get(number, full.end_frame)))
             if block.first_frame < min(block.end_frame, frames) and block.end_frame > 0:
-                others = [one for one in placed if _meet(one.block, block)]
-                placed.append(_placed(block, others, height=height, width=width))
+                concurrent = [earlier for earlier in placed if _overlap_in_time(earlier.block, block)]
+                placed.append(_placed(block, concurrent, height=height, width=width))
     return placed
 
 
 def _frame(seconds: float, fps: float) -> int:
-    """The first frame at or after ``seconds``; a millionth of a frame is rounding, not time."""
+    """First frame at or after ``seconds``; differences below a millionth of a frame are rounding."""
     return math.ceil(seconds * fps - 1e-6)
 
 
@@ -106,13 +106,13 @@ def _blocks(number: int, event: TextEvent, style: PixelStyle, *, height: int, wi
 
 
 def _pages(lines: Sequence[Line], most: int) -> list[Sequence[Line]]:
-    """``lines`` in pages of at most ``most``, as even as can be."""
+    """Split ``lines`` into pages of at most ``most``, as evenly as possible."""
     count = -(-len(lines) // most)
     return [lines[len(lines) * page // count : len(lines) * (page + 1) // count] for page in range(count)]
 
 
-def _meet(one: Block, other: Block) -> bool:
-    return one.first_frame < other.end_frame and other.first_frame < one.end_frame
+def _overlap_in_time(block: Block, later: Block) -> bool:
+    return block.first_frame < later.end_frame and later.first_frame < block.end_frame
 
 
 def _placed(block: Block, others: Sequence[Placed], *, height: int, width: int) -> Placed:
@@ -121,7 +121,7 @@ def _placed(block: Block, others: Sequence[Placed], *, height: int, width: int) 
     column, row = (block.alignment - 1) % 3, (block.alignment - 1) // 3
     left = (left_margin, (left_margin + width - right_margin - block.width) // 2, width - right_margin - block.width)[column]
     top = (height - vertical - block.height, (height - block.height) // 2, vertical)[row]
-    # A box that reaches out of the frame would lose its border.
+    # Room for the padding: a box that extends beyond the frame would lose its border.
     room = min(style.padding if style.background != "none" else 0, max(0, (height - block.height) // 2))
     top = min(max(top, room), height - block.height - room)
     top = _free(top, block, others, left, upwards=row == 0)
@@ -129,9 +129,9 @@ def _placed(block: Block, others: Sequence[Placed], *, height: int, width: int) 
 
 
 def _free(top: int, block: Block, others: Sequence[Placed], left: int, *, upwards: bool) -> int:
-    """The nearest row above (or below) ``top`` where the block covers none of ``others``; they are passed one after the other."""
+    """Nearest row above (or below) ``top`` where the block covers none of ``others``, which it passes one by one."""
     reach = _reach(block.style)
-    for other in sorted(others, key=lambda one: one.top, reverse=upwards):
+    for other in sorted(others, key=lambda placed: placed.top, reverse=upwards):
         gap = max(reach, _reach(other.block.style))
         beside = left >= other.left + other.block.width + gap or other.left >= left + block.width + gap
         if beside or top >= other.top + other.block.height + gap or other.top >= top + block.height + gap:
@@ -141,5 +141,5 @@ def _free(top: int, block: Block, others: Sequence[Placed], left: int, *, upward
 
 
 def _reach(style: PixelStyle) -> int:
-    """How far a block reaches beyond its lines."""
+    """Extent of a block beyond its lines, pixels."""
     return max(style.padding if style.background != "none" else 0, math.ceil(style.outline_pixels + style.shadow_pixels))

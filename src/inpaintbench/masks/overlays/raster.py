@@ -1,4 +1,4 @@
-"""Drawing placed text: each distinct picture once, with exact opacity and colour."""
+"""Rasterisation of placed text: each distinct picture once, with exact opacity and colour."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from inpaintbench.masks.overlays.wrapping import Line, Piece
 Levels = npt.NDArray[np.uint8]
 FloatArray = npt.NDArray[np.float32]
 
-# Fainter pixels at the edges of letters are left out: nobody sees 3 %, and each would count as hole.
+# Fainter pixels at the edges of letters are dropped: an opacity of 3 % is invisible, and each would count as hole.
 LEAST_ALPHA = 8
+# Shear of synthesised italics, columns per row.
 _SLANT = 0.2
-# Of an em, on every side.
+# Growth of synthesised bold letters, in ems, on every side.
 _EMBOLDEN = 0.025
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What one set of texts looks like."""
+    """Rendered set of texts."""
 
     alpha: Levels
-    """``uint8[H, W]``, opacity of everything that is drawn."""
+    """``uint8[H, W]``, opacity of letters, boxes, outlines and shadows."""
     colour: Levels
     """``uint8[H, W, 3]`` RGB, not premultiplied; 0 where ``alpha`` is 0."""
     text_alpha: Levels
@@ -38,29 +39,29 @@ class Picture:
 
 @dataclass(frozen=True)
 class Track:
-    """The pictures of a clip and which of them each frame shows."""
+    """Distinct pictures of a clip, and the index of that of each frame."""
 
     pictures: tuple[Picture, ...]
     """The first one is empty."""
     shown: tuple[int, ...]
-    """One number of a picture for each frame."""
+    """Index of the picture of each frame."""
 
 
 def render(placed: Sequence[Placed], *, frames: int, height: int, width: int) -> Track:
-    """The pictures of all frames."""
-    sets = [
-        tuple(i for i, one in enumerate(placed) if one.block.first_frame <= frame < one.block.end_frame)
+    """Render the pictures of all frames."""
+    shown = [
+        tuple(i for i, text in enumerate(placed) if text.block.first_frame <= frame < text.block.end_frame)
         for frame in range(frames)
     ]
     distinct: dict[tuple[int, ...], int] = {(): 0}
-    for one in sets:
-        distinct.setdefault(one, len(distinct))
-    pictures = tuple(draw([placed[i] for i in one], height=height, width=width) for one in distinct)
-    return Track(pictures, tuple(distinct[one] for one in sets))
+    for indices in shown:
+        distinct.setdefault(indices, len(distinct))
+    pictures = tuple(draw([placed[i] for i in indices], height=height, width=width) for indices in distinct)
+    return Track(pictures, tuple(distinct[indices] for indices in shown))
 
 
 def draw(placed: Sequence[Placed], *, height: int, width: int) -> Picture:
-    """One picture: boxes below shadows below outlines below letters."""
+    """Render one picture: boxes below shadows below outlines below letters."""
     paint = np.zeros((height, width, 3), np.float32)
     alpha = np.zeros((height, width), np.float32)
     letters = np.zeros((height, width), np.float32)
@@ -86,25 +87,25 @@ def _quantised(paint: FloatArray, alpha: FloatArray, letters: FloatArray) -> Pic
 
 def _layers(placed: Sequence[Placed], height: int, width: int) -> Iterator[tuple[FloatArray, Rgba]]:
     yield from _box_layers(placed, height, width)
-    for one in placed:
-        style = one.block.style
+    for text in placed:
+        style = text.block.style
         outline = style.outline_pixels
         if style.shadow_pixels > 0 and style.shadow[3]:
             shift = style.shadow_pixels
-            yield _mask(_pieces(one), height, width, outline=outline, shift=shift), style.shadow
+            yield _mask(_pieces(text), height, width, outline=outline, shift=shift), style.shadow
         if outline > 0 and style.outline[3]:
-            yield _mask(_pieces(one), height, width, outline=outline), style.outline
+            yield _mask(_pieces(text), height, width, outline=outline), style.outline
     yield from _text_layers(placed, height, width)
 
 
 def _box_layers(placed: Sequence[Placed], height: int, width: int) -> Iterator[tuple[FloatArray, Rgba]]:
-    """A layer for each colour of boxes: their union, so that no seam is darker where they meet."""
-    boxed = [one for one in placed if one.block.style.background != "none" and one.block.style.box[3]]
-    for colour in dict.fromkeys(one.block.style.box for one in boxed):
+    """Layer for each colour of boxes: their union, so that overlaps of half transparent boxes are not darker."""
+    boxed = [text for text in placed if text.block.style.background != "none" and text.block.style.box[3]]
+    for colour in dict.fromkeys(text.block.style.box for text in boxed):
         mask = np.zeros((height, width), np.float32)
-        for one in boxed:
-            if one.block.style.box == colour:
-                for left, top, right, bottom in _boxes(one):
+        for text in boxed:
+            if text.block.style.box == colour:
+                for left, top, right, bottom in _boxes(text):
                     mask[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = 1
         yield mask, colour
 
@@ -119,7 +120,7 @@ def _boxes(placed: Placed) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _lines(placed: Placed) -> Iterator[tuple[Line, int, int]]:
-    """Each line with its left end and top."""
+    """Lines with their left ends and tops, pixels."""
     top, column = placed.top, (placed.block.alignment - 1) % 3
     for line in placed.block.lines:
         spare = placed.block.width - line.width
@@ -128,28 +129,28 @@ def _lines(placed: Placed) -> Iterator[tuple[Line, int, int]]:
 
 
 def _pieces(placed: Placed) -> list[tuple[Piece, float, int]]:
-    """Each piece with its left end and base line."""
+    """Pieces with their left ends and base lines, pixels."""
     return [(piece, left + piece.left, top + line.ascent) for line, left, top in _lines(placed) for piece in line.pieces]
 
 
 def _text_layers(placed: Sequence[Placed], height: int, width: int) -> Iterator[tuple[FloatArray, Rgba]]:
-    pieces = [piece for one in placed for piece in _pieces(one)]
+    pieces = [piece for text in placed for piece in _pieces(text)]
     for colour in dict.fromkeys(piece.look.colour for piece, _, _ in pieces):
-        yield _mask([one for one in pieces if one[0].look.colour == colour], height, width), colour
+        yield _mask([entry for entry in pieces if entry[0].look.colour == colour], height, width), colour
 
 
 def _mask(
     pieces: Iterable[tuple[Piece, float, int]], height: int, width: int, *, outline: float = 0.0, shift: float = 0.0
 ) -> FloatArray:
-    """How much of each pixel the letters cover, 0..1, grown by ``outline`` and moved right and down by ``shift``."""
+    """Coverage of each pixel by the letters, 0..1, grown by ``outline`` and shifted right and down by ``shift`` pixels."""
     canvas = Image.new("L", (width, height))
     for piece, left, baseline in pieces:
         if piece.font.slant:
-            own = Image.new("L", (width, height))
-            _draw_piece(own, piece, left + shift, baseline + shift, outline)
-            sheared = (1, _SLANT, -_SLANT * (baseline + shift), 0, 1, 0)
-            own = own.transform(own.size, Image.Transform.AFFINE, sheared, Image.Resampling.BILINEAR)
-            canvas.paste(255, mask=own)
+            layer = Image.new("L", (width, height))
+            _draw_piece(layer, piece, left + shift, baseline + shift, outline)
+            shear = (1, _SLANT, -_SLANT * (baseline + shift), 0, 1, 0)
+            layer = layer.transform(layer.size, Image.Transform.AFFINE, shear, Image.Resampling.BILINEAR)
+            canvas.paste(255, mask=layer)
         else:
             _draw_piece(canvas, piece, left + shift, baseline + shift, outline)
     return np.asarray(canvas, np.float32) / np.float32(255)
@@ -162,8 +163,9 @@ def _draw_piece(canvas: Image.Image, piece: Piece, left: float, baseline: float,
     font = load(piece.font, look.pixels)
     pen.text((left, baseline), piece.text, fill=255, font=font, anchor="ls", direction=piece.direction, stroke_width=stroke)
     thickness = max(1, round(look.pixels / 14))
-    for wanted, offset in ((look.underline, 0.12), (look.strike, -0.28)):
-        if wanted:
+    # Underline and strikethrough: offsets from the base line in ems.
+    for drawn, offset in ((look.underline, 0.12), (look.strike, -0.28)):
+        if drawn:
             top = round(baseline + offset * look.pixels)
             ends = (
                 round(left - outline),

@@ -1,4 +1,4 @@
-"""What subtitles look like: the grid of styles, and the styles that subtitle files state."""
+"""Styles of subtitles: the grid to draw from, and the styles of ASS files."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ COLOURS: Mapping[str, tuple[int, int, int]] = {
     "blue": (0, 0, 255),
 }
 SIZE_FRACTIONS = (0.045, 0.06, 0.08, 0.11)
-# Of the frame that a line may take.
+# Share of the frame's width that a line may take.
 WIDTH_FRACTION = 0.92
-# Rows of the frame that outlines are stated for; they grow with the frame.
+# Height of frame, rows, that widths of outlines refer to.
 REFERENCE_HEIGHT = 256
-# Of the letter size, around the text of a box.
+# Padding of a box around its text, in ems.
 PADDING_FRACTION = 0.12
-# Smallest em in pixels, and largest as a fraction of the height; sizes of files are brought within.
+# Smallest em in pixels, and largest as a fraction of the height; sizes in files are clipped to this range.
 LEAST_PIXELS, MOST_FRACTION = 5.0, 0.3
 
 
 @dataclass(frozen=True)
 class Style:
-    """A style of the grid, independent of the frame size. Source of the grid: the clips of the ChaLearn 2018 challenge."""
+    """Style of the grid, independent of the frame size. Source of the grid: the clips of the ChaLearn 2018 challenge."""
 
     family: str = "bundled"
     size_fraction: float = 0.06
-    """Of the frame height: one em."""
+    """One em, as a fraction of the frame's height."""
     colour: str = "white"
     bold: bool = False
     italic: bool = False
@@ -77,7 +77,7 @@ _RANGES = (
 
 @dataclass(frozen=True)
 class Look:
-    """How a run of letters looks."""
+    """Look of a run of letters."""
 
     family: str
     pixels: float
@@ -88,12 +88,12 @@ class Look:
     underline: bool = False
     strike: bool = False
     substitute: bool = False
-    """Whether another family may stand in: subtitle files name fonts that few machines have."""
+    """True if another family may substitute: subtitle files name fonts that few machines have."""
 
 
 @dataclass(frozen=True)
 class PixelStyle:
-    """A style in pixels of one frame size."""
+    """Style in pixels of one frame size."""
 
     look: Look
     background: Background
@@ -112,7 +112,7 @@ class PixelStyle:
 
 
 def draw_style(rng: np.random.Generator, difficulty: Difficulty = "any", *, families: Sequence[str] = ("bundled",)) -> Style:
-    """A style of the grid: ``easy`` small, no box; ``medium`` larger, half transparent box; ``hard`` large, opaque box.
+    """Draw a style of the grid: ``easy`` small, no box; ``medium`` larger, half transparent box; ``hard`` large, opaque box.
 
     Raises:
         UnknownNameError: no such difficulty.
@@ -125,28 +125,33 @@ def draw_style(rng: np.random.Generator, difficulty: Difficulty = "any", *, fami
         "hard": (SIZE_FRACTIONS[2:], (("box-per-line", 1.0), ("box", 1.0)), 4),
         "any": (SIZE_FRACTIONS, (("none", 1.0), ("box-per-line", 0.5), ("box-per-line", 1.0), ("box", 0.5), ("box", 1.0)), 4),
     }[difficulty]
-    weight = _one(rng, ("regular", "bold", "italic"))
-    background, box_alpha = _one(rng, boxes)
+    weight = _pick(rng, ("regular", "bold", "italic"))
+    background, box_alpha = _pick(rng, boxes)
     return Style(
-        family=_one(rng, families),
-        size_fraction=_one(rng, sizes),
-        colour=_one(rng, tuple(COLOURS)),
+        family=_pick(rng, families),
+        size_fraction=_pick(rng, sizes),
+        colour=_pick(rng, tuple(COLOURS)),
         bold=weight == "bold",
         italic=weight == "italic",
         background=background,
         box_alpha=box_alpha,
-        outline_pixels=_one(rng, (0.0, 1.0, 2.0)),
+        outline_pixels=_pick(rng, (0.0, 1.0, 2.0)),
         lines_most=lines,
     )
 
 
-def _one(rng: np.random.Generator, choices: Sequence[Any]) -> Any:
+def _pick(rng: np.random.Generator, choices: Sequence[Any]) -> Any:
     return choices[int(rng.integers(len(choices)))]
 
 
 def check_fields(fixed: Plain) -> None:
-    """Raise unless ``fixed`` names fields of ``Style`` with values of their type and range."""
-    kinds = {one.name: type(one.default) for one in fields(Style)}
+    """Check that ``fixed`` names fields of ``Style`` with values of their type and range.
+
+    Raises:
+        UnknownNameError: an unknown field, colour or background.
+        InputError: a value of another type or out of range.
+    """
+    kinds = {field.name: type(field.default) for field in fields(Style)}
     for name, value in fixed.items():
         if name not in kinds:
             raise UnknownNameError(unknown_name("field of a subtitle style", name, kinds))
@@ -161,7 +166,7 @@ def check_fields(fixed: Plain) -> None:
 
 
 def in_pixels(style: Style, *, height: int, width: int) -> PixelStyle:
-    """``style`` for a frame of ``height`` x ``width``."""
+    """Convert ``style`` to pixels of a frame of ``height`` x ``width``."""
     em = max(LEAST_PIXELS, style.size_fraction * height)
     side = round((1 - WIDTH_FRACTION) / 2 * width)
     look = Look(style.family, em, (*COLOURS[style.colour], 255), style.bold, style.italic)
@@ -177,15 +182,16 @@ def in_pixels(style: Style, *, height: int, width: int) -> PixelStyle:
         alignment=style.alignment,
         margins=(side, side, round(0.035 * height)),
         lines_most=style.lines_most,
-        unit=height / 288,  # what programs assume where a SubRip file states sizes
+        unit=height / 288,  # the resolution that players assume for sizes in SubRip files
     )
 
 
 def stated(fields_: Plain, base: PixelStyle, *, height: int, width: int) -> PixelStyle:
-    """``base`` with what an ASS style states: ``Fontname``, ``Fontsize`` ... under their names in ASS files.
+    """Override ``base`` by the fields of an ASS style, under their names in ASS files: ``Fontname``, ``Fontsize`` ...
 
-    Sizes count in rows of ``PlayResY``. Border style 3 is a box per line in the outline's colour, 4 one box in the back colour.
+    Sizes are in rows of ``PlayResY``. Border style 3 is a box per line in the outline's colour, 4 one box in the back colour.
     """
+    # 384 x 288 is the resolution of ASS files that state none.
     unit, across = height / _number(fields_, "PlayResY", 288), width / _number(fields_, "PlayResX", 384)
     look = base.look
     if "Fontname" in fields_:
@@ -193,7 +199,7 @@ def stated(fields_: Plain, base: PixelStyle, *, height: int, width: int) -> Pixe
     if "Fontsize" in fields_:
         look = replace(look, pixels=bounded(_number(fields_, "Fontsize", 16) * unit, height=height))
     switches = {"Bold": "bold", "Italic": "italic", "Underline": "underline", "StrikeOut": "strike"}
-    changes: dict[str, Any] = {ours: bool(fields_[theirs]) for theirs, ours in switches.items() if theirs in fields_}
+    changes: dict[str, Any] = {name: bool(fields_[ass_name]) for ass_name, name in switches.items() if ass_name in fields_}
     look = replace(look, **changes)
     look = replace(look, colour=colour_of(fields_.get("PrimaryColour"), look.colour))
     alignment = int(_number(fields_, "Alignment", base.alignment))
@@ -228,12 +234,12 @@ def _with_border(style: PixelStyle, fields_: Plain, most: float) -> PixelStyle:
 
 
 def bounded(pixels: float, *, height: int) -> float:
-    """A letter size that can be drawn in a frame of ``height`` rows."""
+    """Clip a letter size to the range that can be drawn in a frame of ``height`` rows; pixels."""
     return round(min(max(pixels, LEAST_PIXELS), max(LEAST_PIXELS, MOST_FRACTION * height)), 2)
 
 
 def colour_of(text: object, otherwise: Rgba) -> Rgba:
-    """The colour of ``&HAABBGGRR`` (alpha 00 = opaque) or ``&HBBGGRR``, or ``otherwise``."""
+    """Parse ``&HAABBGGRR`` (alpha 00 = opaque) or ``&HBBGGRR``; ``otherwise`` for anything else."""
     match = re.fullmatch(r"&?[Hh]?([0-9A-Fa-f]{1,8})&?", text.strip()) if isinstance(text, str) else None
     if match is None:
         return otherwise

@@ -1,4 +1,4 @@
-"""Override tags inside a text: ``{\\i1}``, ``{\\c&H0000FF&}``, ``{\\an8}`` ..."""
+"""ASS override tags inside a text: ``{\\i1}``, ``{\\c&H0000FF&}``, ``{\\an8}`` ..."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 from inpaintbench.masks.overlays.styles import Look, PixelStyle, bounded, colour_of
 
-# Of one event that are drawn: more than any screen holds; files with a lost end mark have millions.
+# Longest text of one event: more than any screen holds; damaged files have events of millions of characters.
 MOST_CHARACTERS = 2000
 
 _PIECE = re.compile(r"\\([{}])|\{([^{}]{0,1000})\}|\\([Nnh])|(\n)|([^\\{\n]+|\\|\{)")
 _TAG = re.compile(r"\\(an|a|b|i|u|s|1?c|1a|alpha|fn|fs|r|p)(?![a-z])([^\\]*)|\\(fn|r)([^\\]*)")
+# Alignments of SSA (`a`) -> those of ASS (`an`), as on a number pad.
 _LEGACY_ALIGNMENT = {1: 1, 2: 2, 3: 3, 5: 7, 6: 8, 7: 9, 9: 4, 10: 5, 11: 6}
 _JOINERS = "\u200c\u200d\u200e\u200f"
 _SWITCHES = {"i": "italic", "u": "underline", "s": "strike"}
@@ -20,7 +21,7 @@ _SWITCHES = {"i": "italic", "u": "underline", "s": "strike"}
 
 @dataclass(frozen=True)
 class Run:
-    """Letters that look alike."""
+    """Run of letters with one look."""
 
     text: str
     look: Look
@@ -28,16 +29,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A text with its tags applied."""
+    """Text with its tags applied."""
 
     lines: tuple[tuple[Run, ...], ...]
     alignment: int
 
 
 def apply_tags(text: str, style: PixelStyle, *, height: int) -> Tagged:
-    """The lines of ``text`` as runs; tags that move, rotate, animate or draw are ignored, comments in braces dropped.
+    """Split ``text`` into lines of runs; tags that move, rotate, animate or draw are ignored, comments in braces dropped.
 
-    Of a text longer than 2000 characters the beginning is used.
+    Texts are truncated to 2000 characters.
     """
     lines: list[list[Run]] = [[]]
     look, alignment, drawing = style.look, style.alignment, False
@@ -69,26 +70,26 @@ def _aligned(name: str, value: str, otherwise: int) -> int:
 
 
 def _changed(look: Look, style: PixelStyle, name: str, value: str, *, height: int) -> Look:
-    """``look`` after one tag; without a value the tag goes back to the style."""
-    own = style.look
+    """Apply one tag to ``look``; a tag without a value restores the style."""
+    base = style.look
     if name == "r":
-        return own
+        return base
     if name == "b":
-        return replace(look, bold=own.bold if not value else value not in ("0", "100", "200", "300", "400"))
+        return replace(look, bold=base.bold if not value else value not in ("0", "100", "200", "300", "400"))
     if name in _SWITCHES:
         field = _SWITCHES[name]
-        change: dict[str, Any] = {field: getattr(own, field) if not value else value != "0"}
+        change: dict[str, Any] = {field: getattr(base, field) if not value else value != "0"}
         return replace(look, **change)
     if name in ("c", "1c"):
-        red, green, blue, _ = colour_of(value, own.colour)
+        red, green, blue, _ = colour_of(value, base.colour)
         return replace(look, colour=(red, green, blue, look.colour[3]))
     if name in ("1a", "alpha"):
-        return replace(look, colour=(*look.colour[:3], 255 - colour_of(value, (255 - own.colour[3], 0, 0, 0))[0]))
+        return replace(look, colour=(*look.colour[:3], 255 - colour_of(value, (255 - base.colour[3], 0, 0, 0))[0]))
     if name == "fn":
         return (
             replace(look, family=value.lstrip("@"), substitute=True)
             if value
-            else replace(look, family=own.family, substitute=own.substitute)
+            else replace(look, family=base.family, substitute=base.substitute)
         )
     return _resized(look, style, value, height=height)
 

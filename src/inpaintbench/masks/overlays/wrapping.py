@@ -1,4 +1,4 @@
-"""Lines of text with fonts, directions and widths; breaking those that are too wide."""
+"""Line breaking: runs of text to lines of pieces with fonts, directions and widths."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inpaintbench.masks.overlays.fonts import FontFile, load, split_by_font
 from inpaintbench.masks.overlays.styles import Look
 from inpaintbench.masks.overlays.tags import Run
 
+# Characters that no line begins or ends with (East Asian line breaking).
 _NEVER_FIRST = set("!),.:;?]}、。」』】〉》”’！），．：；？］｝ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ")
 _NEVER_LAST = set("([{「『【〈《“‘（［｛")
 # Scripts whose letters change with their neighbours, or that run from right to left.
@@ -28,7 +29,7 @@ class _Letter(NamedTuple):
     text: str
     look: Look
     level: int
-    """Even for left to right, odd for right to left, in the whole paragraph."""
+    """Embedding level in the paragraph: even = left to right, odd = right to left."""
 
 
 class _Part(NamedTuple):
@@ -40,7 +41,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Piece:
-    """Letters of one look, one face and one direction, placed in a line."""
+    """Letters of one look, one face and one direction, positioned in a line."""
 
     text: str
     look: Look
@@ -48,13 +49,13 @@ class Piece:
     direction: str | None
     """``ltr`` or ``rtl``; None where Pillow has no raqm."""
     left: float
-    """From the left end of the line, in pixels."""
+    """Distance from the left end of the line, pixels."""
     width: float
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line as it will be drawn."""
+    """Line of text, ready to draw; lengths in pixels."""
 
     pieces: tuple[Piece, ...]
     width: int
@@ -64,15 +65,15 @@ class Line:
 
     @property
     def height(self) -> int:
-        """In pixels, as the line's fonts say."""
+        """Height of the line by its fonts' metrics, pixels."""
         return self.ascent + self.descent
 
 
 def wrapped(runs: Sequence[Run], *, most_pixels: float, empty: Look) -> list[Line]:
-    """The line ``runs``, broken so that no part is wider than ``most_pixels``; ``empty`` gives the height of an empty line.
+    """Break a line of runs so that no part is wider than ``most_pixels``; ``empty`` determines the height of an empty line.
 
-    Breaks lie after spaces and hyphens and between CJK characters; a word that is too wide alone is broken inside. Whether it
-    runs from right to left is decided once, before it is broken.
+    Breaks are after spaces and hyphens and between CJK characters; a word that is too wide by itself is broken inside. The
+    direction is resolved once for all parts, before breaking.
 
     Raises:
         InputError: a font is missing, or the text needs shaping and Pillow has no raqm.
@@ -94,7 +95,7 @@ def wrapped(runs: Sequence[Run], *, most_pixels: float, empty: Look) -> list[Lin
 
 
 def _line_end(letters: Sequence[_Letter], start: int, most_pixels: float) -> int:
-    """Where a line that begins at ``start`` is broken: the last place that fits, in or else after a word."""
+    """End of a line that begins at ``start``: the last break that fits, else one inside the first word."""
     best = start
     for end in _breaks(letters, start):
         if _width(letters[start:end]) > most_pixels:
@@ -149,8 +150,8 @@ def _run_width(text: str, look: Look, level: int) -> float:
 
 
 def _parts(text: str, look: Look, level: int) -> list[_Part]:
-    found = split_by_font(text, look.family, bold=look.bold, italic=look.italic, substitute=look.substitute)
-    return [_Part(piece, look, font, level) for piece, font in found]
+    pieces = split_by_font(text, look.family, bold=look.bold, italic=look.italic, substitute=look.substitute)
+    return [_Part(piece, look, font, level) for piece, font in pieces]
 
 
 def _part_width(part: _Part) -> float:
@@ -162,7 +163,7 @@ def _direction(level: int) -> str | None:
 
 
 def _line(letters: Sequence[_Letter]) -> Line:
-    """The letters of one line in pieces, from left to right as they are seen."""
+    """Lay out the letters of one line as pieces, in visual order from left to right."""
     stripped = _stripped(letters)
     parts = [part for run in _runs(stripped) for part in _parts(*run)]
     pieces: list[Piece] = []
