@@ -254,7 +254,7 @@ def test_sets_and_grades_are_ordered_by_what_people_prefer(tmp_path: Path) -> No
     assert "Place 4" in text_of(best)
     assert methods_in(grades) == ["d", "c", "b", "a"]
     mean = np.mean([int(vote.choice) for vote in world.votes if vote.question == "mean_opinion" and vote.candidates == ("c",)])
-    assert f"c {number(float(mean), 2)} " in text_of(grades)
+    assert re.search(rf" c [\d.]+ to [\d.]+ · n 60 {number(float(mean), 2)} ", text_of(grades))
 
 
 def test_a_folder_that_cannot_be_written_is_told(labelled: World, tmp_path: Path) -> None:

@@ -136,9 +136,9 @@ def _selection(votes: Sequence[ReportVote]) -> Panel:
     for method, share in sorted(shares.items(), key=lambda entry: (-entry[1].value, entry[0])):
         interval = "no interval" if share.low is None else f"{percent(share.low)} to {percent(share.high)}"
         rows.append(Row((
-            Cell(method, method=method),
+            Cell(method, method=method, below=f"{interval} · n {chosen[method].whole:,}"),
             Cell(whisker=scale.ends(share.value, share.low, share.high), method_colour=method),
-            Cell(percent(share.value), note=f"{interval} · n {chosen[method].whole:,}"),
+            Cell(percent(share.value)),
         )))  # fmt: skip
     ticks = scale.ticks({0.0: "0", chance: f"{percent(chance)} by chance"})
     columns = (Column("Method"), Column("Share, with its interval", ticks=ticks), Column("Chosen", numeric=True))

@@ -171,9 +171,9 @@ def _grades(votes: Sequence[ReportVote], question: Question) -> tuple[Panel, ...
     scale = Scale(min(ticks), max(ticks))
     rows = [
         Row((
-            Cell(method, method=method),
+            Cell(method, method=method, below=f"{written(mean.low, 2)} to {written(mean.high, 2)} · n {share.part:,}"),
             Cell(whisker=scale.ends(mean.value, mean.low, mean.high), method_colour=method),
-            Cell(written(mean.value, 2), note=f"{written(mean.low, 2)} to {written(mean.high, 2)} · n {share.part:,}"),
+            Cell(written(mean.value, 2)),
         ))
         for method, (mean, share) in sorted(grades.items(), key=lambda entry: (-entry[1][0].value, entry[0]))
     ]  # fmt: skip
