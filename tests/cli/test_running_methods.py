@@ -17,7 +17,7 @@ from scoring_probes import write_items
 from typer.testing import CliRunner
 
 from inpaintbench import video
-from inpaintbench.cli.method_options import any_method, program_constants
+from inpaintbench.cli.method_options import any_method, label_of, program_constants
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import predict
 from inpaintbench.cli.reinpaint.options import second_spec
@@ -101,6 +101,17 @@ def levels(method: str) -> dict[str, int]:
 )
 def test_what_people_type(text: str, spec: MethodSpec) -> None:
     assert any_method(text, program=PROGRAM) == spec
+
+
+@pytest.mark.parametrize("option", ["--method", "--second"])
+def test_a_callable_is_called_alike_wherever_a_method_is_named(option: str) -> None:
+    given = any_method("mine:fill,level=9", program=PROGRAM) if option == "--method" else second_spec("mine:fill,level=9")
+    assert (given.leaf, given.constants) == ("python_callable", {"address": "mine:fill", "arguments": {"level": 9}})
+
+
+def test_a_method_is_found_by_what_it_was_called_or_by_its_label() -> None:
+    assert [label_of(text) for text in ("mine:fill", "mine.fill", "telea")] == ["mine.fill", "mine.fill", "telea"]
+    assert any_method("mine:fill", program=PROGRAM).label == label_of("mine:fill")
 
 
 @pytest.mark.parametrize(
