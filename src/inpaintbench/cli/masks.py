@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 from inpaintbench import video
 from inpaintbench.cli import console
+from inpaintbench.cli.build.running import make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
 from inpaintbench.cli.options import argument, option, read_option
+from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of, write_gallery
 from inpaintbench.masks.generators import GENERATORS
@@ -19,6 +21,7 @@ from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
 from inpaintbench.pages.words import count as counted
+from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.preview import PRINT_SIZE, SIZE, backdrops, check, guessed, on_photographs, panels, shows_prints
 from inpaintbench.recipes.settings import corrupt, recall
@@ -59,32 +62,31 @@ def render(
     out: Annotated[Path, option("Folder for the hole videos (255 = hole).")],
     count: Annotated[int, option("How many masks.", min=1)] = 1,
     first: Annotated[int, option("Number of the first one.", min=0)] = 0,
-    behaviour: Annotated[str, option("corrected or as-published.", among=("corrected", "as-published"))] = "corrected",
-    size: Annotated[str, option("Size of the holes.", metavar="WxH")] = "832x480",
-    frames: Annotated[int, option("Length.", min=1)] = 90,
-    seed: Annotated[int, option("Of the corrected behaviour.")] = 0,
+    given: Annotated[Given, of_recipe(DevilRecipe, "behaviour", "width", "clip_frames", "seed")] = NONE_GIVEN,
 ) -> None:
     """Render blob masks of one preset, and print what they measure.
 
     Example: inpaintbench masks render --preset size-low_pose-low_displacement-low --count 4 --out masks
     """
     find_preset(preset)
-    build("devil_blobs", {"preset": preset, "behaviour": behaviour, "index": first})
-    width, height = read_option(read_size, size)
+    recipe = make_recipe(DevilRecipe, given)
+    build("devil_blobs", {"preset": preset, "behaviour": recipe.behaviour, "index": first})
     if out.exists() and not out.is_dir():
         raise InputError(f"{str(out)!r} is a file, not a folder")
     out.mkdir(parents=True, exist_ok=True)
     rows = []
     for index in range(first, first + count):
-        parameters = {"preset": preset, "behaviour": behaviour, "index": index, "reverse": False}
-        hole = generate("devil_blobs", parameters, seed=seed, frames=frames, height=height, width=width).hole
+        parameters = {"preset": preset, "behaviour": recipe.behaviour, "index": index, "reverse": False}
+        hole = generate(
+            "devil_blobs", parameters, seed=recipe.seed, frames=recipe.clip_frames, height=recipe.height, width=recipe.width
+        ).hole
         assert hole is not None, "blobs are holes"
         name = f"{preset}_{index:05d}.mp4"
         made = out / f".{name}.tmp.mp4"
         video.write_hole(made, hole, fps=30.0)
         made.replace(out / name)
         found = measure(hole)
-        doubts = "; ".join(check_labels(preset, found, width=width, height=height).values()) or "as promised"
+        doubts = "; ".join(check_labels(preset, found, width=recipe.width, height=recipe.height).values()) or "as promised"
         rows.append((name, found.hole_fraction, found.centroid_speed_pixels_per_frame, found.pose_change, doubts))
     console.print_table("Masks", ["file", "hole fraction", "speed px/frame", "pose change", "labels"], rows)
 

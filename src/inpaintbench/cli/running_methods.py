@@ -22,7 +22,7 @@ from inpaintbench.cli.scoring import score
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.reinpainting.setting import USUAL_SECOND, inpaints_again
+from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, inpaints_again
 
 
 def run(
@@ -45,7 +45,7 @@ def run(
         int | None,
         option(
             "With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K).",
-            default="10, or as many as the dataset publishes",
+            default=f"{PAPER_MASKS}, or as many as the dataset publishes",
             min=1,
         ),
     ] = None,

@@ -93,7 +93,7 @@ class DevilRecipe(BaseModel):
     seed: Seed = 0
     width: Annotated[int, SIZE] = Field(832, ge=16, description="Size of the clips.")
     height: int = Field(480, ge=16)
-    clip_frames: int = Field(90, ge=1)
+    clip_frames: Annotated[int, Option(CLIPS, "--frames")] = Field(90, ge=1, description="Frames of a clip.")
     shortest_clip_frames: int = Field(45, ge=1)
     cut_score_limit: Annotated[float, Option(SELECTION)] = Field(
         0.3, ge=0, le=1, description="Clips with a higher cut score, which is FFmpeg's scene score, are dropped."

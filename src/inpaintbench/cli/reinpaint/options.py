@@ -45,7 +45,9 @@ ProtocolName = Annotated[
 Masks = Annotated[int, option("Second masks of an item (K).", min=1)]
 PublishedMasks = Annotated[
     int | None,
-    option("Second masks of an item (K).", "--masks", default="10, or as many as the dataset publishes for each", min=1),
+    option(
+        "Second masks of an item (K).", "--masks", default=f"{PAPER_MASKS}, or as many as the dataset publishes for each", min=1
+    ),
 ]
 RatioText = Annotated[
     str, option("Second ratio: a number, two (0.2-0.6, uniform between), or published: the dataset's own masks.")
@@ -97,10 +99,10 @@ def _first(workspace: Workspace, label: str) -> First:
 class Drawing:
     """How second masks are drawn, where they are not those of the dataset."""
 
-    patch: Annotated[int, option("Side of a patch in pixels, where masks are drawn.", min=1)] = 32
-    count: Annotated[str, option("Of drawn patches: bernoulli, or exact.")] = "bernoulli"
-    tube_frames: Annotated[int, option("Frames that a patch lasts in clips; 0 = all.", min=0)] = 0
-    seed: Annotated[int, option("Of drawn masks and synthetic fills.")] = 0
+    patch: Annotated[int, option("Side of a patch in pixels, where masks are drawn.", min=1)] = Patches.size_pixels
+    count: Annotated[str, option("Of drawn patches: bernoulli, or exact.")] = Patches.count
+    tube_frames: Annotated[int, option("Frames that a patch lasts in clips; 0 = all.", min=0)] = Patches.tube_frames
+    seed: Annotated[int, option("Of drawn masks and synthetic fills.")] = Patches.seed
 
     @property
     def patches(self) -> Patches:

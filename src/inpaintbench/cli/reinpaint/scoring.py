@@ -19,7 +19,7 @@ from inpaintbench.eval.reinpainting import gallery, writing
 from inpaintbench.eval.reinpainting.fills import NATURAL, NOISE_SIGMA
 from inpaintbench.eval.reinpainting.grid import grid_of, settings_of
 from inpaintbench.eval.reinpainting.rows import store, with_variants
-from inpaintbench.eval.reinpainting.setting import USUAL_SECOND, setting_of
+from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, inpaint_again_all, natural
 
 
@@ -87,7 +87,7 @@ def grid(
     firsts: options.WhichFirsts = options.Firsts(),
     metric: options.Metrics = None,
     protocol: options.ProtocolName = "reinpaint/as-published",
-    masks: options.Masks = 10,
+    masks: options.Masks = PAPER_MASKS,
     drawing: options.Drawn = options.Drawing(),
     out: Annotated[Path | None, option("Folder for tables and gallery.", default="RUN/reinpaint-grid")] = None,
     pictures: Annotated[int, option("Items in the gallery.", min=0)] = 3,

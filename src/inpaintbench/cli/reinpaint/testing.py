@@ -25,7 +25,7 @@ from inpaintbench.eval.reinpainting import writing
 from inpaintbench.eval.reinpainting.grid import bins_of
 from inpaintbench.eval.reinpainting.seeded import under_seeds
 from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
-from inpaintbench.eval.reinpainting.setting import Setting, setting_of
+from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
 from inpaintbench.eval.report.admission import one_fingerprint
 from inpaintbench.eval.report.labels import metric_label
@@ -64,7 +64,7 @@ def stability(
     first: Annotated[str, option("F1 of objectives with --seeds.", among=METHODS, metavar="METHOD[,NAME=VALUE]")] = "exemplar",
     item: Annotated[str | None, option("The picture that is inpainted under seeds.", default="the first")] = None,
     protocol: options.ProtocolName = PROTOCOL,
-    masks: options.Masks = 10,
+    masks: options.Masks = PAPER_MASKS,
     ratio: options.RatioText = "0.4",
     drawing: Annotated[options.Drawing, bundle(options.Drawing, "patch", "seed")] = options.Drawing(),
     out: Annotated[Path | None, option("Folder for plots.", default="RUN/reinpaint-stability")] = None,
