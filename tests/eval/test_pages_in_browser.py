@@ -27,6 +27,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_and_nothing_is_fetched(pages: list[Path], browser: Any, scheme: str) -> None:
     for path in pages:

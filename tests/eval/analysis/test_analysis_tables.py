@@ -162,7 +162,9 @@ def test_the_paper_gives_every_file_and_the_page_needs_no_network(tmp_path: Path
 
 def test_equal_input_gives_equal_bytes_and_an_earlier_analysis_goes_away(tmp_path: Path) -> None:
     folder = tmp_path / "a"
-    write_analysis(folder, published_means())
+    other = Measure("pvcs", "PVCS", "", 2, higher_is_better=False)
+    write_analysis(folder, hand_made({"x-low": {"a": [0.1]}, "x-high": {"a": [0.2]}}, (other,)))
+    assert (folder / "improvement-metric-pvcs.svg").is_file()
     made = write_analysis(folder, two_slices())
     first = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".pdf"}
     assert "improvement-metric-pvcs.svg" not in first
