@@ -89,7 +89,8 @@ def test_another_region_is_an_option_and_every_head_names_it(benchmark: Path, ru
 @pytest.mark.long
 def test_axes_of_the_report_and_texts_of_rank_name_the_region(benchmark: Path, run: Path) -> None:
     page = (run / "report" / "report.html").read_text()
-    titles = re.findall(r'"yaxis":\{[^{}]*"title":\{"text":"(.*?)"', page.replace(": ", ":"))
+    drawn = json.loads(re.search(r'id="page-data">(.*?)</script>', page)[1])
+    titles = [words for quantity in drawn["titles"].values() for words in quantity.values()]
     assert titles
     assert all(REGION.search(title) for title in titles)
     ranked = run_here("eval", "rank", benchmark / "exports" / "devil", "--run", run, "--region", "hole")
