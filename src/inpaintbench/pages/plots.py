@@ -41,7 +41,7 @@ _VARIABLE = re.compile(r"var\(--([a-z-]+)\)")
 _LINK_BASE = 'xlink:href="https://vega.github.io/vega-datasets/#'
 """What the drawer makes of a link to a part of the page."""
 _CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d+|gradient_\d+)(?=\))')
-_EMPTY = re.compile(r'<g class="mark-[^>]*(/>|></g>)')
+_EMPTY = re.compile(r'<g class="mark-[^>]*(/>|(?<!/)></g>)')
 """A layer without marks, which would be a picture without a name to a screen reader."""
 CONFIG: dict[str, Any] = {
     "background": None,

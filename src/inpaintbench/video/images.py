@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import av
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -112,4 +113,6 @@ def reason(error: BaseException) -> str:
     """Message of an error, without the path."""
     if isinstance(error, UnidentifiedImageError):
         return "it is no image that Pillow knows"
+    if isinstance(error, av.FFmpegError):  # no ``OSError``, and its text tells the whole path
+        return error.strerror
     return reason_of(error) or type(error).__name__

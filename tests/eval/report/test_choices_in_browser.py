@@ -43,7 +43,7 @@ def open_page(browser: Any, report: ReportFiles) -> Iterator[Callable[..., OpenP
 
 def chosen(page: Any) -> dict[str, str]:
     """What the address tells."""
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).fragment).items()}
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.evaluate("location.href")).fragment).items()}
 
 
 def look(page: Any) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def look(page: Any) -> dict[str, Any]:
 
 def test_a_copied_address_opens_the_same_view(open_page: Callable[..., OpenPage]) -> None:
     page = open_page().page
-    assert urlsplit(page.url).fragment == ""
+    assert urlsplit(page.evaluate("location.href")).fragment == ""
     page.locator("input[value=ssim]").check()
     page.locator(".picker summary", has_text="Methods").click()
     page.locator(".bar .picker label", has_text=SECOND).locator("input").uncheck()
@@ -78,7 +78,7 @@ def test_a_copied_address_opens_the_same_view(open_page: Callable[..., OpenPage]
     assert seen["scores"] == ("ssim", "hole")
     assert seen["methods"] == [THIRD, LONG]
     assert 0 < int(seen["count"].split()[0]) < len(SLICES["night"])
-    again = open_page(f"#{urlsplit(page.url).fragment}").page
+    again = open_page(f"#{urlsplit(page.evaluate('location.href')).fragment}").page
     assert look(again) == seen
     assert chosen(again) == told
 
