@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+# Attributes that sources say of their footage.
 KNOWN = "known"
-"""Attributes that sources say of their footage."""
+# Attributes that people or files state.
 LABELS = "labels"
-"""Attributes that people or files state."""
+# Labels of clips that ranks among them give.
 LEVELS = "levels"
-"""Labels of clips that ranks among them give."""
+# Labels of holes, and where a hole is not what its preset promises.
 MASK_LEVELS = "mask_levels"
-"""Labels of holes, and where a hole is not what its preset promises."""
+# Attributes of holes.
 MEASURED_MASKS = "measure.masks"
-"""Attributes of holes."""
+# Masks of the objects that edits are about.
 OBJECT_MASKS = "object_masks"
-"""Masks of the objects that edits are about."""
+# What the rules say of clips.
 SELECT = "select"
-"""What the rules say of clips."""
+# Items, slices, and why a slice has none.
 PAIR = "pair"
-"""Items, slices, and why a slice has none."""
 _PREDICT, _SCORE = "predict.", "score."
 
 

@@ -351,8 +351,8 @@ _ENTRY = pa.schema([
     ("key", pa.string()), ("subject_id", pa.string()), ("status", pa.string()), ("reason", pa.string()),
     ("finished_at", pa.float64()), ("lacks", pa.list_(pa.string())),
 ])  # fmt: skip
+# Arrow reads JSON in such blocks; a line that is longer makes it give up.
 _BLOCK_BYTES = 1 << 24
-"""Arrow reads JSON in such blocks; a line that is longer makes it give up."""
 
 
 def _entry_columns(path: Path, schema: pa.Schema, record_type: type) -> pa.Table:
@@ -368,8 +368,8 @@ def _entry_columns(path: Path, schema: pa.Schema, record_type: type) -> pa.Table
     return pa.Table.from_pylist([_flat_entry(entry, record_type) for entry in _entries(path)], schema=schema)
 
 
+# In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run.
 UNEXPECTED = "unexpected_error"
-"""In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run."""
 _BLOB_FIELDS = ("blob", "hole", "alpha", "input", "features", "truth_features")
 
 

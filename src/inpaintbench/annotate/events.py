@@ -12,11 +12,11 @@ from inpaintbench.types import Plain
 
 Kind = Literal["lease", "renew", "answer", "skip", "undo", "resume"]
 Purpose = Literal["vote", "gold", "repeat"]
+# What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
+# it after an earlier answer of theirs to the same task, which they took back or which is asked once more.
 SuggestionShown = Literal["hidden", "after", "prefill", "seen"]
-"""What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
-it after an earlier answer of theirs to the same task, which they took back or which is asked once more."""
+# Answers given by raters who knew the machine's: they may lean towards it.
 ANCHORED: frozenset[str] = frozenset({"prefill", "seen"})
-"""Answers given by raters who knew the machine's: they may lean towards it."""
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ from inpaintbench.workspace import write_atomically
 FORMAT_VERSION = 1
 MANIFEST = "study.json"
 PROXIES = "proxies"
+# What the demo's study calls the place of its films, which are in none.
 DEMO_WORKSPACE = "embedded"
-"""What the demo's study calls the place of its films, which are in none."""
+# The machine's own answer: never shown; shown once the rater has answered; chosen beforehand.
 SuggestionMode = Literal["hidden", "after", "prefill"]
-"""The machine's own answer: never shown; shown once the rater has answered; chosen beforehand."""
 
 
 class _Strict(BaseModel):

@@ -15,8 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 from inpaintbench.cli import console
 
 DATASET = "--dataset"
+# How the last paragraph of a command's docstring begins that becomes its epilog.
 EXAMPLE = "Example:"
-"""How the last paragraph of a command's docstring begins that becomes its epilog."""
 
 
 def group(

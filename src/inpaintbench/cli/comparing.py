@@ -28,8 +28,8 @@ from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import write_atomically
 
 Names = list[str] | None
+# That a terminal shows at once.
 MOST_ROWS = 20
-"""That a terminal shows at once."""
 
 
 def compare_command(

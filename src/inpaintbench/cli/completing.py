@@ -12,8 +12,8 @@ import typer
 from inpaintbench import frozen
 from inpaintbench.steps import predicted_label
 
+# Environment variable that shells set when they ask for completions.
 _PROMISE = "_INPAINTBENCH_COMPLETE"
-"""Environment variable that shells set when they ask for completions."""
 
 
 def names(known: Iterable[str]) -> Callable[[str], list[str]]:

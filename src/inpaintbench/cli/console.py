@@ -44,8 +44,8 @@ out = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.st
 err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 WORKERS = default_workers()
+# The title of options that say how a command runs, not what it makes.
 RUNNING = "Running"
-"""The title of options that say how a command runs, not what it makes."""
 
 
 SECONDS_BETWEEN_LINES = 10.0

@@ -22,8 +22,8 @@ from inpaintbench.cli.doctor_parts import CORE, IMPORTED, LOOKED_FOR, PACKAGES
 from inpaintbench.models.weights import cache_folder, known, state
 
 State = Literal["ok", "absent", "warning", "broken"]
+# Free disk space below which there is a warning: a benchmark of a few hundred clips takes about as much.
 LEAST_GIB = 5.0
-"""Free disk space below which there is a warning: a benchmark of a few hundred clips takes about as much."""
 _CHILD = Path(__file__).with_name("doctor_child.py")
 _CHILD_SECONDS = 180.0
 _GIB = 2**30

@@ -19,8 +19,8 @@ from inpaintbench.errors import InpaintBenchError, InputError, UnknownNameError,
 from inpaintbench.workspace import is_disk_error
 
 FAILED, WRONG_USE, WAITING, STOPPED = 1, 2, 3, 130
+# Environment variable: 1 prints the traceback of unexpected errors.
 DEBUG = "INPAINTBENCH_DEBUG"
-"""Environment variable: 1 prints the traceback of unexpected errors."""
 
 
 class UsageError(InputError):

@@ -41,8 +41,8 @@ app = group(
     },
     help="Freeze items into a dataset that anyone can load and verify.",
 )
+# Differences that `verify` names.
 _SHOWN = 50
-"""Differences that `verify` names."""
 
 
 def freeze(

@@ -17,6 +17,7 @@ from inpaintbench.cli.options import argument, option
 from inpaintbench.contract import outcomes
 from inpaintbench.errors import InpaintBenchError, InputError
 
+# Kinds with a contract -> their catalogue.
 CATALOGUES: Mapping[str, str] = {
     "attribute": "inpaintbench.curation.attributes:ATTRIBUTES",
     "layout": "inpaintbench.export.layouts:LAYOUTS",
@@ -28,9 +29,8 @@ CATALOGUES: Mapping[str, str] = {
     "source": "inpaintbench.curation.sources:SOURCES",
     "splitter": "inpaintbench.curation.splitters:SPLITTERS",
 }
-"""Kinds with a contract -> their catalogue."""
+# What a kind's leaves are built with besides their constants.
 _SHARED: Mapping[str, Mapping[str, Any]] = {"metric": {"regions": ("frame", "hole", "band"), "band_radius_pixels": 8}}
-"""What a kind's leaves are built with besides their constants."""
 
 
 def check(

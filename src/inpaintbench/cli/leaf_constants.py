@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from inpaintbench.cli.exits import UsageError
 
+# Annotation -> what people call it.
 _KINDS = {
     "int": "a whole number",
     "float": "a number",
@@ -19,7 +20,6 @@ _KINDS = {
     "str": "a word",
     "collections.abc.Sequence[int]": "a list of whole numbers such as [1,2,3]",
 }
-"""Annotation -> what people call it."""
 
 
 def constants_of(leaf: type) -> dict[str, Any]:

@@ -39,8 +39,8 @@ from inpaintbench.errors import WorkspaceError
 
 FOLDER = "logs"
 PACKAGES = ("av", "numpy", "opencv-python-headless", "datasets", "torch", "torchvision")
+# Lines at most from before the log has a place.
 _BEFORE = 1000
-"""Lines at most from before the log has a place."""
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSW|_KEY$|CREDENTIAL", re.IGNORECASE)
 _SHORTEST_SECRET = 6
 _HIDDEN = "***"
@@ -85,8 +85,8 @@ class _Log:
         self.note("info" if status == 0 else "error", "ended", {"status": status, "seconds": seconds})
 
 
+# That of the running command, if the program itself runs it.
 _current: list[_Log] = []
-"""That of the running command, if the program itself runs it."""
 
 
 @contextmanager

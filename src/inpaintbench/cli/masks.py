@@ -28,8 +28,8 @@ from inpaintbench.recipes.settings import corrupt, recall
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
 
+# Of films that subtitles are shown on: five seconds.
 TEXT_FRAMES = 125
-"""Of films that subtitles are shown on: five seconds."""
 app = group(
     {name: f"inpaintbench.cli.masks:{name}" for name in ("pair", "render", "presets", "preview")},
     help="Make corruptions and measure them.",

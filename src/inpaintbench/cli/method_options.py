@@ -24,8 +24,8 @@ FORMS = (
     "NAME, one of `eval list methods`, with constants after commas (telea,radius_pixels=5); MODULE:NAME, a callable that takes "
     "frames uint8[T,H,W,3] and hole bool[T,H,W]; or LABEL=PROGRAM. LABEL= may stand before each. May be given again."
 )
+# The option of methods that are to run, which are the same wherever one can be named.
 Named = option(FORMS, "--method", among=METHODS, metavar="METHOD")
-"""The option of methods that are to run, which are the same wherever one can be named."""
 
 
 def label_of(text: str) -> str:

@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from inpaintbench.cli.options import Bundle, option, parameter, read_option
 from inpaintbench.recipes.options import Option
 
+# Field -> value.
 Given = Mapping[str, Any]
-"""Field -> value."""
 NONE_GIVEN: Given = MappingProxyType({})
 
 

@@ -9,8 +9,8 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.errors import UnknownNameError
 
+# In the place of a number that there is none of.
 ABSENT = "–"
-"""In the place of a number that there is none of."""
 Value = TypeVar("Value")
 
 

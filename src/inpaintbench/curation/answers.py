@@ -13,8 +13,8 @@ from inpaintbench.workspace import Workspace
 
 TABLE, STEP = "answers", "import"
 KEEP_REJECT = "keep_reject"
+# Question -> its possible answers, for questions that rules rely on.
 CHOICES: Mapping[str, tuple[str, ...]] = {KEEP_REJECT: ("keep", "reject")}
-"""Question -> its possible answers, for questions that rules rely on."""
 COLUMNS = ("clip", "question", "answer", "reason", "rater")
 _NEEDED = ("clip", "answer")
 

@@ -15,25 +15,25 @@ import numpy.typing as npt
 
 Image = npt.NDArray[np.uint8]
 
+# Of a side; whatever is wider is a dark picture.
 LARGEST_SHARE = 0.35
-"""Of a side; whatever is wider is a dark picture."""
+# Of luma, 0..255: brighter borders are coloured bars, which need more proof.
 BLACK_LEVEL = 40
-"""Of luma, 0..255: brighter borders are coloured bars, which need more proof."""
+# What coding can change in a bar beside a bright picture.
 TOLERANCE_LEVELS = 12
-"""What coding can change in a bar beside a bright picture."""
+# Beside a dark picture: standard deviations of the outermost lines, and levels on top of them.
 NOISE_FACTOR, LEAST_TOLERANCE_LEVELS = 3.0, 3.0
-"""Beside a dark picture: standard deviations of the outermost lines, and levels on top of them."""
 COLOURED_TOLERANCE_LEVELS = 6
+# Of the side: coloured bars come in equal pairs that are at least so wide.
 COLOURED_LEAST_SHARE = 0.02
-"""Of the side: coloured bars come in equal pairs that are at least so wide."""
+# How far from the end of a bar coding reaches: one transform block.
 RINGING_LINES = 8
-"""How far from the end of a bar coding reaches: one transform block."""
+# Of the pixels of a line of a bar.
 DARK_SHARE = 0.9
-"""Of the pixels of a line of a bar."""
+# Of the pixels of a line of a bar that text runs through stay dark.
 TEXT_SHARE = 0.5
-"""Of the pixels of a line of a bar that text runs through stay dark."""
+# Share of the pixels along a side that stop being dark where the bar ends.
 PLAIN_STEP = 0.5
-"""Share of the pixels along a side that stop being dark where the bar ends."""
 _CENTRE = (0.36, 0.64)
 
 
@@ -47,8 +47,8 @@ class Reading:
     """Whether there is an end that looks like a bar's; a width of 0 is always plain."""
 
 
+# Top, bottom, left, right.
 Readings = tuple[Reading, Reading, Reading, Reading]
-"""Top, bottom, left, right."""
 
 
 def read_edges(frame: Image) -> Readings | None:

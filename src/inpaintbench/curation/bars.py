@@ -20,19 +20,19 @@ from inpaintbench.types import Attribute, Plain, Source, canonical_json, stated
 from inpaintbench.workspace import Blobs
 
 VERSION = "2"
+# Attribute of a source whose bars change: its blob is a list of `BarSpan` as mappings, its value how many.
 SPANS = "bars.spans"
-"""Attribute of a source whose bars change: its blob is a list of ``BarSpan`` as mappings, its value how many."""
 LOOKS_PER_SECOND = 4.0
+# Lines; narrower borders are left alone.
 LEAST_WIDTH = 2
-"""Lines; narrower borders are left alone."""
+# Lines by which two readings of one bar may differ.
 SAME_WIDTH = 2
-"""Lines by which two readings of one bar may differ."""
+# Plain readings that a bar needs which is not there all the time: one second's.
 LEAST_LOOKS = 4
-"""Plain readings that a bar needs which is not there all the time: one second's."""
+# Share of the looks that must tell what is opposite a bar, a bar or none.
 OPPOSITE_TOLD = 0.3
-"""Share of the looks that must tell what is opposite a bar, a bar or none."""
+# Of the side: opposite bars that differ by no more support each other.
 SYMMETRY = 0.02
-"""Of the side: opposite bars that differ by no more support each other."""
 _SIDES = ("top", "bottom", "left", "right")
 
 

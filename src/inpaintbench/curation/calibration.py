@@ -24,8 +24,8 @@ LIMITATION = (
     "make both look worse than they are over all clips; only clips picked at random tell them without that bias."
 )
 _PICKED = ("clip", "source", "start_frame", "end_frame", "picked", "rule", "value", "all_rules_say")
+# Filled in, such a table is one that `answers.import_answers` reads.
 AUDIT_COLUMNS = (*_PICKED, "question", "answer", "reason", "rater")
-"""Filled in, such a table is one that ``answers.import_answers`` reads."""
 
 
 @dataclass(frozen=True)

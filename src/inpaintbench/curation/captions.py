@@ -26,8 +26,8 @@ from inpaintbench.workspace import Blobs, Workspace
 
 VERSION = "2"
 NAME = "timed_text"
+# Attribute: letters on screen, averaged over the clip's time; how much text its source brings, whatever it is drawn like.
 LETTERS = f"{NAME}.letters_on_screen"
-"""Attribute: letters on screen, averaged over the clip's time; how much text its source brings, whatever it is drawn like."""
 LETTERS_VERSION = "1"
 
 

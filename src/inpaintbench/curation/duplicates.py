@@ -20,12 +20,12 @@ from inpaintbench.types import Attribute, Clip
 
 OF, SHARE = "duplicate_of", "duplicate_share"
 VERSION = "1"
+# Mean difference, of 64 bits, up to which clips are near-duplicates.
 MOST_BITS = 10.0
-"""Mean difference, of 64 bits, up to which clips are near-duplicates."""
+# Of the shorter clip's hashes; a copy that is cut by half has the other half, less a hash at either end.
 LEAST_SHARE = 0.4
-"""Of the shorter clip's hashes; a copy that is cut by half has the other half, less a hash at either end."""
+# Clips that are compared at a time with what was kept before them; few, so that a crowd of equal ones soon is one.
 BLOCK = 250
-"""Clips that are compared at a time with what was kept before them; few, so that a crowd of equal ones soon is one."""
 
 
 def find(

@@ -25,8 +25,8 @@ Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 OF_CLIP, OF_SOURCE = "clip.", "source."
 _ATTRIBUTE_COLUMNS = ("subject_id", "name", "value", "value_text", "reason")
+# Half of the bytes of a clip's row, and of no use to a rule.
 _HASHES = {"yuv_sha256", "rgb_sha256"}
-"""Half of the bytes of a clip's row, and of no use to a rule."""
 _NOT_RULED = {*_HASHES, "clip_id", "source_id", "sha256", "blob", "parts", "details", "licence_history"}
 
 

@@ -30,11 +30,11 @@ from inpaintbench.workspace import Blobs, Workspace, file_sha256
 
 VERSION = "4"
 FIND_LIMIT_SECONDS = 3600.0
+# How the reason of a copy begins.
 SAME_BYTES = "has the same bytes as"
-"""How the reason of a copy begins."""
 _SLOWEST_BYTES_A_SECOND = 200_000
+# Seconds of cutting a second of film: 1080p is encoded at a few frames a second.
 _SLOWEST_CUT = 20.0
-"""Seconds of cutting a second of film: 1080p is encoded at a few frames a second."""
 
 
 def time_limit(longest_seconds: float) -> float:

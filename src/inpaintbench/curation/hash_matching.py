@@ -19,13 +19,13 @@ Flags = npt.NDArray[np.bool_]
 
 QUARTERS, QUARTER_BITS = 4, 16
 PROBES = np.array([0, *(1 << bit for bit in range(QUARTER_BITS))], np.int64)
+# Every third of a sequence's distinct hashes is looked up, among all of the earlier ones'.
 QUERY_STEP = 3
-"""Every third of a sequence's distinct hashes is looked up, among all of the earlier ones'."""
+# Looked at under one key, those of the earliest sequences: ten times as many as a hundred thousand clips have there on average.
+# Only a crowd of sequences that show the same reaches it, and of those the earliest are what the others duplicate.
 MOST_UNDER_A_KEY = 300
-"""Looked at under one key, those of the earliest sequences: ten times as many as a hundred thousand clips have there on average.
-Only a crowd of sequences that show the same reaches it, and of those the earliest are what the others duplicate."""
+# Bounds the memory: about 40 bytes each.
 PAIRS_AT_ONCE = 4_000_000
-"""Bounds the memory: about 40 bytes each."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from inpaintbench.steps import SELECT
 from inpaintbench.types import Selection
 from inpaintbench.workspace import Workspace, schema_of
 
+# The reason of a clip that waits for people: neither kept nor refused.
 NO_ANSWER = "no answer yet"
-"""The reason of a clip that waits for people: neither kept nor refused."""
 _COMPARE = {"at_least": pc.greater_equal, "above": pc.greater, "at_most": pc.less_equal, "below": pc.less}
 
 

@@ -17,10 +17,10 @@ from inpaintbench.workspace import Blobs
 
 NAME = "print_geometry"
 VERSION = "1"
+# Attribute that names the picture of orientation of a clip, and the folder it is published in.
 FIELD, FOLDER = "orientation_file", "orientations"
-"""Attribute that names the picture of orientation of a clip, and the folder it is published in."""
+# Steps of half a turn in such a picture.
 ANGLES = 2**16
-"""Steps of half a turn in such a picture."""
 
 
 def measure(executor: Executor, clips: Sequence[Clip], prints: Mapping[str, str], *, orientation: bool = False) -> Outcome:

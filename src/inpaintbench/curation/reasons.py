@@ -7,8 +7,8 @@ from typing import Any
 
 from inpaintbench.curation.rules import Rule, text_of
 
+# How texts begin that are dates.
 DATE = r"^[0-9]{4}(-|$)"
-"""How texts begin that are dates."""
 _OUTSIDE = {"at_least": "is below", "above": "is not above", "at_most": "is above", "below": "is not below"}
 
 

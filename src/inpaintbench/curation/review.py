@@ -17,8 +17,8 @@ from inpaintbench.pages.words import count
 from inpaintbench.workspace import Workspace, write_atomically
 
 PAGE, TO_ANSWER = "review.html", "to_answer.csv"
+# Pictures on the page; the CSV has all clips.
 _SHOWN = 600
-"""Pictures on the page; the CSV has all clips."""
 
 
 def write_review(workspace: Workspace, judged: Judged) -> tuple[Path, Path]:

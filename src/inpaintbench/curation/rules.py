@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, reason_of
 
+# Tells what people answered from what was measured, in expressions.
 ANSWER_PREFIX = "answer:"
-"""Tells what people answered from what was measured, in expressions."""
 _NAME = re.compile(r"[A-Za-z_][\w.:/-]*\Z")
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d([T ][\d:.+Z-]*)?)?)?\Z")
 _BOUNDS = {"at_least": ">=", "above": ">", "at_most": "<=", "below": "<"}

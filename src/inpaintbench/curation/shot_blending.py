@@ -25,27 +25,27 @@ from inpaintbench.curation.shot_matching import (
     still_likeness,
 )
 
+# Least gain of contrast from one frame of a ramp to the next.
 RAMP_RATIO = 1.02
-"""Least gain of contrast from one frame of a ramp to the next."""
 RAMP_FRAMES = 2
+# A ramp leaves at most this share of the contrast before the scene is gone.
 RAMP_DEPTH = 0.7
-"""A ramp leaves at most this share of the contrast before the scene is gone."""
+# What is shorter and returns to the same scene is a flash.
 SHORTEST_FADE_FRAMES = 7
-"""What is shorter and returns to the same scene is a flash."""
+# Distances in frames at which two frames are taken for the ends of a dissolve; the longest fix its extent best.
 WINDOWS = (32, 16, 8)
-"""Distances in frames at which two frames are taken for the ends of a dissolve; the longest fix its extent best."""
+# Likeness of the ends, at most.
 DIFFERENT_SCENES = 0.45
-"""Likeness of the ends, at most."""
+# Of the luma of the ends, one laid over the other: weak details alone can differ within one scene, as on rippled water.
 MOST_CORRELATION = 0.7
-"""Of the luma of the ends, one laid over the other: weak details alone can differ within one scene, as on rippled water."""
+# Of the luma of any quarter of the ends: half a scene may be water or a crowd.
 MOST_QUARTER_CORRELATION = 0.9
-"""Of the luma of any quarter of the ends: half a scene may be water or a crowd."""
+# Share of the variance of the middle frame that the weighted sum of the ends explains.
 LEAST_FIT = 0.87
-"""Share of the variance of the middle frame that the weighted sum of the ends explains."""
+# By how much more than either end alone.
 LEAST_GAIN = 0.08
-"""By how much more than either end alone."""
+# A dissolve is measured against frames so far apart around its window; a frame with at most this share of a scene has none.
 LONGEST_FRAMES, EXTENT_WEIGHT = 40, 0.04
-"""A dissolve is measured against frames so far apart around its window; a frame with at most this share of a scene has none."""
 _SMOOTHING_SIGMA = 1.5
 
 

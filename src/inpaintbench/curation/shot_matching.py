@@ -15,19 +15,19 @@ import numpy.typing as npt
 import scipy.fft
 
 Plane = npt.NDArray[np.float32]
+# Columns to the right and rows down.
 Shift = tuple[int, int]
-"""Columns to the right and rows down."""
 
+# Of each side of the view.
 LARGEST_SHIFT = 0.7
-"""Of each side of the view."""
+# Of the view: two frames that share less are not compared.
 LEAST_OVERLAP = 0.25
-"""Of the view: two frames that share less are not compared."""
+# Likeness from which two frames show one scene; different scenes reach 0.35, six frames of shake or water fall to 0.65.
 SAME_SCENE = 0.4
-"""Likeness from which two frames show one scene; different scenes reach 0.35, six frames of shake or water fall to 0.65."""
+# Standard deviation of a frame that shows nothing: black, white, or fog.
 FLAT_LEVELS = 3.0
-"""Standard deviation of a frame that shows nothing: black, white, or fog."""
+# Difference up to which two frames that show nothing are alike.
 SAME_GREY_LEVELS = 30.0
-"""Difference up to which two frames that show nothing are alike."""
 _SURROUNDINGS_SIGMA = 5.0
 _SMOOTHING_SIGMA = 0.8
 _CONTRAST_FLOOR_LEVELS = 2.0

@@ -24,20 +24,20 @@ from inpaintbench.errors import MissingExtraError
 
 Image = npt.NDArray[np.uint8]
 
+# Area at which frames are compared, whatever their shape.
 WORKING_PIXELS = 128 * 72
-"""Area at which frames are compared, whatever their shape."""
+# At which the scenedetect detectors see the film, as they do by themselves.
 DETECTOR_WIDTH = 256
-"""At which the scenedetect detectors see the film, as they do by themselves."""
+# Longest flash: what returns to the same scene within it is no cut.
 FLASH_FRAMES = 5
-"""Longest flash: what returns to the same scene within it is no cut."""
+# A frame difference this many times larger than those around it, and at least this large, proposes a cut.
 SPIKE_RATIO, SPIKE_LEVELS = 2.0, 3.0
-"""A frame difference this many times larger than those around it, and at least this large, proposes a cut."""
+# Neighbouring frames as alike, and shifted by no more, at both sides of a proposal: the camera does not move fast there.
 CALM_NEIGHBOURS, CALM_SHIFT_PIXELS = 0.95, 3
-"""Neighbouring frames as alike, and shifted by no more, at both sides of a proposal: the camera does not move fast there."""
+# Likeness from which frames between such neighbours show one shot: two views of one lake may well have 0.75.
 CALM_LIKENESS = 0.9
-"""Likeness from which frames between such neighbours show one shot: two views of one lake may well have 0.75."""
+# Side of a cell in working pixels, likeness below which it changed, and the share that must have changed for a cut.
 CHANGED_CELL, CHANGED_LIKENESS, CHANGED_SHARE = 12, 0.8, 0.6
-"""Side of a cell in working pixels, likeness below which it changed, and the share that must have changed for a cut."""
 BLOCK_FRAMES, CONTEXT_FRAMES = 128, 72
 
 

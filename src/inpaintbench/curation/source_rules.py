@@ -13,8 +13,8 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.types import Attribute, Clip, Source
 
 STEP = "source_rules"
+# Of the attributes that are known of a source before it is cut.
 PREFIX = "probe."
-"""Of the attributes that are known of a source before it is cut."""
 
 
 def refused(sources: Sequence[Source], facts: Sequence[Attribute], rules: Sequence[Rule]) -> list[Rejection]:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from inpaintbench.errors import InputError
 from inpaintbench.types import content_id
 
+# Of pictures of people. Source: ChaLearn LAP 2018, track 1.
 PEOPLE_SHARES: Mapping[str, float] = {"train": 0.70, "validation": 0.15, "test": 0.15}
-"""Of pictures of people. Source: ChaLearn LAP 2018, track 1."""
+# Of film clips. Source: ChaLearn LAP 2018, track 2.
 FILM_SHARES: Mapping[str, float] = {"train": 0.60, "validation": 0.20, "test": 0.20}
-"""Of film clips. Source: ChaLearn LAP 2018, track 2."""
 _TOLERANCE = 1e-6
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# Shares of ITU-R 601 luma in 65,536ths.
 _RED, _GREEN, _BLUE = 19595, 38470, 7471
-"""Shares of ITU-R 601 luma in 65,536ths."""
 
 
 def grey(frames: Frames) -> Frames:

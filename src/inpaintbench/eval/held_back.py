@@ -13,8 +13,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import write_atomically
 
+# Of a run folder: the inputs that predictions without truth are made from, item -> SHA-256.
 _SEEN = "held_back_inputs.json"
-"""Of a run folder: the inputs that predictions without truth are made from, item -> SHA-256."""
 
 
 def held_back_words(dataset: Dataset) -> str | None:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from inpaintbench.errors import InputError
 
+# What both sides of a frame must be multiples of: one number, or (width, height).
 Divisor = int | Sequence[int]
-"""What both sides of a frame must be multiples of: one number, or (width, height)."""
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -22,8 +22,8 @@ from inpaintbench.types import Dataset, Plain, Prediction, Score
 from inpaintbench.workspace import Blobs, Workspace
 
 ITEMS = 2
+# Of an item, from its first: two windows of ten frames.
 FRAMES = 11
-"""Of an item, from its first: two windows of ten frames."""
 Numbers = npt.NDArray[np.float64]
 
 

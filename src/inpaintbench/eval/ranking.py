@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from inpaintbench.errors import InputError
 from inpaintbench.eval.statistics import rank
 
+# How a mean place is brought to one decimal; halves are rounded up.
 MeanPlaces = Literal["rounded", "truncated"]
-"""How a mean place is brought to one decimal; halves are rounded up."""
 
 
 class Column(NamedTuple):

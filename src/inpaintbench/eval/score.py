@@ -21,8 +21,8 @@ from inpaintbench.steps import score_step, score_steps
 from inpaintbench.types import Dataset, Prediction, Score, content_id
 
 VERSION = "2"
+# For one item of one method, unless told otherwise.
 SCORING_SECONDS = 1800.0
-"""For one item of one method, unless told otherwise."""
 
 
 @dataclass(frozen=True)

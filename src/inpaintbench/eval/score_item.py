@@ -29,22 +29,22 @@ from inpaintbench.types import Plain, Score, content_id
 from inpaintbench.view import PARTS, ItemView
 from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error
 
+# Of a run folder: what networks say of the truth, for methods that are scored later.
 FEATURES_FOLDER = "features"
-"""Of a run folder: what networks say of the truth, for methods that are scored later."""
+# Of decoded composites at once; more methods than fit are measured in several goes.
 _HELD_BYTES = 1 << 30
-"""Of decoded composites at once; more methods than fit are measured in several goes."""
+# Of the next item, held beside the one that is measured. Networks on the processor need memory themselves, and so much time that
+# little is spared by decoding meanwhile: the whole is to stay below 3 GB for four methods and 90 frames of 832x480.
 _AHEAD_BYTES, _AHEAD_BYTES_BESIDE_NETWORKS = 640 << 20, 256 << 20
-"""Of the next item, held beside the one that is measured. Networks on the processor need memory themselves, and so much time that
-little is spared by decoding meanwhile: the whole is to stay below 3 GB for four methods and 90 frames of 832x480."""
+# Nor more than this part of what a process may have: what is measured meanwhile must never lack memory.
 _AHEAD_SHARE = 8
-"""Nor more than this part of what a process may have: what is measured meanwhile must never lack memory."""
 _DECODERS = 4
+# Of the whole process: a video that is being read takes its memory twice.
 _DECODING = threading.BoundedSemaphore(_DECODERS)
-"""Of the whole process: a video that is being read takes its memory twice."""
 
 Job = tuple[Plain, Plain]
+# Of one item, one for each method: its parts, or why they cannot be read.
 Views = Sequence[ItemView | str]
-"""Of one item, one for each method: its parts, or why they cannot be read."""
 Measurements = Mapping[str, Measurement]
 
 

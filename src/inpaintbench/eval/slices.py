@@ -6,8 +6,8 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.types import Dataset, Plain, Slice
 
+# Name of the slice that takes every item of the dataset once.
 ALL_ITEMS = "all items"
-"""Name of the slice that takes every item of the dataset once."""
 
 
 def everything(dataset: Dataset) -> Slice:

@@ -20,25 +20,25 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import jackknife_error, students_t, too_few
 from inpaintbench.errors import UnknownNameError
 
+# What an infinite value counts as: the largest finite of the values beside it, nothing, but counted, or itself, so that one makes
+# the mean infinite.
 InfiniteRule = Literal["largest_finite", "count", "keep"]
-"""What an infinite value counts as: the largest finite of the values beside it, nothing, but counted, or itself, so that one
-makes the mean infinite."""
 
 Values = npt.NDArray[np.float64]
 
 
+# Of intervals.
 LEVEL = 0.95
-"""Of intervals."""
 _REPLICATES = 2000
+# How much wider than Student's t the resamples may make an interval: unbounded they would make it endless where most sources have
+# the same value, and more than this hardly holds more truths (`bench/intervals.py`).
 _WIDEST = 1.5
-"""How much wider than Student's t the resamples may make an interval: unbounded they would make it endless where most sources
-have the same value, and more than this hardly holds more truths (`bench/intervals.py`)."""
+# How the interval of a mean is made, in words.
 INTERVAL = (
     "mean ± the wider of two multiples of a standard error that leaves out one source at a time: Student's t with one degree of "
     "freedom less than there are sources, counted as fewer where some hold more items than others (Kish), and the bootstrap-t "
     f"over sources ({_REPLICATES:,} resamples, both sides alike, at most {_WIDEST} times the first)"
 )
-"""How the interval of a mean is made, in words."""
 
 
 class Summary(NamedTuple):

@@ -101,8 +101,8 @@ class Outcome:
         return to_records(self.rows, self.record)
 
 
+# Told how a step goes: its name, and how many of how many tasks are finished. The command line draws a bar.
 Progress = Callable[[str, int, int], None]
-"""Told how a step goes: its name, and how many of how many tasks are finished. The command line draws a bar."""
 
 
 class Executor(Protocol):

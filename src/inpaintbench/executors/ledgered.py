@@ -20,8 +20,8 @@ from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step,
 from inpaintbench.executors.unfinished import Plan
 from inpaintbench.workspace import Entries, Ledger, Workspace, rows_json
 
+# Set by whoever handles interrupts: an executor then ends with `KeyboardInterrupt`.
 STOP_ASKED = threading.Event()
-"""Set by whoever handles interrupts: an executor then ends with ``KeyboardInterrupt``."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from inpaintbench.executors.base import Job, given_to, load
 from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error, rows_json
 
 _STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+# One in each process, whoever gives it work.
 _AHEAD = Ahead()
-"""One in each process, whoever gives it work."""
 
 
 def perform_all(jobs: Sequence[Job], workspace: str, following: Sequence[Job] = ()) -> list[dict[str, Any]]:

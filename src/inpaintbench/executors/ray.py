@@ -16,8 +16,8 @@ from inpaintbench.executors.children import Children, default_memory_bytes, defa
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, check_for_stop
 from inpaintbench.workspace import Workspace
 
+# Address that starts a Ray on this machine.
 HERE = "local"
-"""Address that starts a Ray on this machine."""
 _LOOK_SECONDS = 0.5
 _AHEAD = 2
 _ANSWER_SECONDS = 10.0

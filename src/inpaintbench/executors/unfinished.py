@@ -20,8 +20,8 @@ from inpaintbench.types import canonical_json
 from inpaintbench.workspace import Entries, Workspace, schema_of, write_atomically
 
 FOLDER = "unfinished"
+# Statuses of entries that are refusals.
 REFUSED = ("rejected", "failed")
-"""Statuses of entries that are refusals."""
 
 
 @dataclass(frozen=True)

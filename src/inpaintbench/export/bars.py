@@ -11,10 +11,10 @@ from inpaintbench.pages import render
 
 _WIDTH = 640
 _TOP, _BOTTOM, _RIGHT = 62, 16, 64
+# Pixels of a row.
 _LINE = 22
-"""Pixels of a row."""
+# Pixels of a mean letter.
 _LETTER = 6.9
-"""Pixels of a mean letter."""
 _LONGEST = 34
 
 

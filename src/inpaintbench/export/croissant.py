@@ -22,8 +22,9 @@ from inpaintbench.export.licences import is_known
 from inpaintbench.frozen import MANIFEST, content_of
 from inpaintbench.types import Dataset
 
+# Media files beyond it are described by their folders alone; their hashes stand in `dataset.json`.
 MOST_FILES = 5_000
-"""Media files beyond it are described by their folders alone; their hashes stand in ``dataset.json``."""
+# Terms and their order are fixed by the standard.
 _CONTEXT: Mapping[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -67,7 +68,6 @@ _CONTEXT: Mapping[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-"""Terms and their order are fixed by the standard."""
 _FORMATS = {
     ".mp4": "video/mp4", ".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json", ".md": "text/markdown",
     ".parquet": "application/x-parquet", "": "text/plain",

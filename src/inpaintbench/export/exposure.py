@@ -13,9 +13,9 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.types import Hole, Plain
 
+# Share of the held-back hole pixels that other inputs may show. Copying them, where they are spread evenly, takes 5 % off a mean
+# squared error: 0.2 dB of PSNR, less than what one expects between two methods. Beyond it, copying pays more than inpainting.
 MOST_EXPOSED = 0.05
-"""Share of the held-back hole pixels that other inputs may show. Copying them, where they are spread evenly, takes 5 % off a mean
-squared error: 0.2 dB of PSNR, less than what one expects between two methods. Beyond it, copying pays more than inpainting."""
 
 
 def exposure(root: Path, held: Sequence[Plain]) -> dict[str, Any] | None:

@@ -11,8 +11,8 @@ from inpaintbench.export.layout import media_names, metadata_name, splits
 from inpaintbench.types import Dataset, canonical_json
 from inpaintbench.workspace import write_atomically
 
+# Holes as lists of blocks: item -> blocks.
 HOLES_FILE = "maskdata.json"
-"""Holes as lists of blocks: item -> blocks."""
 
 
 def copy_further(

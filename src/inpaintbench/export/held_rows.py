@@ -13,11 +13,11 @@ from inpaintbench.export.layout import MEDIA, file_column, media_names
 from inpaintbench.types import Dataset, Plain, canonical_json
 
 _SHOWN = ("item_id", "split", "licence", "author", "frames", "width", "height", "fps", "generator", "fill", "hole_is_given")
+# Attributes that begin so are measured on the hole alone.
 _OF_HOLES = "hole."
-"""Attributes that begin so are measured on the hole alone."""
 _HEX = re.compile(r"[0-9a-f]{16,}")
+# Letters of what is searched for inside of texts; shorter words, and titles of a word or two, stand there by chance.
 _SHORTEST_WORD, _SHORTEST_TITLE = 6, 12
-"""Letters of what is searched for inside of texts; shorter words, and titles of a word or two, stand there by chance."""
 
 
 def shown_row(row: Plain, given: Plain, *, clip: str, source: str) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from inpaintbench.pages import render
 
 _WIDTH, _HEIGHT = 640, 300
 _LEFT, _RIGHT, _TOP, _BASE = 54, 18, 68, 248
+# Light to dark for ordered groups, as far as three go; then colours for all kinds of colour vision.
 _COLOURS = ("#9cc3e6", "#3f83bf", "#123e6b", "#E69F00", "#009E73", "#CC79A7", "#8C6BB1", "#7F5A3C")
-"""Light to dark for ordered groups, as far as three go; then colours for all kinds of colour vision."""
 ONE_GROUP = _COLOURS[1]
 
 

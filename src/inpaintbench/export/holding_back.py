@@ -36,10 +36,10 @@ from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset, Plain, Slice
 from inpaintbench.workspace import file_sha256, replacing
 
+# Facts of the public dataset and of the one with the truth.
 HELD_BACK, TRUTH_OF = "held_back", "truth_of"
-"""Facts of the public dataset and of the one with the truth."""
+# The source whose truths are drawn from the recipe's seed alone.
 _DRAWN = "fingerprints"
-"""The source whose truths are drawn from the recipe's seed alone."""
 _FEWEST_DIGITS = 18
 _AT_ONCE = 4
 

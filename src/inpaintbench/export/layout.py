@@ -9,18 +9,18 @@ import pyarrow as pa
 
 from inpaintbench.types import Plain, canonical_json
 
+# Media column -> folder of its files. The input of an edit is its truth, and lies with it.
 MEDIA = {
     "truth": "truth", "hole": "holes", "input": "inputs", "alpha": "alphas", "second_hole": "holes",
     "object_mask": "object_masks",
 }  # fmt: skip
-"""Media column -> folder of its files. The input of an edit is its truth, and lies with it."""
+# Of datasets of edits alone.
 EDIT_COLUMNS: dict[str, pa.DataType] = {
     "task": pa.string(),
     "source_prompt": pa.string(),
     "target_prompt": pa.string(),
     "object_mask_sha256": pa.string(),
 }
-"""Of datasets of edits alone."""
 _LISTS = ("second_hole",)
 _PLAIN_COLUMNS: dict[str, pa.DataType] = {
     "item_id": pa.string(),

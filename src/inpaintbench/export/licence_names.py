@@ -6,13 +6,13 @@ import re
 
 from inpaintbench.export.licences import canonical, hub_name
 
+# Of the names that `hub_name` gives, those that the Hub knows; it refuses cards with others. Source:
+# huggingface.co/docs/hub/repositories-licenses.
 _ON_THE_HUB = frozenset({
     "apache-2.0", "mit", "cc0-1.0", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0",
     "cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "odc-by", "odbl",
     "pddl",
 })  # fmt: skip
-"""Of the names that ``hub_name`` gives, those that the Hub knows; it refuses cards with others. Source:
-huggingface.co/docs/hub/repositories-licenses."""
 _SPDX = {
     name.casefold(): name
     for name in (

@@ -10,8 +10,8 @@ from inpaintbench.export.licence_names import licence_url, spdx
 from inpaintbench.export.licences import NOT_STATED
 from inpaintbench.types import Dataset, Plain
 
+# Sources that are nobody's, and too many to name.
 _DRAWN = "fingerprints:"
-"""Sources that are nobody's, and too many to name."""
 
 
 def notice(dataset: Dataset) -> str:

@@ -23,10 +23,10 @@ from inpaintbench.types import Dataset, Plain, item_rng
 from inpaintbench.workspace import file_sha256
 
 _SECONDS_PER_FILE = 30.0
+# That hash: some wait for the disk.
 _THREADS = 2 * (os.cpu_count() or 1)
-"""That hash: some wait for the disk."""
+# Each holds a clip.
 _DECODING_THREADS = min(4, os.cpu_count() or 1)
-"""Each holds a clip."""
 Told = Callable[[str, int, int], None]
 
 

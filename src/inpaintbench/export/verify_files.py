@@ -7,10 +7,10 @@ from pathlib import Path, PurePosixPath
 
 from inpaintbench.frozen import MANIFEST
 
+# The Hub adds it to every repository.
 _OF_THE_HUB = ".gitattributes"
-"""The Hub adds it to every repository."""
+# Of its library, which writes there beside what it downloads, and of git.
 _FOLDERS_OF_OTHERS = (".cache", ".git")
-"""Of its library, which writes there beside what it downloads, and of git."""
 
 
 def is_ours(name: str) -> bool:

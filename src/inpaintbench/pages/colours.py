@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
+# Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and two more.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6BB1", "#A67C52")
-"""Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and two more."""
+# Names of Vega's shapes; one for each turn through the palette, so that two methods of one colour have two markers.
 MARKERS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-"""Names of Vega's shapes; one for each turn through the palette, so that two methods of one colour have two markers."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [12, 3])
+# Of methods that do not compete.
 REFERENCE = "#7A8793"
-"""Of methods that do not compete."""
 
 
 class MethodStyle(NamedTuple):

@@ -18,13 +18,13 @@ from inpaintbench.pages import words
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.texts import Link
 
+# Runs first, so that what needs scripts is not seen to appear.
 _MARK = 'document.documentElement.classList.add("js");'
-"""Runs first, so that what needs scripts is not seen to appear."""
 _OWN = ("pages/static/page.js",)
+# Colours by what they mean, light and dark.
 TOKENS = "pages/static/tokens.css"
-"""Colours by what they mean, light and dark."""
+# Of every page: colours, then the look.
 STYLESHEETS = (TOKENS, "pages/static/style.css")
-"""Of every page: colours, then the look."""
 
 
 @dataclass(frozen=True)

@@ -28,21 +28,21 @@ from inpaintbench.workspace import write_atomically
 if TYPE_CHECKING:
     import altair
 
+# What the stylesheet's variables come to on white paper; charts name colours as `var(--ink)`.
 LIGHT = {
     "ink": "#15191f", "soft": "#59636f", "faint": "#5c6672", "line": "#e4e7ec", "strong-line": "#8a949f", "ground": "#ffffff",
     "panel": "#f6f7f9", "accent": "#0b5cad", "low": "#b9c2cd", "high": "#6d7a89", "fill": "#0072B2", "against": "#D55E00",
 }  # fmt: skip
-"""What the stylesheet's variables come to on white paper; charts name colours as ``var(--ink)``."""
 FONT = 'Inter, system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif'
+# Pixels between the axes of a plot that is as wide as a page of 1360.
 WIDTH = 1180
-"""Pixels between the axes of a plot that is as wide as a page of 1360."""
 _SIZE, _SMALL = 13, 12
 _VARIABLE = re.compile(r"var\(--([a-z-]+)\)")
+# What the drawer makes of a link to a part of the page.
 _LINK_BASE = 'xlink:href="https://vega.github.io/vega-datasets/#'
-"""What the drawer makes of a link to a part of the page."""
 _CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d+|gradient_\d+)(?=\))')
+# A layer without marks, which would be a picture without a name to a screen reader.
 _EMPTY = re.compile(r'<g class="mark-[^>]*(/>|(?<!/)></g>)')
-"""A layer without marks, which would be a picture without a name to a screen reader."""
 CONFIG: dict[str, Any] = {
     "background": None,
     "font": FONT,

@@ -25,8 +25,8 @@ class Link(NamedTuple):
     text: str
 
 
+# Drawn by the macro `say`, without spaces between its parts.
 Sentence = tuple["str | Method | Tagged | Link", ...]
-"""Drawn by the macro ``say``, without spaces between its parts."""
 
 
 def plain(sentence: Sentence) -> str:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup, escape
 
+# In the place of a number that is missing.
 DASH = "–"
-"""In the place of a number that is missing."""
 _BREAKS = re.compile(r"([_/]|\.(?=[A-Za-z]))")
 _HOURS_UNTIL_DAYS = 48
 

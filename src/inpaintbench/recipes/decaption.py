@@ -36,8 +36,8 @@ DIFFICULTIES = ("easy", "medium", "hard")
 BACKGROUNDS = ("none", "transparent", "opaque")
 _NO_TEXT = "no clip shows any text; `inpaintbench curation rejected` says why"
 RATIO_PLOT = "missing_ratio.svg"
+# Attribute of an overlay: share of the clip's pixels that it paints.
 COVERED = "mask.overlay_fraction"
-"""Attribute of an overlay: share of the clip's pixels that it paints."""
 
 
 class DecaptionRecipe(BaseModel):

@@ -25,10 +25,10 @@ from inpaintbench.types import Frames, Hole, canonical_json, item_rng
 from inpaintbench.view import ItemView, composite
 
 WIDTH, HEIGHT, FRAMES, CLIPS = 256, 144, 30, 3
+# Quick ones that look different.
 COMPARED = ("blank", "telea", "temporal_median")
-"""Quick ones that look different."""
+# A file that lies in the folder while the study is made.
 UNFINISHED = "unfinished-demo"
-"""A file that lies in the folder while the study is made."""
 QUESTIONS = (
     {"leaf": "pairwise", "name": "quality", "title": "Which one looks better?"},
     {"leaf": "scene_motion"},

@@ -34,12 +34,12 @@ from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASK
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
+# Producer of attributes that raters' answers were resolved into.
 ANNOTATED = "annotate"
-"""Producer of attributes that raters' answers were resolved into."""
+# Share of the view that large running bodies of water fill, 0..1, as people answered.
 SCENE_MOTION = "bg_scene_motion"
-"""Share of the view that large running bodies of water fill, 0..1, as people answered."""
+# Clip attributes that have slices -> the label that decides membership.
 SLICE_LEVELS = {"camera_motion": "camera_motion_level", SCENE_MOTION: "bg_scene_motion_level"}
-"""Clip attributes that have slices -> the label that decides membership."""
 
 
 class DevilRecipe(BaseModel):

@@ -33,12 +33,12 @@ from inpaintbench.types import EDIT, EDIT_TASKS, Answer, Attribute, Clip, Corrup
 from inpaintbench.workspace import Workspace
 
 VERSION = "1"
+# The question whose answers say what clips show, where the file of prompts does not.
 QUESTION = "source_prompt"
-"""The question whose answers say what clips show, where the file of prompts does not."""
+# In a task. Source: EditBoard, AAAI 2025.
 FEWEST_CLIPS = 10
-"""In a task. Source: EditBoard, AAAI 2025."""
+# Frames; longer than any clip.
 _WHOLE = 1_000_000
-"""Frames; longer than any clip."""
 
 
 class EditingRecipe(BaseModel):

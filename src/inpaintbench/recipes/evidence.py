@@ -14,8 +14,8 @@ from inpaintbench.curation.stored_selection import stored_selection
 from inpaintbench.types import Answer, Clip, Corruption, Dataset, Download, Plain, Selection, Source
 from inpaintbench.workspace import Workspace
 
+# Table of `Agreement`; one step a study.
 AGREEMENT = "agreement"
-"""Table of ``Agreement``; one step a study."""
 
 
 @dataclass(frozen=True)

@@ -42,13 +42,13 @@ from inpaintbench.workspace import Workspace, file_sha256
 
 GENERATOR = "fingerprint_degradation"
 MOISTURE_LEVELS = ("dry", "normal", "wet")
+# Moisture below minus this is dry, above it wet.
 MOISTURE_EDGE = 1 / 3
-"""Moisture below minus this is dry, above it wet."""
 PUBLISHED_JPEG_QUALITY = 75
+# 75,600 for training, 8,400 for validation and 8,400 for testing. Source: ChaLearn LAP 2018, track 3.
 PUBLISHED_FINGERS = 92_400
-"""75,600 for training, 8,400 for validation and 8,400 for testing. Source: ChaLearn LAP 2018, track 3."""
+# The background that is a folder of the user's.
 PHOTOGRAPHS = "photographs"
-"""The background that is a folder of the user's."""
 
 
 def read_backgrounds(names: Sequence[str]) -> str | tuple[str, ...]:

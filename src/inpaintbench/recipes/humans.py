@@ -28,8 +28,8 @@ from inpaintbench.workspace import Workspace
 
 WHITE = 255
 BLOCKS_FILE = "maskdata.json"
+# Of the slices by number of blocks, both ends included; more than the last is `more`.
 BLOCK_RANGES = ((1, 3), (4, 6), (7, 10))
-"""Of the slices by number of blocks, both ends included; more than the last is ``more``."""
 
 
 class HumansRecipe(BaseModel):

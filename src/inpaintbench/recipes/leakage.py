@@ -14,11 +14,11 @@ from inpaintbench.types import Attribute, Clip, Item, Plain, Source
 from inpaintbench.workspace import Workspace
 
 GROUP = "split_group"
+# Source leaf -> why near-duplicates are not looked for among its clips.
 EXEMPT: Mapping[str, str] = {
     "fingerprints": "every finger is grown from a number of its own, and prints look alike by a hash of 64 bits: 1 % of pairs do",
     "drawn_people": "every picture is drawn from a number of its own; 1 pair of 31,375 looks alike by chance",
 }
-"""Source leaf -> why near-duplicates are not looked for among its clips."""
 _SHOWN = 20
 
 

@@ -26,13 +26,13 @@ from inpaintbench.types import Attribute, Clip, Luma
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs, Workspace
 
+# Of the hashes in the table `attributes`; they are not published.
 STEP = "leakage"
-"""Of the hashes in the table ``attributes``; they are not published."""
 HASH, MIRRORED = "perceptual_hash", "perceptual_hash.mirrored"
+# Different hashes that are evidence enough by themselves.
 FEWEST_DIFFERENT = 3
-"""Different hashes that are evidence enough by themselves."""
+# Of thumbnails, where there are fewer. Pictures that are alike by hash alone reach 0.75; copies cropped by 5 %, 0.81.
 LEAST_CORRELATION = 0.8
-"""Of thumbnails, where there are fewer. Pictures that are alike by hash alone reach 0.75; copies cropped by 5 %, 0.81."""
 SIDE = 32
 METHOD = (
     f"perceptual_hash {PerceptualHash.version} of every clip and its mirror image, up to {MOST_BITS:g} of 64 bits on average over"

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 FOOTAGE, CLIPS, SELECTION, DATASET = "Footage", "Clips", "Selection", "Dataset"
+# Titles that options stand under in the help of a command.
 MASKS, SECOND_MASKS, PRINTS, DEGRADATION, SUBTITLES = "Masks", "Second masks", "Prints", "Degradation", "Subtitles"
-"""Titles that options stand under in the help of a command."""
 
 
 @dataclass(frozen=True)

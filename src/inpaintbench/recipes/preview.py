@@ -35,17 +35,17 @@ from inpaintbench.masks.overlays.blend import over
 from inpaintbench.types import Frames, Joint, Plain, item_rng
 
 FPS = 25.0
+# Of pictures, and of prints, where nobody asks for another.
 SIZE, PRINT_SIZE = "256x256", "275x400"
-"""Of pictures, and of prints, where nobody asks for another."""
 NOWHERE: Plain = MappingProxyType({})
 _LONGEST_VALUE = 40
 _MOST_PRINTS = 24
 _SEEDS = 2**31
+# What a constant that has no default can be.
 EXAMPLES: Mapping[tuple[str, str], str] = {
     ("devil_blobs", "preset"): f"one of {', '.join(PRESETS)}",
     ("saved_masks", "folder"): "where the masks lie, such as masks/DAVIS",
 }
-"""What a constant that has no default can be."""
 
 
 @dataclass(frozen=True)

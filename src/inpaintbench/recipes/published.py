@@ -13,6 +13,7 @@ from inpaintbench.recipes.fingerprint import FingerprintRecipe
 from inpaintbench.recipes.humans import HumansRecipe
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 
+# Recipes without a choice of behaviours leave open, and state as deviations, what was not published.
 PUBLISHED: tuple[Any, ...] = (
     DevilRecipe(behaviour="as-published"),
     ReinpaintRecipe(),
@@ -21,7 +22,6 @@ PUBLISHED: tuple[Any, ...] = (
     FingerprintRecipe(behaviour="as-published"),
     EditingRecipe(behaviour="as-published"),
 )
-"""Recipes without a choice of behaviours leave open, and state as deviations, what was not published."""
 
 
 def all_deviations(recipe: Any) -> list[tuple[str, Deviation]]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+# A Gradio page; JSON; the login form; a file; a page or redirect without Gradio.
 Kind = Literal["page", "api", "form", "file", "plain"]
-"""A Gradio page; JSON; the login form; a file; a page or redirect without Gradio."""
 
 
 class Who(Enum):
@@ -38,6 +38,7 @@ def _rule(method: Literal["GET", "POST"], path: str, who: Who, kind: Kind, *, of
 
 _GRADIO_FILES = r"(?:assets/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+|theme\.css|static/js/iframeResizer\.contentWindow\.min\.js)"
 
+# Gradio's own API is closed but for the one route that the admin page's events use; they are made with `queue=False`.
 RULES = (
     _rule("GET", r"/", Who.PERSON, "page", of_gradio=True),
     _rule("GET", rf"/{_GRADIO_FILES}", Who.PERSON, "file", of_gradio=True),
@@ -55,7 +56,6 @@ RULES = (
     _rule("GET", rf"/admin/{_GRADIO_FILES}", Who.ADMIN, "file", of_gradio=True),
     _rule("POST", r"/admin/gradio_api/run/predict", Who.ADMIN, "api", of_gradio=True),
 )
-"""Gradio's own API is closed but for the one route that the admin page's events use; they are made with ``queue=False``."""
 
 
 def rules_of(path: str) -> list[Rule]:

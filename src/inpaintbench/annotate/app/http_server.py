@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 HEADER_BYTES = 16_384
 MOST_CONNECTIONS = 1_000
+# A rater looks at a clip for longer than uvicorn's own 5 s, and a new connection costs the answer's latency.
 IDLE_SECONDS = 75
-"""A rater looks at a clip for longer than uvicorn's own 5 s, and a new connection costs the answer's latency."""
 
 
 class _Server(uvicorn.Server):

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.study import Study
 
+# More than are ever asked for, so that undone ones leave no hole.
 _KEPT = 500
-"""More than are ever asked for, so that undone ones leave no hole."""
 
 
 class Newest:

@@ -8,8 +8,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from inpaintbench.pages import render
 from inpaintbench.pages.page import TOKENS, asset
 
+# Instead of the journal's own sentence, which names files and hosts of the server.
 UNAVAILABLE = "the journal does not answer right now, nothing was stored; try again in a moment"
-"""Instead of the journal's own sentence, which names files and hosts of the server."""
 
 
 def login_page(title: str, *, sentence: str = "", status: int = 200) -> Response:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _LOG = logging.getLogger(__name__)
+# Path, rater id, body.
 RaterApi = Callable[[str, str, bytes], Response]
-"""Path, rater id, body."""
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 

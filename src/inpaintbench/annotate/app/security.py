@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+# How long, and how many sessions are known without asking the database.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 1.0, 4096
-"""How long, and how many sessions are known without asking the database."""
+# So many raters are served at once: enough to share a transaction, few enough that who stores is not kept from the processor.
 _AT_ONCE = 10
-"""So many raters are served at once: enough to share a transaction, few enough that who stores is not kept from the processor."""
+# Pages of other sites cannot send it without asking first, which is never granted.
 PURPOSE_HEADER = "x-inpaintbench"
-"""Pages of other sites cannot send it without asking first, which is never granted."""
 _DROPPED = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"x-original-", b"x-rewrite-", b"x-http-method", b"x-direct-url")
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.app.security import Gate
 
 MOST_PORT = 65_535
+# Nothing that this process loads calls another machine.
 _STAYS_HERE = {
     "GRADIO_ANALYTICS_ENABLED": "False",
     "GRADIO_RUN_HISTORY": "False",
@@ -36,7 +37,6 @@ _STAYS_HERE = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
 }
-"""Nothing that this process loads calls another machine."""
 
 
 def serve(

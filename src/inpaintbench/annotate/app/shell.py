@@ -13,12 +13,12 @@ from markupsafe import Markup
 from inpaintbench.pages import render
 from inpaintbench.pages.page import TOKENS, asset
 
+# Folder of modules, stylesheet and icon: plain files, none of them made by a build.
 STATIC = Path(__file__).parent / "static"
-"""Folder of modules, stylesheet and icon: plain files, none of them made by a build."""
+# No `${value}` in it: Gradio would draw it anew whenever the value changed, and the player with it.
 HTML = asset("annotate/app/rater.html")
-"""No ``${value}`` in it: Gradio would draw it anew whenever the value changed, and the player with it."""
+# The served stylesheet does everything.
 CSS = ""
-"""The served stylesheet does everything."""
 JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element.querySelector("#rater-page")));"""
 HEAD = render(
     "annotate/app/rater_head.html", tokens=Markup(asset(TOKENS)), modules=sorted(path.name for path in STATIC.glob("*.js"))

@@ -30,13 +30,13 @@ RATER_COLUMNS = (
     "Last seen",
 )
 NEWEST_COLUMNS = ("When", "Rater", "Question", "Item", "Answer", "Words", "Time")
+# Of Gradio's page: the stylesheet of all pages applies to what is drawn here and to nothing of Gradio's.
 HEAD = render(
     "annotate/app/admin_head.html",
     tokens=Markup(asset(TOKENS)),
     style=Markup("\n".join(asset(path) for path in STYLESHEETS if path != TOKENS)),
     own=Markup(asset("annotate/app/admin.css")),
 )
-"""Of Gradio's page: the stylesheet of all pages applies to what is drawn here and to nothing of Gradio's."""
 
 
 def heading(text: str) -> str:

@@ -18,14 +18,14 @@ from inpaintbench.annotate.events import Purpose
 from inpaintbench.annotate.study import StudyTask
 from inpaintbench.types import item_rng
 
+# Tasks in a rater's hands: the one on screen and the one that is loaded meanwhile.
 QUEUE = 2
-"""Tasks in a rater's hands: the one on screen and the one that is loaded meanwhile."""
+# Tasks of one question in a row, so that raters need not read another instruction at every task.
 BLOCK = 10
-"""Tasks of one question in a row, so that raters need not read another instruction at every task."""
+# Votes that every pair of candidates gets before information decides.
 PAIR_FLOOR = 3
-"""Votes that every pair of candidates gets before information decides."""
+# Question -> pair -> what one more vote on it would tell.
 Information = Callable[[str], Mapping[tuple[str, str], float]]
-"""Question -> pair -> what one more vote on it would tell."""
 
 
 @dataclass(frozen=True)

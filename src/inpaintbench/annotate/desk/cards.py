@@ -10,8 +10,8 @@ from inpaintbench.annotate.study import Proxy, Study, StudyTask, Tile
 from inpaintbench.types import content_id
 
 Status = Literal["working", "done", "paused", "waiting"]
+# The reason of a skip that asks for a few words.
 OTHER = "other"
-"""The reason of a skip that asks for a few words."""
 SKIP_REASONS = (
     {"value": "broken", "label": "Does not play", "key": "1"},
     {"value": "unclear", "label": "I cannot tell", "key": "2"},

@@ -14,8 +14,8 @@ from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import Event
 from inpaintbench.types import item_rng
 
+# Tasks that compete by coverage alone: (question, pair of candidates); no candidates for questions that are not about pairs.
 Group = tuple[str, tuple[str, ...]]
-"""Tasks that compete by coverage alone: (question, pair of candidates); no candidates for questions that are not about pairs."""
 _TAKEN_OUT = 1 << 30
 
 

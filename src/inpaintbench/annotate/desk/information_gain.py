@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from inpaintbench.annotate.desk.state import State
 
+# New votes, as a share of those it was made from, after which it is made again; at least `STEP_VOTES`.
 STEP_FRACTION = 0.05
-"""New votes, as a share of those it was made from, after which it is made again; at least ``STEP_VOTES``."""
 STEP_VOTES = 10
 
 

@@ -10,8 +10,8 @@ from inpaintbench.annotate.desk.raters import RaterRecord, Share
 from inpaintbench.annotate.desk.state import BROKEN, State
 
 HOUR = 3600.0
+# Last words of raters that are listed.
 REMARKS = 50
-"""Last words of raters that are listed."""
 
 
 def overview(

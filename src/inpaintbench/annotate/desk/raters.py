@@ -9,10 +9,10 @@ from statistics import median
 from inpaintbench.annotate.events import Purpose
 from inpaintbench.annotate.study import Checks
 
+# Last answers whose median is the pace.
 PACE_ANSWERS = 20
-"""Last answers whose median is the pace."""
+# Last tasks whose proxies a rater may still fetch.
 RECENT_TASKS = 20
-"""Last tasks whose proxies a rater may still fetch."""
 
 
 @dataclass(frozen=True)

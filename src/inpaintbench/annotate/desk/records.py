@@ -10,8 +10,8 @@ from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.study import StudyTask
 from inpaintbench.types import content_id
 
+# (left candidate, right candidate, outcome, cluster).
 Comparison = tuple[str, str, Literal["first", "second", "tie"], str]
-"""(left candidate, right candidate, outcome, cluster)."""
 
 
 @dataclass(frozen=True, slots=True)

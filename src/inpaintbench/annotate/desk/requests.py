@@ -10,8 +10,8 @@ from inpaintbench.annotate.questions.base import TEXT_LIMIT
 from inpaintbench.errors import InpaintBenchError
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+# Without NUL, which databases cannot keep; halves of surrogate pairs are no strings anyway.
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
-"""Without NUL, which databases cannot keep; halves of surrogate pairs are no strings anyway."""
 _DAY_SECONDS = 86400
 _COUNT = 10**7
 _LONGEST_MESSAGE = 300

@@ -20,10 +20,10 @@ from inpaintbench.errors import InputError
 
 __all__ = ["BROKEN", "State", "Vote", "votes"]
 
+# The reason of a skip that speaks of the task and not of the rater.
 BROKEN = "broken"
-"""The reason of a skip that speaks of the task and not of the rater."""
+# Raters who say so, before nobody is asked any more.
 BROKEN_SKIPS = 3
-"""Raters who say so, before nobody is asked any more."""
 
 
 @dataclass

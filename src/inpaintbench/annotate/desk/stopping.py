@@ -8,8 +8,8 @@ from inpaintbench.annotate.desk.records import Comparison
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.study import Study
 
+# Votes of a question between two looks at whether its ranking is stable.
 CHECK_EVERY = 25
-"""Votes of a question between two looks at whether its ranking is stable."""
 
 
 @dataclass(frozen=True)

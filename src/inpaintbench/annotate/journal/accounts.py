@@ -23,8 +23,8 @@ from inpaintbench.annotate.journal.store import Journal, study_lock
 from inpaintbench.errors import InputError
 
 Role = Literal["rater", "admin"]
+# After so long somebody has to enter again.
 SESSION_SECONDS = 30 * 86400.0
-"""After so long somebody has to enter again."""
 _OF_RATER = (raters.c.study_id == sessions.c.study_id) & (raters.c.rater_id == sessions.c.rater_id)
 
 

@@ -18,8 +18,8 @@ from inpaintbench.annotate.journal.fair_lock import turns_for
 from inpaintbench.errors import InpaintBenchError
 
 _ROWS_AT_ONCE = 2000
+# How PostgreSQL's codes of broken constraints begin.
 _RULE_BROKEN = "23"
-"""How PostgreSQL's codes of broken constraints begin."""
 
 
 class JournalUnavailable(InpaintBenchError):

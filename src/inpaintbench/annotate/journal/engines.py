@@ -14,10 +14,10 @@ from sqlalchemy import URL, Engine, create_engine, event, exc, make_url
 from inpaintbench.annotate.journal.sqlite_files import expect_sqlite, make_private, warn_of_network
 from inpaintbench.errors import InputError, MissingExtraError
 
+# So long a writer waits for the writers of other processes.
 PATIENCE_SECONDS = 30
-"""So long a writer waits for the writers of other processes."""
+# After so long PostgreSQL ends the transaction of a server that has vanished, and a server gives up a database that has.
 _SILENCE_SECONDS = 60
-"""After so long PostgreSQL ends the transaction of a server that has vanished, and a server gives up a database that has."""
 _WAY_OUT = "write PATH, sqlite:///PATH or postgresql://user:password@host:port/database"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+]+:")
 _SQLITE, _POSTGRES = "sqlite+pysqlite", "postgresql+pg8000"

@@ -9,8 +9,8 @@ from sqlalchemy import delete, select
 from inpaintbench.annotate.journal.database import Transaction
 from inpaintbench.annotate.journal.schema import failures
 
+# Wrong passwords for one name within `LOCK_SECONDS`; then no password is tried for that name for as long.
 FAILURES_ALLOWED = 10
-"""Wrong passwords for one name within ``LOCK_SECONDS``; then no password is tried for that name for as long."""
 LOCK_SECONDS = 15 * 60.0
 
 

@@ -95,8 +95,8 @@ def _version_2(transaction: Transaction) -> None:
     transaction.change(text(_JUDGEMENTS.format(**fields, seconds=seconds)))
 
 
+# The step at place n leads to version n + 1.
 STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2)
-"""The step at place n leads to version n + 1."""
 
 
 def migrate(database: Database) -> None:

@@ -10,8 +10,8 @@ from functools import cache
 
 from inpaintbench.errors import InputError
 
+# scrypt's n, r and p: 16 MiB of memory, some 50 ms.
 _WORK = (2**14, 8, 1)
-"""scrypt's n, r and p: 16 MiB of memory, some 50 ms."""
 _BYTES = 32
 _SHORTEST, _LONGEST = 8, 1000
 

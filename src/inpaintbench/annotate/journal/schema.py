@@ -95,5 +95,5 @@ failures = Table(
     Column("at", Double, nullable=False),
 )
 
+# Every table that holds what people did, those first that others refer to.
 CONTENTS = tuple(table for table in METADATA.sorted_tables if table is not versions)
-"""Every table that holds what people did, those first that others refer to."""

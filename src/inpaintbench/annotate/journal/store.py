@@ -23,12 +23,12 @@ from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.types import canonical_json
 
 _KINDS = frozenset(get_args(Kind))
+# Kind -> field of the body -> the unique column that keeps it from coming twice.
 _ID_FIELDS: Mapping[str, Mapping[str, str]] = {
     "answer": {"submission_id": "submission_id", "lease_id": "closed_lease_id"},
     "skip": {"submission_id": "submission_id", "lease_id": "closed_lease_id"},
     "undo": {"submission_id": "submission_id", "undoes": "undoes"},
 }
-"""Kind -> field of the body -> the unique column that keeps it from coming twice."""
 _ID_LIMIT = 200
 _OF_STUDY = select(events.c.seq, events.c.at, events.c.kind, events.c.rater_id, events.c.body).where(
     events.c.study_id == bindparam("of_study")
@@ -40,11 +40,11 @@ _LAST = select(func.max(events.c.seq)).where(events.c.study_id == bindparam("of_
 # of commits: whoever sees a number has seen, or can see, all below it. A sequence of the database would hand out numbers before
 # commits, which can come in another order.
 _NEXT = func.coalesce(_LAST.scalar_subquery(), 0) + 1
+# By whether the database is PostgreSQL; a SQLite of some age cannot return what it inserts.
 _APPEND: Mapping[bool, Insert] = {
     True: postgresql.insert(events).values(seq=_NEXT).on_conflict_do_nothing().returning(events.c.seq),
     False: sqlite.insert(events).values(seq=_NEXT).on_conflict_do_nothing(),
 }
-"""By whether the database is PostgreSQL; a SQLite of some age cannot return what it inserts."""
 
 
 class AlreadyThere(InpaintBenchError):

@@ -18,6 +18,7 @@ from inpaintbench.errors import InputError, reason_of
 from inpaintbench.workspace import write_atomically, write_parquet
 
 _LIST = pa.list_(pa.string())
+# `rater` is a name or pseudonym; `given` is JSON; `at` is in seconds since 1970.
 SCHEMA = pa.schema(
     [
         ("study_id", pa.string()), ("submission_id", pa.string()), ("rater", pa.string()), ("rater_id", pa.string()),
@@ -26,9 +27,8 @@ SCHEMA = pa.schema(
         ("seconds", pa.float64()), ("at", pa.float64()), ("stuttered", pa.bool_()), ("suggestion_shown", pa.string()),
     ]
 )  # fmt: skip
-"""``rater`` is a name or pseudonym; ``given`` is JSON; ``at`` is in seconds since 1970."""
+# What a spreadsheet takes for the beginning of a formula, or skips before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
 _DELIMITERS = (",", ";", "\t")
 _SUFFIXES = (".parquet", ".csv", ".jsonl")
 

@@ -19,8 +19,8 @@ from inpaintbench.types import canonical_json, content_id
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.state import Vote
 
+# Judgements stored in one transaction, so that raters who are at work need not wait for long.
 _AT_ONCE = 200
-"""Judgements stored in one transaction, so that raters who are at work need not wait for long."""
 _ID_LIMIT = 200
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from inpaintbench.workspace import Workspace
 
+# Begins the names of all steps that write what people answered.
 PRODUCER = "annotate"
-"""Begins the names of all steps that write what people answered."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ from inpaintbench.types import Plain, Prediction, Score, content_id
 from inpaintbench.workspace import Workspace
 
 METRIC, REGION = "human_preference", "frame"
+# Of the rules in `preferences`.
 VERSION = "2"
-"""Of the rules in ``preferences``."""
+# (question, method, item).
 Key = tuple[str, str, str]
-"""(question, method, item)."""
+# The candidates of one task of the item, and choice -> votes.
 Heard = tuple[tuple[str, ...], Counter[str]]
-"""The candidates of one task of the item, and choice -> votes."""
+# Value, why there is none, and the counts.
 Measured = tuple[float | None, str | None, Plain]
-"""Value, why there is none, and the counts."""
 
 
 def preferences(study: Study, votes: Iterable[VoteLike]) -> list[Score]:

@@ -20,8 +20,8 @@ from inpaintbench.types import Answer, Attribute
 from inpaintbench.workspace import Workspace
 
 KNOWN = "known beforehand"
+# Table -> its records, and the field that tells rows of one subject apart.
 _RECORDS: Mapping[str, tuple[type[Any], str]] = {"attributes": (Attribute, "name"), "answers": (Answer, "question")}
-"""Table -> its records, and the field that tells rows of one subject apart."""
 
 
 class VoteLike(Protocol):

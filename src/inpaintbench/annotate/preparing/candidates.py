@@ -19,8 +19,8 @@ from inpaintbench.workspace import Blobs, Workspace
 NOT_PREDICTED = "{method} has no prediction of it"
 _MARKER = "dataset.sha256"
 _TIME_LIMIT_SECONDS = 600.0
+# Item id and method label.
 Key = tuple[str, str]
-"""Item id and method label."""
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,8 @@ from inpaintbench.workspace import Blobs, Workspace, file_sha256, write_atomical
 
 MAKING, LEFT_OUT = "making", "left_out.csv"
 ExecutorOf = Callable[[Workspace], AbstractContextManager[Executor]]
+# Subject id and candidates: tasks that agree in both share a proxy.
 Shown = tuple[str, tuple[str, ...]]
-"""Subject id and candidates: tasks that agree in both share a proxy."""
 
 
 def in_this_process(workspace: Workspace) -> LocalExecutor:

@@ -29,8 +29,8 @@ from inpaintbench.workspace import Blobs
 VERSION = "1"
 _TIME_LIMIT_SECONDS = 3600.0
 _NAME_DIGITS = 32
+# Role, and method label for candidates.
 Player = tuple[str, str | None]
-"""Role, and method label for candidates."""
 
 
 @dataclass(frozen=True)

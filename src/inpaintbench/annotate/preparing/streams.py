@@ -14,8 +14,8 @@ from inpaintbench.annotate.preparing.tiles import Picture
 from inpaintbench.errors import MediaError
 from inpaintbench.video.decoding import whole
 
+# Frames, height, width.
 Shape = tuple[int, int, int]
-"""Frames, height, width."""
 Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 

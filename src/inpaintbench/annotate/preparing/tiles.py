@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from inpaintbench.errors import InputError
 
+# `uint8[H, W, 3]`, RGB.
 Picture = npt.NDArray[np.uint8]
-"""``uint8[H, W, 3]``, RGB."""
+# Of a whole sheet, pixels: what browsers decode everywhere.
 MOST_WIDTH, MOST_HEIGHT = 3840, 2160
-"""Of a whole sheet, pixels: what browsers decode everywhere."""
 _WIDE = 16 / 9
+# Pixels of a macroblock: tiles begin on its borders, so that no block of the encoder holds two players.
 _BLOCK = 16
-"""Pixels of a macroblock: tiles begin on its borders, so that no block of the encoder holds two players."""
 
 
 @dataclass(frozen=True)

@@ -11,22 +11,22 @@ from typing import Any, Literal
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import InputError
 
+# What one task shows: a clip to be labelled; one, two or all of the predictions of an item.
 Subject = Literal["clip", "one", "pair", "set"]
-"""What one task shows: a clip to be labelled; one, two or all of the predictions of an item."""
+# Of the main answers, for agreement: only equal or not; ranked; numbers.
 Scale = Literal["nominal", "ordinal", "interval"]
-"""Of the main answers, for agreement: only equal or not; ranked; numbers."""
+# What the main answers are: numbers of a scale of grades; shares in per cent; words; which of two; which of several.
 Kind = Literal["grade", "share", "label", "pair", "best"]
-"""What the main answers are: numbers of a scale of grades; shares in per cent; words; which of two; which of several."""
 SCALES: Mapping[Kind, Scale] = {
     "grade": "ordinal", "share": "interval", "label": "nominal", "pair": "nominal", "best": "nominal",
 }  # fmt: skip
 _KINDS: Mapping[Scale, Kind] = {"ordinal": "grade", "interval": "share", "nominal": "label"}
+# Predictions that a task shows, of a set at least.
 SHOWN: Mapping[Subject, int] = {"clip": 0, "one": 1, "pair": 2, "set": 2}
-"""Predictions that a task shows, of a set at least."""
+# Begins the option that chooses the candidate shown at a place, counted from 0: `place-0` is the left of two.
 PLACE = "place-"
-"""Begins the option that chooses the candidate shown at a place, counted from 0: ``place-0`` is the left of two."""
+# Characters of free text.
 TEXT_LIMIT = 500
-"""Characters of free text."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class Form:
         }
 
 
+# Play or pause, step back and on (twice), loop, slow motion, zoom, flip, wipe, outline, original, help, faster, slower, undo,
+# skip. Options use others: digits, Enter and the letters that are left.
 PLAYER_KEYS = frozenset(
     {" ", "ArrowLeft", "ArrowRight", ",", ".", "l", "m", "z", "f", "w", "o", "h", "?", "+", "-", "u", "s", "Backspace", "Escape"}
 )
-"""Play or pause, step back and on (twice), loop, slow motion, zoom, flip, wipe, outline, original, help, faster, slower, undo,
-skip. Options use others: digits, Enter and the letters that are left."""
 
 
 class Question(Leaf, ABC):

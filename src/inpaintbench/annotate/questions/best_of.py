@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Question, candidate
 from inpaintbench.errors import InputError
 
+# Candidates in a row: one key each.
 FEWEST, MOST = 2, 9
-"""Candidates in a row: one key each."""
 _NOTE = (
     "All of them are the same original, filled in by different methods. Choose the one that looks most natural to you "
     "and whose parts belong together best. There is no right answer, and you must choose one."

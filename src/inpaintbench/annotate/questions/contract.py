@@ -24,10 +24,10 @@ from inpaintbench.errors import InputError
 LABEL = "asked"
 METHODS = tuple(f"method {number}" for number in range(9))
 _ITEMS, _RATERS, _COMPARED = 4, 3, METHODS[:3]
+# A study file names its questions; what is checked need not be in the catalogue, and takes the place of one of these.
 _LIKE: Mapping[Subject, str] = {"clip": "keep_reject", "one": "mean_opinion", "pair": "pairwise", "set": "best_of"}
-"""A study file names its questions; what is checked need not be in the catalogue, and takes the place of one of these."""
+# Ways of filling in a form that are tried; forms of many parts have more.
 _MOST_FORMS = 5000
-"""Ways of filling in a form that are tried; forms of many parts have more."""
 
 
 def states_its_facts(question: Question) -> None:

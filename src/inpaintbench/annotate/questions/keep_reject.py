@@ -9,6 +9,7 @@ from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
 KEEP, REJECT, OTHER = "keep", "reject", "other"
+# Why a clip is rejected -> what the button says, in the order of their keys.
 REASONS: Mapping[str, str] = {
     "shot_change": "Shot change",
     "foreground_object": "Foreground object",
@@ -17,7 +18,6 @@ REASONS: Mapping[str, str] = {
     "bad_quality": "Bad quality",
     OTHER: "Other",
 }
-"""Why a clip is rejected -> what the button says, in the order of their keys."""
 _NOTE = (
     "Keep a clip that is one unbroken shot of a place, filmed as it is. Reject it when the picture cuts or fades to another "
     "shot, when a person, animal or vehicle stands out in front, when colours or speed were visibly changed afterwards, when "

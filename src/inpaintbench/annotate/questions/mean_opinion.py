@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
+# 1 to 5: the absolute category rating of ITU-T P.910.
 GRADES = ("Bad", "Poor", "Fair", "Good", "Excellent")
-"""1 to 5: the absolute category rating of ITU-T P.910."""
 _NOTE = "Watch the clip once and grade how good it looks as a whole. Use the whole scale."
 
 

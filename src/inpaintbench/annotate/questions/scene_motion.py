@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
+# Per cent of the view, in order: the steps of both answers.
 SHARES = ("0", "5", "10", "25", "50", "75", "100")
-"""Per cent of the view, in order: the steps of both answers."""
 UNCLEAR = "unclear"
 _NOTE = (
     "Watch the whole clip, then judge the place, not the people or things in it. Count water only where a large body of it "

@@ -22,8 +22,8 @@ from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.panels import Fact, Facts, Gauge, Panel, Portion, Scale, Stack, Statement
 from inpaintbench.pages.words import count, number, percent
 
+# Customary bounds (Krippendorff, Content Analysis, 2004, p. 241), conventions rather than laws.
 RELIABLE, TENTATIVE = 0.8, 0.667
-"""Customary bounds (Krippendorff, Content Analysis, 2004, p. 241), conventions rather than laws."""
 _FEW_UNITS = 30
 _DISPUTED = 8
 _LOWEST = -0.4

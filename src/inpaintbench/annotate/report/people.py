@@ -15,13 +15,13 @@ from inpaintbench.pages import Cell, Column, Row, Table, figure
 from inpaintbench.pages.panels import Fact, Facts, Panel
 from inpaintbench.pages.words import count, duration, moment, number, percent
 
+# Seconds that a column of the pace may stand for.
 _STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)
-"""Seconds that a column of the pace may stand for."""
 _MOST_COLUMNS = 60
 _BINS = 32
 _TAIL_QUANTILE = 0.98
+# Pixels between the axes of a plot that fills half of a wide page.
 _WIDTH, _HEIGHT = 500, 120
-"""Pixels between the axes of a plot that fills half of a wide page."""
 _RATERS = ("answers", "median s", "gold right", "same when repeated", "agrees with others", "chose left", "stuttered")
 
 

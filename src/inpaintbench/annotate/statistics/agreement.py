@@ -19,8 +19,8 @@ from inpaintbench.claims import too_few
 from inpaintbench.types import item_rng
 
 Floats = npt.NDArray[np.float64]
+# Of the bootstrap replicates; beyond it their quantiles say nothing.
 _MOST_UNDEFINED = 0.05
-"""Of the bootstrap replicates; beyond it their quantiles say nothing."""
 
 
 class Bootstrap(NamedTuple):

@@ -17,8 +17,8 @@ from inpaintbench.annotate.questions.base import Scale
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+# Numbers held at once while replicates are drawn.
 _CHUNK = 4_000_000
-"""Numbers held at once while replicates are drawn."""
 
 
 class Measure(NamedTuple):

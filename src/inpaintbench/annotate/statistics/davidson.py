@@ -22,16 +22,16 @@ import numpy.typing as npt
 from inpaintbench.annotate.statistics.design import Design, Reals
 from inpaintbench.errors import InputError
 
+# Precision of the normal prior of every log strength, of the common bias and of log nu, all around 0: a standard deviation of
+# 3.2, so it weighs less than one vote and matters only for methods that won, or lost, everything.
 PRIOR = 0.1
-"""Precision of the normal prior of every log strength, of the common bias and of log nu, all around 0: a standard deviation of
-3.2, so it weighs less than one vote and matters only for methods that won, or lost, everything."""
 LARGEST_STEP = 3.0
 ITERATIONS = 200
 SMALLEST_SPREAD, FIRST_SPREAD = 0.02, 0.4
 SPREAD_ROUNDS = 40
 NO_TIES = -30.0
+# Difference of log strengths that no number of votes can show: they are running away.
 ENDLESS = 20.0
-"""Difference of log strengths that no number of votes can show: they are running away."""
 
 
 class Spread(NamedTuple):

@@ -18,8 +18,8 @@ from inpaintbench.annotate.statistics.davidson import fit, probabilities
 from inpaintbench.annotate.statistics.design import Design, Ints, Reals
 from inpaintbench.errors import InputError
 
+# Of the prior of the strengths: methods worth comparing lie about one log unit apart.
 SPREAD_PRECISION = 1.0
-"""Of the prior of the strengths: methods worth comparing lie about one log unit apart."""
 
 
 @lru_cache(maxsize=16)

@@ -21,10 +21,10 @@ import numpy as np
 from inpaintbench.annotate.statistics.davidson import PRIOR, Fitted, Spread, estimate_spread, fit
 from inpaintbench.annotate.statistics.design import Design, Ints, Reals, unconnected
 
+# With more sources than this, groups of them are left out: as good, and the time does not grow.
 MOST_GROUPS = 100
-"""With more sources than this, groups of them are left out: as good, and the time does not grow."""
+# With fewer, the spread of raters cannot be told.
 FEWEST_RATERS = 3
-"""With fewer, the spread of raters cannot be told."""
 FIRST, SECOND, TIE = range(3)
 
 

@@ -21,13 +21,13 @@ from inpaintbench.annotate.statistics.simulation import Setting, World
 from inpaintbench.annotate.statistics.simulation import power as power_of
 from inpaintbench.errors import InputError
 
+# Simulated for each number of votes.
 STUDIES = 400
-"""Simulated for each number of votes."""
 PILOT_STUDIES = 60
+# Standard errors of the simulated power by which it must lie above what is wanted.
 SAFETY = 1.645
-"""Standard errors of the simulated power by which it must lie above what is wanted."""
+# Votes on one pair of one source, beyond which more sources are the answer.
 MOST_PER_TASK = 100
-"""Votes on one pair of one source, beyond which more sources are the answer."""
 CLOSE_ENOUGH = 1.06
 
 

@@ -12,10 +12,10 @@ from inpaintbench.annotate.questions.base import Question, Scale, number
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.errors import InputError
 
+# Unit -> rater -> value.
 Answers = Mapping[str, Mapping[str, str]]
-"""Unit -> rater -> value."""
+# What the choice of one of two candidates is called when pairs of different methods are taken together.
 FIRST, SECOND = "first", "second"
-"""What the choice of one of two candidates is called when pairs of different methods are taken together."""
 
 
 class Scheme(NamedTuple):

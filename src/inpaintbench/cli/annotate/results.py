@@ -94,10 +94,10 @@ def ranking(study: InStudy, database: Database = None) -> None:
         console.print_table(label, columns, rows)
 
 
+# Kind of answer -> what the number of a method is.
 _SHARES: Mapping[Kind, str] = {
     "grade": "mean opinion", "share": "mean share", "label": "called good", "best": "selection frequency",
 }  # fmt: skip
-"""Kind of answer -> what the number of a method is."""
 
 
 def _print_ranking(label: str, one: Ranking) -> None:

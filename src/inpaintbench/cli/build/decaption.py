@@ -14,8 +14,8 @@ from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.stages import SourceSpec
 
+# 5.2 s at 30 frames a second: one clip each.
 DEMO_FILMS = {"count": 10, "width": 240, "height": 160, "frames": 156}
-"""5.2 s at 30 frames a second: one clip each."""
 
 
 def build_decaption(

@@ -37,17 +37,17 @@ from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
 PLACES = ("folder", "flickr", "fetched")
+# Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too.
 OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "per_slice", "cut_score_limit", "level_share", "level_limit", "review",
 )  # fmt: skip
-"""Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too."""
+# Of boxes of a detector; the published benchmark states no number for its masks.
 FOREGROUND_LIMIT = 0.1
-"""Of boxes of a detector; the published benchmark states no number for its masks."""
+# As the published benchmark filters; its third rule, 1920x1080, is the default of `--least`.
 FLICKR_RULES = (
     Rule(attribute="probe.orientation", equals="landscape", name="landscape"),
     Rule(attribute="probe.bits_per_second", above=1_000_000, name="bit rate"),
 )
-"""As the published benchmark filters; its third rule, 1920x1080, is the default of ``--least``."""
 
 DEMO_CLIPS = 13
 DEMO_PER_SLICE = 2

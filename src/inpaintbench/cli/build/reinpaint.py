@@ -14,10 +14,10 @@ from inpaintbench.recipes.options import FOOTAGE, MASKS
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 
+# Masks of a picture's own name are scaled and cropped as it is; of a film that goes on without masks nobody knows the hole.
 SAVED_DEFAULTS = {"resize": "cover"}
-"""Masks of a picture's own name are scaled and cropped as it is; of a film that goes on without masks nobody knows the hole."""
+# A folder of masks rarely fits pictures that it was not made for.
 TURN_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
-"""A folder of masks rarely fits pictures that it was not made for."""
 DEMO = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "second_masks": 3}
 
 

@@ -25,8 +25,8 @@ from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 PROTOCOL = "reinpaint/corrected"
+# In the place of a ratio: the second masks of the dataset.
 OF_DATASET = "published"
-"""In the place of a ratio: the second masks of the dataset."""
 
 InDataset = Annotated[Path, argument("A frozen dataset with second masks: `build reinpaint` makes one.")]
 Run = Annotated[Path, option("Folder with the predictions.")]

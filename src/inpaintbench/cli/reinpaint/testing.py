@@ -35,8 +35,8 @@ from inpaintbench.workspace import Workspace
 
 PAPER_FOLDER = Path("reinpaint-paper-tables")
 PEOPLE, BEST_OF = "people", "best_of"
+# Protocols of what is measured without the truth -> what tells their heads apart.
 BESIDE = {"no-reference/koniq": " (KonIQ)", "no-reference/spaq": " (SPAQ)"}
-"""Protocols of what is measured without the truth -> what tells their heads apart."""
 
 
 def stability(

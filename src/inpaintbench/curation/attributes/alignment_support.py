@@ -19,22 +19,22 @@ from inpaintbench.types import Luma
 Matrix = npt.NDArray[np.float64]
 Cells = npt.NDArray[np.float32]
 Verdict = Literal["moved", "still", "wrong", "open", "unseen"]
+# Verdicts with which an alignment cannot stand.
 CONTRADICTED: tuple[Verdict, ...] = ("still", "wrong")
-"""Verdicts with which an alignment cannot stand."""
+# Rows and columns: of a view of 342x192, 24 by 28 pixels each.
 CELLS = (8, 12)
-"""Rows and columns: of a view of 342x192, 24 by 28 pixels each."""
+# Grey levels, the standard deviation of a cell with texture; sensor noise has less once the view is shrunk.
 LEAST_DEVIATION = 1.5
-"""Grey levels, the standard deviation of a cell with texture; sensor noise has less once the view is shrunk."""
+# Correlation from which a cell looks alike.
 ALIKE = 0.7
-"""Correlation from which a cell looks alike."""
+# Difference of correlations from which a cell prefers one of both.
 CLEARLY = 0.1
-"""Difference of correlations from which a cell prefers one of both."""
+# Share of the cells by which those against an alignment must outnumber those for it: one or two are chance.
 MAJORITY = 0.05
-"""Share of the cells by which those against an alignment must outnumber those for it: one or two are chance."""
+# With texture, seen in both views; fewer say nothing.
 FEWEST_CELLS = 6
-"""With texture, seen in both views; fewer say nothing."""
+# Of the cells with texture: so many must look alike for a camera to stand still without any alignment.
 LEAST_SHARE = 0.4
-"""Of the cells with texture: so many must look alike for a camera to stand still without any alignment."""
 
 
 @dataclass(frozen=True)

@@ -38,24 +38,24 @@ Coverage = Literal["polygon", "warp"]
 Matrices = npt.NDArray[np.float64]
 Losses = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+# Places (x, y), `[n, 2]`, and descriptors, `[n, 128]`.
 Features = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
-"""Places (x, y), ``[n, 2]``, and descriptors, ``[n, 128]``."""
+# Corners (x, y) of a polygon, in order.
 Outline = list[list[float]]
-"""Corners (x, y) of a polygon, in order."""
 
+# Features are found at this width, 0.4 of the published 854: a fraction of the time, and scores still exact to 0.001.
 WORKING_WIDTH = 342
-"""Features are found at this width, 0.4 of the published 854: a fraction of the time, and scores still exact to 0.001."""
+# A quarter of OpenCV's default, for views of mist, sand and sky.
 CONTRAST_THRESHOLD = 0.01
-"""A quarter of OpenCV's default, for views of mist, sand and sky."""
+# Rows and columns of the cells that the features are spread over.
 CELLS = (4, 6)
-"""Rows and columns of the cells that the features are spread over."""
 FEATURES_PER_CELL = 12
+# Largest reprojection error of an inlier, in widths of the view: 5 px at 854.
 RANSAC_THRESHOLD = 5 / 854
-"""Largest reprojection error of an inlier, in widths of the view: 5 px at 854."""
 LEAST_INLIERS = 10
 LEAST_INLIER_SHARE = 0.2
+# RANSAC nearly always returns *some* matrix; one outside these bounds, or with fewer inliers, is a failed alignment.
 SCALES = (0.3, 3.0)
-"""RANSAC nearly always returns *some* matrix; one outside these bounds, or with fewer inliers, is a failed alignment."""
 
 
 class CameraMotion(AttributeLeaf):

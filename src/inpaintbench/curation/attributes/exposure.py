@@ -8,8 +8,8 @@ from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.view import ItemView
 
+# Coded luma of black and white in limited range (ITU-R BT.601 and BT.709).
 BLACK, WHITE = 16, 235
-"""Coded luma of black and white in limited range (ITU-R BT.601 and BT.709)."""
 
 
 class Exposure(AttributeLeaf):

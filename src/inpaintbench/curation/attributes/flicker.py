@@ -12,12 +12,12 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
 
+# Rows and columns of cells whose mean levels are followed.
 CELLS = (9, 16)
-"""Rows and columns of cells whose mean levels are followed."""
+# A side of a cell is shrunk to so many whole levels before its mean is taken, which costs a fifth and rounds off 0.04 levels.
 PARTS = 8
-"""A side of a cell is shrunk to so many whole levels before its mean is taken, which costs a fifth and rounds off 0.04 levels."""
+# Of the cells' changes from one frame to the next, left out at either end: things that move through a cell.
 TRIMMED = 0.25
-"""Of the cells' changes from one frame to the next, left out at either end: things that move through a cell."""
 FEWEST_FRAMES = 5
 PERIOD_SECONDS = 0.75
 

@@ -12,18 +12,18 @@ from inpaintbench.types import item_rng
 Map = npt.NDArray[np.float32]
 Points = npt.NDArray[np.complex128]
 
+# Side in pixels of the cells of which each has one vote.
 CELL = 8
-"""Side in pixels of the cells of which each has one vote."""
 LEAST_VOTES = 12
+# Share of the votes that a camera needs; pairs with less, such as those across a cut, count as unknown.
 LEAST_AGREEMENT = 0.15
-"""Share of the votes that a camera needs; pairs with less, such as those across a cut, count as unknown."""
 TRIALS = 300
 INLIER_PIXELS = 0.5
 SCALES = (0.8, 1.25)
+# Mean displacement up to which a camera stands still: flow is no more exact, and moving water would be read into it.
 STILL_PIXELS = 0.03
-"""Mean displacement up to which a camera stands still: flow is no more exact, and moving water would be read into it."""
+# Pixels within which votes count about fully in the last refinement.
 FINEST_RESIDUAL = 0.05
-"""Pixels within which votes count about fully in the last refinement."""
 
 
 def fit_camera(flow: Map, votes: Map, *, number: int) -> tuple[tuple[complex, complex], float] | None:

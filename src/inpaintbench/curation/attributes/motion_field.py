@@ -30,29 +30,29 @@ from inpaintbench.types import Luma
 Mask = npt.NDArray[np.bool_]
 Frame = npt.NDArray[np.uint8]
 
+# Pixels of the longer side at which flow is measured: 8 ms a flow, and still a tenth of a pixel exact.
 WORKING_SIDE = 256
-"""Pixels of the longer side at which flow is measured: 8 ms a flow, and still a tenth of a pixel exact."""
+# A side is not shrunk below this, the smallest that the flow's patches fit in.
 LEAST_SIDE = 16
-"""A side is not shrunk below this, the smallest that the flow's patches fit in."""
+# Between the frames of a pair: slow cameras show, and water no longer looks the same.
 LAG_SECONDS = 0.15
-"""Between the frames of a pair: slow cameras show, and water no longer looks the same."""
 PAIRS = 10
+# Twice the RMS derivative, in grey levels a pixel, in the direction in which a neighbourhood varies least.
 LEAST_TEXTURE = 0.7
-"""Twice the RMS derivative, in grey levels a pixel, in the direction in which a neighbourhood varies least."""
+# Such derivatives that noise of one grey level is taken for, with a margin: 0.9 on average.
 NOISE_TEXTURE = 1.8
-"""Such derivatives that noise of one grey level is taken for, with a margin: 0.9 on average."""
+# Noise is read from the smoothest fifth of the view; the second is that quantile of the absolute normal distribution.
 NOISE_QUANTILE, NOISE_QUANTILE_SIGMAS = 0.2, 0.2533
-"""Noise is read from the smoothest fifth of the view; the second is that quantile of the absolute normal distribution."""
+# Pixels between a point and where the flow there and back takes it, for points that may vote on the camera.
 LARGEST_DISAGREEMENT = 0.5
-"""Pixels between a point and where the flow there and back takes it, for points that may vote on the camera."""
+# A pixel moves by itself where its residual exceeds the first plus the second times the camera's displacement.
 MOVING_PIXELS, MOVING_SHARE = 0.35, 0.05
-"""A pixel moves by itself where its residual exceeds the first plus the second times the camera's displacement."""
+# Half a patch of the flow: nearer to the edge it holds what is not in the view.
 EDGE_PIXELS = 4
-"""Half a patch of the flow: nearer to the edge it holds what is not in the view."""
+# Side of the neighbourhood from which pixels that are not read take their motion.
 FILL_PIXELS = 15
-"""Side of the neighbourhood from which pixels that are not read take their motion."""
+# Neighbourhood of `unexplained`, and the grey levels that noise alone may differ by.
 LOOK_PIXELS, LOOK_FLOOR = 9, 3.0
-"""Neighbourhood of ``unexplained``, and the grey levels that noise alone may differ by."""
 
 
 @dataclass(frozen=True)

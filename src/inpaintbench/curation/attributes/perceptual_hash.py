@@ -19,22 +19,22 @@ from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
 
 Levels = npt.NDArray[np.float32]
+# Stands in for the hash of a flat frame.
 FLAT = "-"
-"""Stands in for the hash of a flat frame."""
+# Largest side of the frames that bars are looked for in.
 WORKING_SIDE = 128
-"""Largest side of the frames that bars are looked for in."""
 SIDE = 32
 FREQUENCIES = 8
+# Standard deviation, in levels, of what the hashed frequencies alone show; below it a frame is flat.
 LEAST_CONTRAST = 2.0
-"""Standard deviation, in levels, of what the hashed frequencies alone show; below it a frame is flat."""
+# Of coded luma, where black is 16 or 0.
 BLACK_LEVEL = 40
-"""Of coded luma, where black is 16 or 0."""
+# Step, in levels, from the last line of a bar to the picture; darkness that fades into the picture is no bar.
 LEAST_EDGE = 8.0
-"""Step, in levels, from the last line of a bar to the picture; darkness that fades into the picture is no bar."""
+# Of a side.
 LARGEST_BAR = 0.3
-"""Of a side."""
+# Of a side: how much wider one of two bars is than the other at most.
 MOST_UNEVEN = 0.02
-"""Of a side: how much wider one of two bars is than the other at most."""
 
 
 class PerceptualHash(AttributeLeaf):

@@ -25,20 +25,20 @@ from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
 
 Plane = npt.NDArray[np.float32]
+# Half of the usual width: strokes of two pixels there still have their edges, and noise is halved.
 WORKING_WIDTH = 416
-"""Half of the usual width: strokes of two pixels there still have their edges, and noise is halved."""
+# Widths of the view that the scene has to move across an edge between two frames: further than an edge is wide.
 MOVED = 0.015
-"""Widths of the view that the scene has to move across an edge between two frames: further than an edge is wide."""
+# Of 45 pairs of frames: more than one odd frame among ten gives.
 FEWEST_PAIRS = 16
-"""Of 45 pairs of frames: more than one odd frame among ten gives."""
+# Levels a pixel, of the mean over the frames: a logo of 30 % opacity has 5 and more.
 LEAST_GRADIENT = 3.0
-"""Levels a pixel, of the mean over the frames: a logo of 30 % opacity has 5 and more."""
+# Agreement is 1 for equal gradients and 0 for unrelated ones.
 AGREES, SURELY_AGREES = 0.6, 0.85
-"""Agreement is 1 for equal gradients and 0 for unrelated ones."""
+# Length of sure edges, in widths of the view, without which edges nearby that agree do not count.
 LEAST_SURE_EDGE = 24 / 416
-"""Length of sure edges, in widths of the view, without which edges nearby that agree do not count."""
+# Gaps of twice this, in widths of the view, between the edges of one overlay are filled.
 JOINED = 4 / 416
-"""Gaps of twice this, in widths of the view, between the edges of one overlay are filled."""
 
 
 class StaticOverlay(AttributeLeaf):

@@ -11,8 +11,8 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
+# Valid share from which FF-alpha has a value. Source: EditBoard's released code.
 ENOUGH = 0.7
-"""Valid share from which FF-alpha has a value. Source: EditBoard's released code."""
 
 
 class WarpValidShare(AttributeLeaf):

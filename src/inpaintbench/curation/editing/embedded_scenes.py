@@ -11,8 +11,8 @@ import numpy.typing as npt
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.types import EDIT_TASKS
 
+# Centre (x, y) and half axes along x and y, in pixels of the photograph.
 Ellipse = tuple[float, float, float, float]
-"""Centre (x, y) and half axes along x and y, in pixels of the photograph."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ SCENES = (
         ),
     ),
 )  # fmt: skip
+# Motions of the virtual camera with their speed: slow enough for flow to follow.
 MOTIONS: tuple[tuple[str, float], ...] = (("tripod", 0.0), ("pan_right", 0.05), ("hand_shake", 0.02))
-"""Motions of the virtual camera with their speed: slow enough for flow to follow."""
 
 
 def object_of(scene: Scene) -> npt.NDArray[np.uint8]:

@@ -23,8 +23,8 @@ from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError
 from inpaintbench.video.decoding import packet_times
 
+# Folders below the root in which clips are looked for.
 DEPTH = 3
-"""Folders below the root in which clips are looked for."""
 _MASK = "_mask"
 _FRAMES, _ANNOTATIONS = "JPEGImages", "Annotations"
 
@@ -208,8 +208,8 @@ def _grey(path: Path) -> npt.NDArray[np.uint8]:
     return np.asarray(cv2.cvtColor(video.read_image(path), cv2.COLOR_RGB2GRAY), np.uint8)
 
 
+# (height, width), and how many pixels have each of 256 values.
 Look = tuple[tuple[int, int], tuple[int, ...]]
-"""(height, width), and how many pixels have each of 256 values."""
 
 
 @lru_cache(maxsize=4096)

@@ -14,10 +14,10 @@ from inpaintbench.curation.sheets import Line, read_lines
 from inpaintbench.errors import InputError
 from inpaintbench.types import EDIT_TASKS
 
+# Columns; `source_prompt` and `object` may be there too.
 NEEDED = ("clip", "task", "target_prompt")
-"""Columns; ``source_prompt`` and ``object`` may be there too."""
+# Target prompts of a clip in a task. Source: EditBoard, AAAI 2025.
 FEWEST_PROMPTS = 2
-"""Target prompts of a clip in a task. Source: EditBoard, AAAI 2025."""
 _MOST_OBJECT = 255
 
 

@@ -21,8 +21,8 @@ from inpaintbench.workspace import file_sha256
 
 _HUB = "hf://datasets/"
 _LONGEST_WORDS = 1000  # longer texts are not facts that rules use
+# Classes of the features of media columns, and types of text columns.
 _MEDIA, _TEXTS = ("Video", "Image"), ("string", "large_string")
-"""Classes of the features of media columns, and types of text columns."""
 
 
 class HuggingFaceDataset(Fetcher):

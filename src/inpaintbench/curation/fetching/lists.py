@@ -20,11 +20,11 @@ from inpaintbench.errors import InputError, reason_of
 from inpaintbench.types import content_id
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
+# Columns with a meaning -> field of `Candidate`; all others are kept as details.
 COLUMNS = {
     "url": "url", "licence": "licence", "license": "licence", "licence_url": "licence_url", "license_url": "licence_url",
     "author": "author", "page": "page_url", "page_url": "page_url", "title": "title",
 }  # fmt: skip
-"""Columns with a meaning -> field of ``Candidate``; all others are kept as details."""
 _LONGEST_NUMBER = 15  # digits that a float holds exactly; longer ones are names
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 _BATCH_ROWS = 4096

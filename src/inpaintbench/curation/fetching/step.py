@@ -24,8 +24,8 @@ from inpaintbench.workspace import Blobs, Workspace
 
 VERSION = "1"
 TABLE = "downloads"
+# A detail of rows whose address had a query that tables must not hold: the listing alone has the whole address.
 INCOMPLETE = "query_left_out"
-"""A detail of rows whose address had a query that tables must not hold: the listing alone has the whole address."""
 _CHECKING_SECONDS = 1800.0  # for decoding what was fetched
 _SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
 _MEDIA_TYPES = {

@@ -19,9 +19,9 @@ from inpaintbench.workspace import file_sha256
 
 _GONE = (404, 410)
 _NOWHERE = "/nowhere/ffmpeg"  # it would ask for addresses by itself
+# One file: with sound where there is no other, since putting two streams together needs a further program. Only what yt-dlp asks
+# for itself: addresses that a further program asks for cannot be judged.
 _FORM = "/".join(f"{kind}[protocol{asked}]" for kind in ("best", "bestvideo") for asked in ("^=http", "=m3u8_native"))
-"""One file: with sound where there is no other, since putting two streams together needs a further program. Only what yt-dlp
-asks for itself: addresses that a further program asks for cannot be judged."""
 
 
 class YtDlp(Fetcher):

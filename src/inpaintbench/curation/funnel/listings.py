@@ -11,8 +11,8 @@ from inpaintbench.pages import Cell, Table
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import DASH, breakable, duration, number, percent, share
 
+# Rows of the table; `curation rejected` lists all.
 FAILURES = 40
-"""Rows of the table; `curation rejected` lists all."""
 
 
 def effort_table(steps: Sequence[StepEffort]) -> Table | None:

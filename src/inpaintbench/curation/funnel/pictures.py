@@ -21,8 +21,8 @@ from inpaintbench.pages import Tile, data_uri
 from inpaintbench.workspace import Workspace
 
 _SIDE, _QUALITY = 256, 70
+# The picture shows this frame or the middle one, whichever comes first: half a second in, few frames are black.
 _FRAME = 15
-"""The picture shows this frame or the middle one, whichever comes first: half a second in, few frames are black."""
 _ID_SHOWN = 10
 
 

@@ -17,22 +17,22 @@ from inpaintbench.curation.facts import Column, Flags
 from inpaintbench.pages import figure
 from inpaintbench.pages.words import count, number
 
+# Pixels of the columns, and above them, where thresholds are told.
 _WIDTH, _HEIGHT, _ABOVE = 340, 90, 14
-"""Pixels of the columns, and above them, where thresholds are told."""
 _BINS = 34
 _MOST_WORDS = 6
 _STATES = ("kept", "waiting", "dropped", "other")
 _SAID = {"other": "dropped by another rule"}
 _TICKS = 4
+# Of the axis, kept free beyond a threshold at its end, so that both sides of the threshold can be seen.
 _MARGIN = 0.08
-"""Of the axis, kept free beyond a threshold at its end, so that both sides of the threshold can be seen."""
+# A tail this many times as long as the span of 98 % of the values is drawn into the last bar.
 _TAIL = 4.0
-"""A tail this many times as long as the span of 98 % of the values is drawn into the last bar."""
+# Share of the axis that the words at the end of a tail that is cut off take from the other ticks.
 _CUT_OFF = 56 / _WIDTH
-"""Share of the axis that the words at the end of a tail that is cut off take from the other ticks."""
 
+# `[n]`, 0 = kept, 1 = waiting, 2 = dropped, 3 = dropped, but by another rule.
 States = npt.NDArray[np.int64]
-"""``[n]``, 0 = kept, 1 = waiting, 2 = dropped, 3 = dropped, but by another rule."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ OBTAINED = "obtained"
 _NUMBER, _QUOTED = re.compile(r"\b[0-9a-f]{12,}\b|\d+(?:\.\d+)?"), re.compile(r"'[^']*'|\"[^\"]*\"")
 _EXAMPLES = 3
 
+# Step, name of what was refused, reason.
 Refusal = tuple[str, str, str]
-"""Step, name of what was refused, reason."""
 
 
 @dataclass(frozen=True)

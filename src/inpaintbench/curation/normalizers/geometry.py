@@ -10,10 +10,10 @@ from PIL import Image
 
 from inpaintbench.errors import InputError, Rejected
 
+# Pixels; nothing smaller is a clip.
 LEAST_SIDE = 16
-"""Pixels; nothing smaller is a clip."""
+# Keeps exact multiples exact: 854.0000000001 must not become 855.
 _SLACK = 1e-6
-"""Keeps exact multiples exact: 854.0000000001 must not become 855."""
 
 
 def check_size(width: int, height: int) -> None:

@@ -17,8 +17,8 @@ import pandas as pd
 from inpaintbench.catalogue import Leaf
 from inpaintbench.types import Joint
 
+# Columns of `joint_table`.
 JOINT_COLUMNS = ("dataset", "image", "person", "joint", "side", "side_of", "x", "y", "visible")
-"""Columns of ``joint_table``."""
 
 # One point as a name and a side, in the order of an annotation format.
 Slot = tuple[str, str | None]

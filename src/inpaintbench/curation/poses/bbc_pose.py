@@ -10,11 +10,11 @@ from inpaintbench.curation.poses.matlab import load_variable, numbers, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 
+# Order of the joints; the person's own left and right.
 BBC_JOINTS: tuple[Slot, ...] = (
     ("head", None), ("wrist", "right"), ("wrist", "left"), ("elbow", "right"), ("elbow", "left"), ("shoulder", "right"),
     ("shoulder", "left"),
 )  # fmt: skip
-"""Order of the joints; the person's own left and right."""
 _VARIABLES = ("shortbbcpose", "bbcpose")
 _FIELDS = ("videoName", "train_frames", "train_joints", "test_frames", "test_joints")
 

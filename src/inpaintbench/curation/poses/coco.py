@@ -12,11 +12,11 @@ from inpaintbench.types import Joint
 
 _SIDED = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle", "eye", "ear")
 _MIDDLE = {"nose": "nose", "neck": "upper_neck", "head": "head", "top_head": "head_top", "pelvis": "pelvis", "thorax": "thorax"}
+# Keypoint name of a category -> name and the person's own side.
 COCO_JOINTS: dict[str, Slot] = {
     **{f"{side}_{name}": (name, side) for name in _SIDED for side in ("left", "right")},
     **{theirs: (ours, None) for theirs, ours in _MIDDLE.items()},
 }
-"""Keypoint name of a category -> name and the person's own side."""
 
 
 class CocoReader(PoseReader):

@@ -31,8 +31,8 @@ def _slot(name: str) -> Slot:
     return ("nose", None) if name == "nose" else (_PARTS[name[1:]], {"l": "left", "r": "right"}[name[0]])
 
 
+# The first 17 of the 29 columns of `coords`; the others are middles between joints, computed and not labelled.
 FLIC_JOINTS: tuple[Slot, ...] = tuple(_slot(name) for name in _SLOTS)
-"""The first 17 of the 29 columns of ``coords``; the others are middles between joints, computed and not labelled."""
 
 
 class FlicReader(PoseReader):

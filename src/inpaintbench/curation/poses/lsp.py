@@ -17,8 +17,8 @@ from inpaintbench.types import Joint
 
 ThirdRow = Literal["auto", "occluded", "visible"]
 
+# Order of the joints; the person's own left and right. The last two are called neck and head top.
 LSP_JOINTS = tuple(MPII_JOINTS[joint_id] for joint_id in (0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 8, 9))
-"""Order of the joints; the person's own left and right. The last two are called neck and head top."""
 _TRAIN_PICTURES = 1000
 _CLEAR_MAJORITY = 0.6
 _ENOUGH_JOINTS = 100

@@ -13,12 +13,12 @@ from inpaintbench.curation.poses.matlab import load_variable, struct, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 
+# Joint id -> name and the person's own side.
 MPII_JOINTS: tuple[Slot, ...] = (
     ("ankle", "right"), ("knee", "right"), ("hip", "right"), ("hip", "left"), ("knee", "left"), ("ankle", "left"),
     ("pelvis", None), ("thorax", None), ("upper_neck", None), ("head_top", None), ("wrist", "right"), ("elbow", "right"),
     ("shoulder", "right"), ("shoulder", "left"), ("elbow", "left"), ("wrist", "left"),
 )  # fmt: skip
-"""Joint id -> name and the person's own side."""
 
 
 class MpiiReader(PoseReader):

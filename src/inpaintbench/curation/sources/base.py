@@ -9,8 +9,8 @@ from typing import Any
 
 from inpaintbench.catalogue import Leaf
 
+# Folder below `scratch` for further pictures of something rendered, `<part of the view>.png`.
 PARTS = "parts"
-"""Folder below ``scratch`` for further pictures of something rendered, ``<part of the view>.png``."""
 
 
 @dataclass(frozen=True)

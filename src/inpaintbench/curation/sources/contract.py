@@ -11,8 +11,8 @@ from inpaintbench import contract
 from inpaintbench.contract import Check, NotChecked, require
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 
+# Pieces of footage that are obtained; others are looked at without.
 _MOST = 3
-"""Pieces of footage that are obtained; others are looked at without."""
 
 
 def states_its_facts(source: SourceLeaf) -> None:

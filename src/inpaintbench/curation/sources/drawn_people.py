@@ -22,15 +22,16 @@ from inpaintbench.curation.sources.virtual_camera import Image, add_sensor_noise
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint, content_id, item_rng
 
+# Photographs with a stated free licence and nobody in them.
 BACKGROUNDS = ("coffee", "chelsea", "rocket", "retina", "hubble")
-"""Photographs with a stated free licence and nobody in them."""
+# Standard deviation in grey levels.
 SENSOR_NOISE = 1.5
-"""Standard deviation in grey levels."""
 _PAIR_EVERY = 4
 _CUT_EVERY = 3
+# Poses that show best from the side.
 _SIDE_POSES = ("walking", "striding", "reaching", "sitting")
-"""Poses that show best from the side."""
 PORTRAIT = "astronaut"
+# Placed by eye on the photograph; of joints inside clothing the likely place.
 PORTRAIT_JOINTS: tuple[Joint, ...] = (
     Joint(0, "head_top", None, 236, 17),
     Joint(0, "eye", "right", 203, 101),
@@ -43,7 +44,6 @@ PORTRAIT_JOINTS: tuple[Joint, ...] = (
     Joint(0, "elbow", "right", 46, 446),
     Joint(0, "wrist", "right", 138, 500),
 )
-"""Placed by eye on the photograph; of joints inside clothing the likely place."""
 
 
 @dataclass(frozen=True)

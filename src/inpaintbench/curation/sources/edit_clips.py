@@ -19,12 +19,12 @@ from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.types import content_id
 
+# The fact of a source that says what edits are asked of it.
 EDITS = "edits"
-"""The fact of a source that says what edits are asked of it."""
+# The part of a source with its masks, as they are: `uint8[T, H, W]`, 0 = no object.
 OBJECT_MASK = "object_mask"
-"""The part of a source with its masks, as they are: ``uint8[T, H, W]``, 0 = no object."""
+# Tasks whose items carry an object mask. Source: EditBoard, AAAI 2025.
 MASK_TASKS = ("SOSA",)
-"""Tasks whose items carry an object mask. Source: EditBoard, AAAI 2025."""
 _MOST_TOLD = 20
 
 

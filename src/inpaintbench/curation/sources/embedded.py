@@ -25,10 +25,11 @@ from inpaintbench.types import Frames, Hole, content_id, item_rng
 
 FRAMES_PER_SECOND = 30.0
 FEWEST_FRAMES, MOST_FRAMES = 60, 90
+# With water below, what a photograph shows belongs into the upper part of the view.
 _WATER_LIFT = 0.2
-"""With water below, what a photograph shows belongs into the upper part of the view."""
 _FOCUS_SPREAD = 0.05
 
+# Motions with their speed, from still to fast; repeated, a little slower each time.
 PLAN: tuple[tuple[str, float], ...] = (
     ("tripod", 0.0),
     ("pan_right", 0.4),
@@ -51,7 +52,6 @@ PLAN: tuple[tuple[str, float], ...] = (
     ("zoom_out", 0.4),
     ("hand_held_pan", 0.1),
 )
-"""Motions with their speed, from still to fast; repeated, a little slower each time."""
 
 
 @dataclass(frozen=True)

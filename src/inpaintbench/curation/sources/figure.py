@@ -21,10 +21,10 @@ CLOTHS: tuple[Colour, ...] = (
 TROUSERS: tuple[Colour, ...] = ((46, 58, 88), (60, 58, 60), (128, 108, 82), (90, 98, 76), (170, 160, 142), (92, 50, 46))
 PATTERNS = ("plain", "plain", "stripes", "checks", "weave")
 SEAT = Cloth((122, 88, 58), (100, 70, 46), "weave", 7)
+# Depth behind the pelvis, in heights, from where on the trunk hides its own joints.
 _FAR_SIDE = 0.045
-"""Depth behind the pelvis, in heights, from where on the trunk hides its own joints."""
+# Labelled names; those with sides on both: 16 joints.
 JOINT_NAMES = ("ankle", "knee", "hip", "pelvis", "thorax", "upper_neck", "head_top", "wrist", "elbow", "shoulder")
-"""Labelled names; those with sides on both: 16 joints."""
 
 
 @dataclass(frozen=True)

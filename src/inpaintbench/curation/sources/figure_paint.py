@@ -10,15 +10,15 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+# `float32[H, W, 3]` RGB, 0..255.
 Canvas = npt.NDArray[np.float32]
-"""``float32[H, W, 3]`` RGB, 0..255."""
 Plane = npt.NDArray[np.float32]
 Colour = tuple[float, float, float]
+# Towards the light, from the upper left and the front: x right, y down, z to the viewer; a unit vector.
 LIGHT = np.array([-0.42, -0.62, 0.66])
-"""Towards the light, from the upper left and the front: x right, y down, z to the viewer; a unit vector."""
 AMBIENT = 0.5
+# How softly the shapes of one part flow into each other, as a share of their radius.
 _BLEND = 0.22
-"""How softly the shapes of one part flow into each other, as a share of their radius."""
 _SHADOW = 0.34
 
 

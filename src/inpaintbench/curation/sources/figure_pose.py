@@ -14,10 +14,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
+# `float64[3]`: x, y, z.
 Point = npt.NDArray[np.float64]
-"""``float64[3]``: x, y, z."""
+# Name and side of a joint, as in `types.Joint`.
 Key = tuple[str, str | None]
-"""Name and side of a joint, as in ``types.Joint``."""
 SIDES: tuple[tuple[str, int], ...] = (("left", 1), ("right", -1))
 
 SHIN = THIGH = 0.245
@@ -48,6 +48,7 @@ class Pose:
     tilt: float = 0
 
 
+# Named poses, before chance varies them.
 POSES: Mapping[str, Pose] = {
     "standing": Pose(shoulder_abduction=(14, 13), forearm_abduction=(-6, -6)),
     "at_ease": Pose(
@@ -76,7 +77,6 @@ POSES: Mapping[str, Pose] = {
         hip_flexion=(82, 80), hip_abduction=(9, 10), knee=(80, 84), lean=4,
     ),
 }  # fmt: skip
-"""Named poses, before chance varies them."""
 
 
 def vary(pose: Pose, rng: np.random.Generator, *, spread_degrees: float = 6.0) -> Pose:

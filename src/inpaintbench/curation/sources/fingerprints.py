@@ -21,10 +21,10 @@ from inpaintbench.fingerprints.master import master
 from inpaintbench.fingerprints.records import CLASSES, REFERENCE_PIXELS_PER_INCH, Elastic, Finger, Print
 from inpaintbench.types import content_id, item_rng
 
+# Nobody's fingers, drawn by a program.
 PRINT_LICENCE = "CC0-1.0"
-"""Nobody's fingers, drawn by a program."""
+# Of the elastic field at 500 pixels per inch. Source: ChaLearn LAP 2018, track 3: 2 and 0.08 of 400 pixels.
 STRENGTH_PIXELS, REACH_PIXELS = 800.0, 32.0
-"""Of the elastic field at 500 pixels per inch. Source: ChaLearn LAP 2018, track 3: 2 and 0.08 of 400 pixels."""
 _SEEDS = 2**31
 
 

@@ -19,27 +19,27 @@ from inpaintbench.types import stated
 
 Map = npt.NDArray[np.float32]
 
+# Metres per second squared; angular frequency of a wave = sqrt(GRAVITY * wave number), Airy's deep-water relation.
 GRAVITY = 9.81
-"""Metres per second squared; angular frequency of a wave = sqrt(GRAVITY * wave number), Airy's deep-water relation."""
 WAVES = 8
 WAVELENGTHS_METRES = (0.35, 3.2)
+# Of every wave; so longer waves are higher.
 WAVE_SLOPE = 0.085
-"""Of every wave; so longer waves are higher."""
+# Waves per metre times metres away at which a wave is dimmed by half.
 FINEST_WAVE = 110.0
-"""Waves per metre times metres away at which a wave is dimmed by half."""
 WIND_SPREAD_RADIANS = 0.9
 CAMERA_HEIGHT_METRES = 3.4
+# View heights above the shoreline at which the water plane would vanish.
 HORIZON = 0.42
-"""View heights above the shoreline at which the water plane would vanish."""
 BENDS = 3
+# Amplitude of a bend of the shoreline with wave number 1 per view height; it falls with the root of the number.
 BEND_HEIGHT = 0.05
-"""Amplitude of a bend of the shoreline with wave number 1 per view height; it falls with the root of the number."""
+# Over which water and land blend, in frame pixels.
 SHORE_WIDTH_PIXELS = 2.0
-"""Over which water and land blend, in frame pixels."""
 SKY = (150.0, 178.0, 200.0)
 DEPTH = (10.0, 52.0, 66.0)
+# Pixels between the points where areas are measured; the shoreline runs across, so rows need more of them.
 _COARSE_COLUMNS, _COARSE_ROWS = 16, 2
-"""Pixels between the points where areas are measured; the shoreline runs across, so rows need more of them."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from inpaintbench.curation.sources.folder import unquote_bytes
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
 from inpaintbench.types import Joint, content_id
 
+# `person` cuts out everybody; `whole` keeps the pictures; `published` does what the 2018 challenge did for the format.
 FRAMINGS = ("published", "person", "whole")
-"""``person`` cuts out everybody; ``whole`` keeps the pictures; ``published`` does what the 2018 challenge did for the format."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from inpaintbench.types import content_id
 
+# Files of timed text, in letters of any case; one of the same name beside a video belongs to it.
 TEXT_SUFFIXES = (".srt", ".ass", ".ssa", ".vtt")
-"""Files of timed text, in letters of any case; one of the same name beside a video belongs to it."""
 
 
 class TextFiles:

@@ -22,10 +22,10 @@ from inpaintbench.types import Frames
 Image = npt.NDArray[np.uint8]
 Transforms = npt.NDArray[np.float64]
 
+# Largest roll of a camera held in the hand.
 ROLL_DEGREES = 0.3
-"""Largest roll of a camera held in the hand."""
+# Photograph pixels per frame pixel when the photograph is much larger than the frame: wider views look like maps.
 LARGEST_SCALE = 2.2
-"""Photograph pixels per frame pixel when the photograph is much larger than the frame: wider views look like maps."""
 _SHAKE_SMOOTHING_FRAMES = 2.5
 _BLUR_STEPS = 16
 

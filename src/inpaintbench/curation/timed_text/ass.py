@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pysubs2 import SSAStyle
 
 EVENT_FIELDS = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
+# Width and height that sizes and margins of a file refer to when it states none.
 PLAY_RES = (384, 288)
-"""Width and height that sizes and margins of a file refer to when it states none."""
 
 _TIME = re.compile(r"\s{0,9}(\d{1,4}):(\d{1,2}):(\d{1,2})(?:[.,:](\d{1,6}))?\s{0,9}")
 _SECTION = re.compile(r"\s{0,9}\[([^\]]{1,60})\]\s*$")

@@ -15,13 +15,13 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
+# Share of ASCII in a text in UTF-16 or UTF-32 that has no mark: times alone are more, in any script.
 _LEAST_PLAIN = 0.3
-"""Share of ASCII in a text in UTF-16 or UTF-32 that has no mark: times alone are more, in any script."""
 _BEYOND = re.compile(rb"[\x80-\xff]+")
+# Share of the bytes beyond ASCII that stand side by side: few accents do, and nearly all letters of other scripts.
 _MOST_ADJACENT = 0.5
-"""Share of the bytes beyond ASCII that stand side by side: few accents do, and nearly all letters of other scripts."""
+# Bytes beyond ASCII from which that share tells anything.
 _FEWEST_TOLD = 20
-"""Bytes beyond ASCII from which that share tells anything."""
 
 
 def decoded(content: bytes) -> tuple[str, tuple[str, ...]]:

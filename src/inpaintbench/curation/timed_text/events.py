@@ -11,8 +11,8 @@ from typing import Any
 from inpaintbench.errors import InputError
 from inpaintbench.types import Plain, TextEvent
 
+# Override tags, written line ends and hard spaces, and the backslash before a brace that is meant as one.
 _TAGS = re.compile(r"\{\\[^{}]*\}|\\[Nnh]|\\(?=[{}])")
-"""Override tags, written line ends and hard spaces, and the backslash before a brace that is meant as one."""
 
 
 def clip_events(events: Iterable[TextEvent], start_seconds: float, end_seconds: float) -> tuple[TextEvent, ...]:

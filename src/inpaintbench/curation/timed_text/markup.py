@@ -23,6 +23,7 @@ _CLOSED = re.compile(r"</([A-Za-z][A-Za-z0-9:-]{0,30})\s{0,99}>")
 _MOST_NESTED = 8
 _SWITCHES = {"b": "b", "i": "i", "u": "u", "s": "s", "strong": "b", "em": "i"}
 _BREAKS = frozenset({"br", "p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "blockquote", "pre"})
+# Elements of HTML and WebVTT, but for those that are words which stand in angle brackets for what is heard.
 _KNOWN = frozenset({
     "a", "abbr", "address", "article", "aside", "audio", "b", "big", "body", "button", "c", "canvas", "center", "cite", "code",
     "dd", "del", "dl", "dt", "em", "font", "footer", "form", "frame", "frameset", "head", "header", "html", "i", "iframe", "img",
@@ -30,7 +31,6 @@ _KNOWN = frozenset({
     "rb", "rp", "rt", "ruby", "s", "script", "section", "select", "small", "span", "strike", "strong", "style", "sub", "sup",
     "svg", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "title", "tt", "u", "ul", "v", "var", "video", "wbr",
 })  # fmt: skip
-"""Elements of HTML and WebVTT, but for those that are words which stand in angle brackets for what is heard."""
 _SAFE_OVERRIDE = re.compile(r"(?:an[1-9]|a\d{1,2}|[bius][01]|b\d00|c&H[0-9A-Fa-f]{1,8}&?|fn[^\\]{1,60}|fs\d{1,3})")
 _OVERRIDES = re.compile(r"(?:\{\\[^{}]{0,200}\})+")
 

@@ -12,8 +12,8 @@ from inpaintbench.errors import InputError
 
 __all__ = ["Skipped", "TimedText", "parse_timed_text", "read_timed_text"]
 
+# Of a subtitle file; a longer file is something else.
 MOST_BYTES = 100_000_000
-"""Of a subtitle file; a longer file is something else."""
 
 _NEWLINE = re.compile("\r\n|\r|\n")
 

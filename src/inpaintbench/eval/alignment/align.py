@@ -19,6 +19,7 @@ from inpaintbench.eval.alignment.selection import Selection, selection
 from inpaintbench.eval.alignment.votes import Votes, votes_of
 from inpaintbench.eval.alignment.win_ratios import Point, correlations, points
 
+# What the numbers are, a paragraph each; written into every output.
 DEFINITION = (
     "Matching rate: matches / answers. An answer matches when the person chose the method that the metric prefers, its direction "
     "minded, or called the two hard to distinguish while the metric's values differ by less than its tie threshold. Equal values "
@@ -40,7 +41,6 @@ DEFINITION = (
     "The smallest p is what such flips could give at best; where it is not below 0.05 after the correction nothing could be "
     "told, and nothing is said.",
 )
-"""What the numbers are, a paragraph each; written into every output."""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from inpaintbench.types import item_rng
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
+# Of the replicates of a correlation; beyond it their spread says nothing.
 _MOST_UNDEFINED = 0.05
-"""Of the replicates of a correlation; beyond it their spread says nothing."""
+# Points times replicates in memory.
 _VALUES_AT_ONCE = 4_000_000
-"""Points times replicates in memory."""
 
 
 class Bootstrap(NamedTuple):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 
+# Each was the usual measure of its field before the metrics that are compared with it: of filled holes, and of edits.
 USUAL_BASELINES = ("psnr", "clip_similarity")
-"""Each was the usual measure of its field before the metrics that are compared with it: of filled holes, and of edits."""
 
 
 @dataclass(frozen=True)

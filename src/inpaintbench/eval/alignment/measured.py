@@ -13,8 +13,8 @@ from inpaintbench.eval.alignment.tables import Row, read_table
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.types import Score
 
+# (item, method) -> value, which may be infinite.
 Value = Mapping[tuple[str, str], float]
-"""(item, method) -> value, which may be infinite."""
 _YES, _NO = ("true", "1", "yes", "higher"), ("false", "0", "no", "lower")
 
 

@@ -15,14 +15,14 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.words import count
 
+# Pixels: height of a row, width of its plot, side of a scatter plot; and how many of these stand side by side.
 _ROW, _PLOT, _SIDE, _ACROSS = 40, 340, 210, 4
-"""Pixels: height of a row, width of its plot, side of a scatter plot; and how many of these stand side by side."""
+# Ratios between the sides of a scatter plot and 0 or 1.
 _INSET = 0.08
-"""Ratios between the sides of a scatter plot and 0 or 1."""
+# Most ratios that the points of neighbouring methods are apart.
 _ASIDE = 0.045
-"""Most ratios that the points of neighbouring methods are apart."""
+# What is counted, its colour, and its pixels below the middle of its row.
 _KINDS = (("all answers", "#0072B2", -6), ("preferences alone", "#E69F00", 7))
-"""What is counted, its colour, and its pixels below the middle of its row."""
 
 
 def label_of(metric: str) -> str:

@@ -15,8 +15,8 @@ from inpaintbench.eval.alignment.tables import Row, read_table
 from inpaintbench.types import Score
 
 TIE = "tie"
+# The metric under which resolved answers stand among the scores of a run.
 PREFERENCE = "human_preference"
-"""The metric under which resolved answers stand among the scores of a run."""
 _TIES = ("tie", "hard to distinguish", "hard_to_distinguish")
 _BOTH_BAD = ("both_bad", "both bad")
 _SIDES = (("left", "a"), ("right", "b"))

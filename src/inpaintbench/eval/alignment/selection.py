@@ -12,8 +12,8 @@ from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estim
 from inpaintbench.eval.alignment.measured import Measured
 from inpaintbench.eval.alignment.reading import Ballot
 
+# An item and its candidates, sorted.
 _Row = tuple[str, tuple[str, ...]]
-"""An item and its candidates, sorted."""
 
 
 @dataclass(frozen=True)

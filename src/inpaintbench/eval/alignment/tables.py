@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from inpaintbench.errors import InputError, reason_of
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
+# Exports of judgements write a quote before texts that begin so.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-"""Exports of judgements write a quote before texts that begin so."""
 _DELIMITERS = (",", ";", "\t")
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from inpaintbench.eval.alignment.bootstrap import Floats, Places
 from inpaintbench.eval.alignment.reading import TIE, Ballot
 
+# What an answer says of the pair of a task, whatever side a method stood on.
 FIRST, SECOND, TIED = 0, 1, 2
-"""What an answer says of the pair of a task, whatever side a method stood on."""
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 
 import altair
 
+# Pixels: height of a row, and of one with single values below its bar.
 _ROW, _DOTTED_ROW = 24, 34
-"""Pixels: height of a row, and of one with single values below its bar."""
+# Pixels: width of a plot, space between panels.
 _PLOT, _GAP = 200, 30
-"""Pixels: width of a plot, space between panels."""
 _BAR = 15
+# Pixels: width of a mean letter of 12 pixels.
 _LETTER = 6.4
-"""Pixels: width of a mean letter of 12 pixels."""
 _MOST_LETTERS = 34
+# Pixels: most for the names of the rows.
 _NAMES = _LETTER * _MOST_LETTERS
-"""Pixels: most for the names of the rows."""
+# Ends of an axis that are apart by a smaller share are one value, computed in two ways: there is no step between them.
 _ALIKE = 1e-9
-"""Ends of an axis that are apart by a smaller share are one value, computed in two ways: there is no step between them."""
+# Roughly how many an axis has.
 _TICKS = 3.2
-"""Roughly how many an axis has."""
 
 
 class Mark(NamedTuple):

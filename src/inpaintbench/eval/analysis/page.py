@@ -13,8 +13,8 @@ from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import number
 
+# Least widths of the columns of Table 1.
 _NAMES_PIXELS, _COLUMN_PIXELS = 160, 128
-"""Least widths of the columns of Table 1."""
 _LINKS = (
     Link("#table-1", "Table 1"), Link("#table-2", "Table 2"), Link("#figures", "Figures"), Link("#gaps", "What is missing")
 )  # fmt: skip

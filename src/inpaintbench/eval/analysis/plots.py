@@ -16,8 +16,8 @@ from inpaintbench.pages import method_styles
 from inpaintbench.pages.words import count, number, signed_percent
 
 _LEVEL = "#8a949f"
+# Of bars of slices, light or dark the page.
 _OPACITIES = {"low": 0.4, "high": 0.8, None: 0.6}
-"""Of bars of slices, light or dark the page."""
 _DOUBTFUL = "† Holds numbers of columns that contradict the mean printed for them."
 _HOLLOW = "Dashed: made from numbers of columns that contradict the mean printed for them."
 

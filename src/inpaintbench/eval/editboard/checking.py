@@ -15,8 +15,8 @@ from inpaintbench.eval.sizes import sizes_in_words
 from inpaintbench.models.clip import MOST_TOKENS, tokens
 
 Kind = Literal["fault", "gap", "note"]
+# Tokens of a prompt's beginning and end.
 _MARKS = 2
-"""Tokens of a prompt's beginning and end."""
 _PUBLISHED_SIDE = 512
 
 

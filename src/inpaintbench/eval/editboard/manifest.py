@@ -17,11 +17,11 @@ from inpaintbench.types import EDIT_TASKS
 PATHS = ("original_video_path", "edited_video_path", "semantic_mask_path")
 PROMPTS = ("source_prompt", "target_prompt")
 OWN = ("task", "model", "id")
+# EditBoard's five, and three of which each may be left out.
 COLUMNS = (*PATHS, *PROMPTS, *OWN)
-"""EditBoard's five, and three of which each may be left out."""
 _FOLDERS_ABOVE = 2
+# Name of the model where the list has none.
 MODEL = "edits"
-"""Name of the model where the list has none."""
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from inpaintbench.errors import MediaError
 from inpaintbench.types import Frames, Hole, Plain
 
 Kind = Literal["frames", "mask"]
+# Grey level from which a pixel of a mask belongs to the object where the mask is a video, whose compression blurs the 0 around
+# it. In images every level but 0 does, as in EditBoard's released code.
 _HALF = 128
-"""Grey level from which a pixel of a mask belongs to the object where the mask is a video, whose compression blurs the 0 around
-it. In images every level but 0 does, as in EditBoard's released code."""
 
 
 def located(path: Path, *, name: str) -> Plain:

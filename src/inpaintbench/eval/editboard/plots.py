@@ -17,15 +17,15 @@ from inpaintbench.pages.words import number
 
 FIDELITY = ("ff_alpha", "ff_beta", "semantic_score")
 EXECUTION = ("success_rate", "clip_similarity")
+# Pixels: of a radar, space for the names of its axes at its sides, and above and below it.
 _RADIUS, _AROUND, _HEAD = 120, 160, 48
-"""Pixels: of a radar, space for the names of its axes at its sides, and above and below it."""
+# Of the radius, where the worst mean lies.
 _INNER = 0.2
-"""Of the radius, where the worst mean lies."""
 _FEWEST_AXES = 3
+# Pixels: side of a scatter plot.
 _SIDE = 260
-"""Pixels: side of a scatter plot."""
+# Marks of tasks; others are circles.
 _SHAPES = {"SE": "square", "SOMA": "triangle-up", "MOA": "diamond"}
-"""Marks of tasks; others are circles."""
 _TURN_DEGREES = -90
 
 

@@ -21,9 +21,9 @@ from inpaintbench.types import Score, content_id
 from inpaintbench.workspace import UNEXPECTED
 
 VERSION = "1"
+# Edits of one original that one worker measures together: the original's flow is then found once for all of them. More would
+# leave workers idle where there are few originals.
 AT_ONCE = 4
-"""Edits of one original that one worker measures together: the original's flow is then found once for all of them. More would
-leave workers idle where there are few originals."""
 _WORKER = "inpaintbench.eval.editboard.worker"
 Entries = Mapping[str, Mapping[str, Any]]
 

@@ -15,10 +15,10 @@ from inpaintbench.eval.report.labels import metric_label, place_label
 from inpaintbench.eval.statistics import summarise
 from inpaintbench.types import EDIT_TASKS, Plain, Score
 
+# Of edits whose list names no task.
 UNSAID = "no task"
-"""Of edits whose list names no task."""
+# The only task that semantic score is defined for.
 OBJECT_TASK = "SOSA"
-"""The only task that semantic score is defined for."""
 TASKS = {
     "SOSA": "single object, single attribute",
     "SE": "style",

@@ -14,10 +14,10 @@ from inpaintbench.types import Frames, Plain, Prompts, Score
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
 
+# Of decoded videos at once; where more edits do not fit, they are measured in several goes.
 _HELD_BYTES = 1 << 30
-"""Of decoded videos at once; where more edits do not fit, they are measured in several goes."""
+# No metric of edits asks for it.
 _FPS = 24.0
-"""No metric of edits asks for it."""
 
 Job = tuple[Plain, Plain]
 

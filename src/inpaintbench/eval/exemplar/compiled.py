@@ -15,8 +15,8 @@ import numpy.typing as npt
 from inpaintbench.eval.exemplar.levels import CHANNELS, Level, Positions
 from inpaintbench.eval.exemplar.search import DRAW_STEP, PIXEL_STEP, WORST, Draws, Match, Weights
 
+# Numbers that a vector instruction takes at once: lines of patches are as long as a multiple of it.
 _LANES = 16
-"""Numbers that a vector instruction takes at once: lines of patches are as long as a multiple of it."""
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 Array = npt.NDArray[Any]
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])

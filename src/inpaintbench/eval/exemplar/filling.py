@@ -23,11 +23,11 @@ from inpaintbench.eval.exemplar.search import Draws, Match, Weights
 from inpaintbench.types import content_id
 
 Backend = Literal["auto", "numpy", "numba"]
+# How much pixels count while a hole grows shut: those that are known, those filled before, and what the coarser size gave.
 _KNOWN, _GROWN, _GUESSED = 8, 4, 1
-"""How much pixels count while a hole grows shut: those that are known, those filled before, and what the coarser size gave."""
 _DRAWS_FOR_THE_LOST = 4
+# Modules of one interface.
 _CODE = {"numpy": "search", "numba": "compiled"}
-"""Modules of one interface."""
 
 
 def fill(

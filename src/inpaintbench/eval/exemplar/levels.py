@@ -8,15 +8,15 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+# `uint8[H, W, 3]`.
 Picture = npt.NDArray[np.uint8]
-"""``uint8[H, W, 3]``."""
+# `bool[H, W]`.
 Pixels = npt.NDArray[np.bool_]
-"""``bool[H, W]``."""
 Positions = npt.NDArray[np.int32]
+# Red, green, blue and one that stays 0: even steps in memory.
 CHANNELS = 4
-"""Red, green, blue and one that stays 0: even steps in memory."""
+# Share of the pixels of a smaller size around which there must be a whole patch; fewer patches would be copied all over.
 _LEAST_SOURCES = 0.1
-"""Share of the pixels of a smaller size around which there must be a whole patch; fewer patches would be copied all over."""
 NOWHERE = -1
 
 

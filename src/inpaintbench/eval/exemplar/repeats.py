@@ -12,16 +12,16 @@ import numpy.typing as npt
 
 from inpaintbench.eval.exemplar.levels import Picture, Pixels
 
+# Rows and columns.
 Shift = tuple[int, int]
-"""Rows and columns."""
 Mismatches = npt.NDArray[np.float64]
+# How far shifts are looked for, as a share of the sides.
 _REACH = 0.25
-"""How far shifts are looked for, as a share of the sides."""
+# Share of the pixels that must be known on both sides of a shift.
 _LEAST_PAIRS = 0.1
-"""Share of the pixels that must be known on both sides of a shift."""
+# Mean squared difference under a shift and somewhere on the way to it, as shares of that of pixels with nothing in common: at
+# most the one, so that it is a repeat (0 for an exact one), and at least the other, so that it is no smooth picture.
 _LIKE, _UNLIKE = 0.01, 0.1
-"""Mean squared difference under a shift and somewhere on the way to it, as shares of that of pixels with nothing in common: at
-most the one, so that it is a repeat (0 for an exact one), and at least the other, so that it is no smooth picture."""
 _SHIFTS = 8
 _ON_THE_WAY = np.linspace(0, 1, 17)[1:-1]
 

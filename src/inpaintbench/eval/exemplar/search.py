@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from inpaintbench.eval.exemplar.levels import NOWHERE, Level, Positions
 
+# `int16[positions, 4]`: how much a colour of a pixel counts where patches are compared.
 Weights = npt.NDArray[np.int16]
-"""``int16[positions, 4]``: how much a colour of a pixel counts where patches are compared."""
 WORST = np.iinfo(np.int32).max
+# What sets the random numbers of two pixels, and of two draws for one pixel, apart.
 PIXEL_STEP, DRAW_STEP = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
-"""What sets the random numbers of two pixels, and of two draws for one pixel, apart."""
 _CHUNK = 4096
 
 

@@ -11,8 +11,8 @@ from inpaintbench.catalogue import Leaf
 from inpaintbench.compute import Compute
 from inpaintbench.types import Frames
 
+# `float32[N, H, W, 2]`, in pixels: right and down.
 Motion = npt.NDArray[np.float32]
-"""``float32[N, H, W, 2]``, in pixels: right and down."""
 
 
 class Flow(Leaf, ABC):

@@ -14,8 +14,8 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.types import Frames
 
+# Along each side: two patches, one for the coarsest level of the pyramid.
 FEWEST_PIXELS = 16
-"""Along each side: two patches, one for the coarsest level of the pyramid."""
 _FINEST_LEVEL = 1  # flow is found at half the resolution, then enlarged
 _PATCH_PIXELS, _PATCH_STRIDE_PIXELS = 8, 3
 _DESCENT_STEPS, _REFINEMENTS = 25, 5

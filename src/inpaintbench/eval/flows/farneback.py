@@ -12,8 +12,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.types import Frames
 
+# `uint8[H, W, 3]` RGB.
 Frame = npt.NDArray[np.uint8]
-"""``uint8[H, W, 3]`` RGB."""
 
 _PYRAMID_SCALE, _LEVELS = 0.5, 3
 _WINDOW_PIXELS, _ITERATIONS = 15, 3

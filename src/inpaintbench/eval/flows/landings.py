@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 Indices = npt.NDArray[np.intp]
+# Of one frame, `[H, W, C]`.
 Picture = npt.NDArray[Any]
-"""Of one frame, ``[H, W, C]``."""
+# Of one frame, `bool[H, W]`.
 Pixels = npt.NDArray[np.bool_]
-"""Of one frame, ``bool[H, W]``."""
 
 
 class Landings(NamedTuple):

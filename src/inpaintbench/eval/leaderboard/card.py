@@ -13,15 +13,15 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 
 MOST_BYTES = 64_000
+# Of one text.
 MOST_LETTERS = 4000
-"""Of one text."""
 MOST_NAME_LETTERS = 80
 MOST_AUTHORS = 100
 REQUIRED = ("title", "summary", "model", "preprocessing", "training_data", "loss")
 OPTIONAL = ("authors", "parameters", "pretrained", "postprocessing", "compute", "licence", "citation", "links")
 LINKS = ("paper", "code", "weights", "project")
+# A spreadsheet runs a cell that begins so.
 _FORMULA = ("=", "+", "-", "@")
-"""A spreadsheet runs a cell that begins so."""
 
 
 @dataclass(frozen=True)

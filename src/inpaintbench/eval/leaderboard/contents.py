@@ -25,8 +25,8 @@ HEADER, CARD, SCORES, SLICE_SCORES, PREDICTIONS = (
 )  # fmt: skip
 BLOB = re.compile(r"[0-9a-f]{64}\.(mp4|png)")
 _FEATURES = re.compile(r"[0-9a-f]{64}\.npy")
+# No measured number comes near it, and sums of squares of larger ones overflow.
 _LARGEST = 1e100
-"""No measured number comes near it, and sums of squares of larger ones overflow."""
 _NUMBERS = ("value", "standard_error", "interval_low", "interval_high")
 Row = TypeVar("Row", Score, SliceScore)
 

@@ -10,12 +10,12 @@ from inpaintbench.pages import Link, method_styles
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import Cell, Tag
 
+# Field of a method card -> its heading, in the order of the page.
 CARD_TITLES = {
     "summary": "Summary", "model": "Model", "preprocessing": "Preprocessing", "training_data": "Training data", "loss": "Loss",
     "parameters": "Parameters", "pretrained": "Pretrained from", "postprocessing": "Postprocessing", "compute": "Compute",
     "licence": "Licence", "citation": "Citation",
 }  # fmt: skip
-"""Field of a method card -> its heading, in the order of the page."""
 
 
 class Sister(NamedTuple):

@@ -26,10 +26,10 @@ from inpaintbench.eval.leaderboard.contents import (
 from inpaintbench.types import Score, SliceScore
 
 MOST_FILES = 100_000
+# Of one table of scores, unpacked.
 MOST_TEXT_BYTES = 256 << 20
-"""Of one table of scores, unpacked."""
+# Of one prediction.
 MOST_BLOB_BYTES = 4 << 30
-"""Of one prediction."""
 _TEXTS = (HEADER, CARD, SCORES, SLICE_SCORES)
 _SPOILT = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 

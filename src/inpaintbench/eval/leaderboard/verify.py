@@ -17,8 +17,8 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Score, item_rng
 from inpaintbench.workspace import UNEXPECTED, Workspace
 
+# Relative differences that are rounding: networks round otherwise on every kind of machine.
 SAME, SAME_OF_NETWORKS = 1e-6, 1e-3
-"""Relative differences that are rounding: networks round otherwise on every kind of machine."""
 
 
 class Differing(NamedTuple):

@@ -14,14 +14,14 @@ from inpaintbench.eval.methods.base import Method, fill_each_frame
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
+# `float64[3, 3]`, affine: pixel (x, y, 1) of one frame to the same place of the scene in another.
 Motion = npt.NDArray[np.float64]
-"""``float64[3, 3]``, affine: pixel (x, y, 1) of one frame to the same place of the scene in another."""
+# Part of one frame, `uint8[height, width, 3]`, or of one mask, `uint8[height, width]`.
 Picture = npt.NDArray[np.uint8]
-"""Part of one frame, ``uint8[height, width, 3]``, or of one mask, ``uint8[height, width]``."""
+# Some pixels of one frame, `bool[height, width]`.
 Pixels = npt.NDArray[np.bool_]
-"""Some pixels of one frame, ``bool[height, width]``."""
+# Rows and columns.
 Box = tuple[slice, slice]
-"""Rows and columns."""
 
 _CORNERS = 200
 _CORNER_QUALITY = 0.001  # low: the whole view must be covered, not only where contrast is strong

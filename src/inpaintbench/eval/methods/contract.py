@@ -11,8 +11,8 @@ from inpaintbench.eval.methods.base import Method
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
+# A multiple of 16 each way: padding to a divisor belongs to the step around the method.
 FRAMES, HEIGHT, WIDTH = 7, 48, 64
-"""A multiple of 16 each way: padding to a divisor belongs to the step around the method."""
 _PARTS = ("input", "hole", "object_mask", "prompts")
 
 

@@ -13,12 +13,12 @@ from inpaintbench.eval.methods.edit_style import share
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# RGB.
 COLOURS = {
     "red": (220, 30, 30), "orange": (240, 130, 20), "yellow": (235, 215, 30), "green": (40, 170, 60), "blue": (40, 80, 220),
     "purple": (130, 50, 180), "pink": (240, 120, 180), "brown": (125, 75, 35), "white": (245, 245, 245), "black": (20, 20, 20),
     "grey": (128, 128, 128),
 }  # fmt: skip
-"""RGB."""
 DEFAULT = "blue"
 
 

@@ -10,10 +10,10 @@ from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# Of each channel in a poster.
 _LEVELS = 6
-"""Of each channel in a poster."""
+# Grey levels a pixel at which a line is fully black.
 _EDGE = 60.0
-"""Grey levels a pixel at which a line is fully black."""
 
 
 class EditStyle(Method):

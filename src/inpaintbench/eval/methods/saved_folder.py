@@ -15,8 +15,8 @@ from inpaintbench.eval.sizes import sizes_in_words
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# How the file of a prediction may end, in letters of any case.
 SUFFIXES = (".mp4", ".mkv", *video.IMAGE_SUFFIXES)
-"""How the file of a prediction may end, in letters of any case."""
 # Asking for each spelling is quicker than listing a folder of many thousand predictions for every item.
 _SPELLINGS = tuple(
     "".join(letters)

@@ -18,14 +18,14 @@ import numpy.typing as npt
 from inpaintbench.types import Frames, Hole
 
 Mask = npt.NDArray[np.bool_]
+# `uint8[H, W]`: 1 for each high channel (red 1, green 2, blue 4) of a stroke, 0 where there is none.
 Classes = npt.NDArray[np.uint8]
-"""``uint8[H, W]``: 1 for each high channel (red 1, green 2, blue 4) of a stroke, 0 where there is none."""
 _COLOURS = 8
 
+# Share of the height above which nothing is looked for.
 SEARCHED_FROM = 0.35
-"""Share of the height above which nothing is looked for."""
+# Of the strongest channel of a letter.
 LEAST_LEVEL = 110
-"""Of the strongest channel of a letter."""
 
 
 class Purity(NamedTuple):
@@ -35,26 +35,26 @@ class Purity(NamedTuple):
     low: float
 
 
+# Coders take a pure colour for pale where letters are thin; more of a picture passes for text then.
 PURE, CODED = Purity(0.85, 0.25), Purity(0.7, 0.5)
-"""Coders take a pure colour for pale where letters are thin; more of a picture passes for text then."""
+# Strokes of pure colours, as a share of those of pale ones, below which the clip is taken for one that was coded strongly.
 FEW = 0.4
-"""Strokes of pure colours, as a share of those of pale ones, below which the clip is taken for one that was coded strongly."""
+# Levels that a stroke differs from the wider surroundings by, in one channel.
 STANDS_OUT = 50
-"""Levels that a stroke differs from the wider surroundings by, in one channel."""
+# Levels that a letter's pixel may change by while it is shown: coding alone changes it.
 STAYS = 24
-"""Levels that a letter's pixel may change by while it is shown: coding alone changes it."""
+# Levels that a pixel has to change by more than its surroundings do in the frames before and after.
 JUMP = 14
-"""Levels that a pixel has to change by more than its surroundings do in the frames before and after."""
+# Share of the frame that changes where text comes or goes, and that its strokes cover.
 LEAST_CHANGED, LEAST_STROKES = 0.006, 0.004
-"""Share of the frame that changes where text comes or goes, and that its strokes cover."""
+# Times the change that one frame in seven shows: more often than text changes, less often than a frame is left out of five.
 ABOVE_USUAL = 2.0
-"""Times the change that one frame in seven shows: more often than text changes, less often than a frame is left out of five."""
+# Share of the strokes of a span that change at its ends. In a clip of one span they have to stay while the picture moves.
 LEAST_CAME_OR_WENT = 0.3
-"""Share of the strokes of a span that change at its ends. In a clip of one span they have to stay while the picture moves."""
+# Share of the strokes of a span that its neighbour has, too, where they show the same text.
 SAME_STROKES = 0.7
-"""Share of the strokes of a span that its neighbour has, too, where they show the same text."""
+# Share of the height: one em.
 LARGEST_LETTER = 0.11
-"""Share of the height: one em."""
 
 
 class Span(NamedTuple):

@@ -33,8 +33,8 @@ class Features(NamedTuple):
     truth: Array
 
 
+# Among the details of a measurement without a value: nothing is missing, the metric is of other items.
 INAPPLICABLE = "not_applicable"
-"""Among the details of a measurement without a value: nothing is missing, the metric is of other items."""
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from inpaintbench.eval.passes.edits import mean_over_edit, misfit
 from inpaintbench.eval.passes.source_pairs import Field, Mask, SourceRule
 from inpaintbench.view import ItemView
 
+# Of one frame, `float32[H, W]`.
 Plane = npt.NDArray[Any]
-"""Of one frame, ``float32[H, W]``."""
+# Added to both lengths, so that vectors of no length have a cosine of 0.
 _LENGTH_OFFSET_PIXELS = 1e-7
-"""Added to both lengths, so that vectors of no length have a cosine of 0."""
 
 
 class FfBeta(FlowMetric):

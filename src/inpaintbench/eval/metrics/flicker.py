@@ -14,8 +14,8 @@ from inpaintbench.eval.metrics.bases.frame_pairs import FramePairs, mean_level, 
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# Difference of two frames in grey levels, `int16[H, W, 3]`.
 Change = npt.NDArray[np.int16]
-"""Difference of two frames in grey levels, ``int16[H, W, 3]``."""
 
 
 class Flicker(FramePairs):

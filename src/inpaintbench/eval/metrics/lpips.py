@@ -12,8 +12,8 @@ from inpaintbench.eval.passes.lpips_frames import lpips_frames
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
 from inpaintbench.view import ItemView
 
+# Of the linear heads; those of 0.0 came from a faulty normalisation.
 VERSIONS = ("0.1",)
-"""Of the linear heads; those of 0.0 came from a faulty normalisation."""
 
 
 class Lpips(TogetherMetric):

@@ -19,10 +19,10 @@ from inpaintbench.models import torch_networks
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import file_sha256
 
+# Of the environment: the path of the network's file.
 VARIABLE = "INPAINTBENCH_PAR_NETWORK"
-"""Of the environment: the path of the network's file."""
+# Of the channels in 0..1, that pictures are brought to.
 MEAN, DEVIATION = (123.675 / 255, 116.28 / 255, 103.53 / 255), (58.395 / 255, 57.12 / 255, 57.375 / 255)
-"""Of the channels in 0..1, that pictures are brought to."""
 
 
 class Par(SingleRegionMetric):

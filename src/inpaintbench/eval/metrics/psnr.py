@@ -14,8 +14,8 @@ from inpaintbench.eval.metrics.mse import frame_errors
 from inpaintbench.eval.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.view import ItemView
 
+# What is averaged over a clip: squared errors, whose mean is then put in decibels, or the decibels of each frame.
 Averaged = Literal["errors", "decibels"]
-"""What is averaged over a clip: squared errors, whose mean is then put in decibels, or the decibels of each frame."""
 
 
 class DecibelRule(NamedTuple):

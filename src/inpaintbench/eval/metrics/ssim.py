@@ -21,8 +21,8 @@ Padding = Literal["valid", "reflect", "zero"]
 WINDOWS = ("uniform", "gaussian")
 PADDINGS = ("valid", "reflect", "zero")
 LARGEST_WINDOW_PIXELS = 255
+# Up to here the sums over a window of the squared grey levels of two pictures are exact in float32.
 _LARGEST_FLOAT32_PIXELS = 11
-"""Up to here the sums over a window of the squared grey levels of two pictures are exact in float32."""
 _BORDERS = {"reflect": cv2.BORDER_REFLECT, "zero": cv2.BORDER_CONSTANT}
 
 

@@ -21,8 +21,8 @@ SINGLE_PRECISION = Deviation(
     "single precision everywhere, unless a run asks for less",
     "what a card made there differs in the last printed digits; the difference was not measured",
 )
+# Of activations, for each number of a token.
 _BYTES_PER_NUMBER = 80
-"""Of activations, for each number of a token."""
 
 
 def clip_vectors(view: ItemView, *, network: str, preprocess: str, portrait: str) -> Vectors:

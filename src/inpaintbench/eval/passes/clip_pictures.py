@@ -18,8 +18,8 @@ from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames
 
 PREPROCESSES = ("pillow", "tensor")
+# What is kept of frames that are taller than wide: the bottom square, as in FateZero's and EditBoard's code, or the middle.
 PORTRAITS = ("bottom", "centre")
-"""What is kept of frames that are taller than wide: the bottom square, as in FateZero's and EditBoard's code, or the middle."""
 
 
 def check_way(preprocess: str, portrait: str) -> None:

@@ -13,10 +13,10 @@ from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 _PATCH_PIXELS = 16
+# Of activations, for each number of a token.
 _BYTES_PER_NUMBER = 80
-"""Of activations, for each number of a token."""
+# Of one picture; a strip longer than three hundred times its width is no picture.
 _MOST_TOKENS = 16384
-"""Of one picture; a strip longer than three hundred times its width is no picture."""
 
 
 def dino_vectors(view: ItemView, *, side_pixels: int) -> Vectors:

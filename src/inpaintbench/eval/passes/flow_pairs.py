@@ -16,11 +16,11 @@ from inpaintbench.eval.flows.base import Flow
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# Flow of one frame, `float32[H, W, 2]`, in pixels: right and down.
 Field = npt.NDArray[np.float32]
-"""Flow of one frame, ``float32[H, W, 2]``, in pixels: right and down."""
 
+# Of flow at once, about ten pairs of 832x480.
 _HELD_BYTES = 64 << 20
-"""Of flow at once, about ten pairs of 832x480."""
 
 
 class FlowPair(NamedTuple):

@@ -13,8 +13,8 @@ from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames
 
 Vectors = npt.NDArray[np.float64]
+# Of a frame as it comes: 8 bits, 32 bits, and being scaled.
 _BYTES_PER_PIXEL = 48
-"""Of a frame as it comes: 8 bits, 32 bits, and being scaled."""
 
 
 def frame_vectors(

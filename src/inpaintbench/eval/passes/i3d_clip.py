@@ -18,16 +18,16 @@ from inpaintbench.models.i3d_stages import Tensor
 from inpaintbench.models.torch_networks import batch_bytes, running
 from inpaintbench.types import Frames
 
+# Of the vectors; kept ones of another version are made again.
 VERSION = "1"
-"""Of the vectors; kept ones of another version are made again."""
 Array = npt.NDArray[np.float32]
 
+# Behind a pooling wherever there is one: what is kept of a whole clip between two blocks is small there.
 _ENDS = ("Conv3d_2b_1x1", "MaxPool3d_3a_3x3", "Mixed_3b", "MaxPool3d_4a_3x3", "Mixed_4b", "Mixed_4c", "Mixed_4d", "Mixed_4e",
          "Mixed_4f", "MaxPool3d_5a_2x2", "Mixed_5b", "Mixed_5c")  # fmt: skip
-"""Behind a pooling wherever there is one: what is kept of a whole clip between two blocks is small there."""
 
+# Of what is kept of one whole clip at the widest place, in and out of `Mixed_3b`, a hundred and twenty-eighth of its area.
 _BYTES_A_PIXEL = 14
-"""Of what is kept of one whole clip at the widest place, in and out of ``Mixed_3b``, a hundred and twenty-eighth of its area."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from inpaintbench.models.i3d_stages import Tensor, as_pictures, padded
 from inpaintbench.models.torch_networks import torch
 from inpaintbench.types import Frames
 
+# Which taps of the first convolution fall into a window.
 Taps = Span
-"""Which taps of the first convolution fall into a window."""
 _FLAT = Span(0, 1)
 
 

@@ -19,14 +19,14 @@ from inpaintbench.models.torch_networks import batch_bytes, running, torch
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# Of distances and vectors; kept ones of another version are made again.
 VERSION = "1"
-"""Of distances and vectors; kept ones of another version are made again."""
+# Where distances are taken. DEVIL, CVPR 2022, section 5.2.
 LAYERS = ("Conv3d_2c_3x3", "Mixed_3c", "Mixed_4f", "Mixed_5c")
-"""Where distances are taken. DEVIL, CVPR 2022, section 5.2."""
 _ENDS = ("Conv3d_2b_1x1", *LAYERS[:1], "Mixed_3b", "Mixed_3c", "Mixed_4b", "Mixed_4c", "Mixed_4d", "Mixed_4e", "Mixed_4f",
          "Mixed_5b", "Mixed_5c")  # fmt: skip
+# Of activations for one clip, at the widest place: in and out of `Conv3d_2c_3x3` and its normalised copies, in float32.
 _BYTES_A_PIXEL = 112
-"""Of activations for one clip, at the widest place: in and out of ``Conv3d_2c_3x3`` and its normalised copies, in float32."""
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# `bilinear`: half-pixel centres, no filter before shrinking, in float32; DEVIL, CVPR 2022, and pytorch-fid's network.
 RESIZES = ("bilinear",)
-"""``bilinear``: half-pixel centres, no filter before shrinking, in float32; DEVIL, CVPR 2022, and pytorch-fid's network."""
 _VERSION = "1"
+# Of activations, for each pixel of the resized picture.
 _BYTES_PER_PIXEL = 150
-"""Of activations, for each pixel of the resized picture."""
 
 Vectors = npt.NDArray[np.float32]
 Place = tuple[Frames, int]

@@ -24,12 +24,12 @@ from inpaintbench.view import ItemView
 if TYPE_CHECKING:
     from inpaintbench.models.lpips_layers import LpipsNetwork
 
+# Region -> the value of every frame that has a pixel of it, in order.
 Values = dict[str, list[float]]
-"""Region -> the value of every frame that has a pixel of it, in order."""
+# About what the activations of the truth and of one method take.
 _BYTES_A_PIXEL = {"alex": 300, "vgg": 4000, "squeeze": 800}
-"""About what the activations of the truth and of one method take."""
+# Frames at once; more only widen the changed window that they share.
 _MOST_ON_PROCESSOR = 2
-"""Frames at once; more only widen the changed window that they share."""
 
 
 def lpips_frames(

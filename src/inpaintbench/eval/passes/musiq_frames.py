@@ -12,12 +12,12 @@ from inpaintbench.models import torch_networks
 from inpaintbench.models.musiq import musiq
 from inpaintbench.types import Frames
 
+# VBench's names: the longer or the shorter side comes to 512 pixels where it is more, `shorter_centercrop` keeps the middle
+# 512x512 of a frame that was made smaller.
 PREPROCESSES = ("longer", "shorter", "shorter_centercrop", "none")
-"""VBench's names: the longer or the shorter side comes to 512 pixels where it is more, ``shorter_centercrop`` keeps the middle
-512x512 of a frame that was made smaller."""
 SIDE = 512
+# Of activations: 64 channels at half, then 256 and more at a quarter of the side.
 _BYTES_PER_PIXEL = 600
-"""Of activations: 64 channels at half, then 256 and more at a quarter of the side."""
 
 
 def check_preprocess(name: str) -> str:

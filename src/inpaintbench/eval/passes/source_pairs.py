@@ -18,18 +18,18 @@ from inpaintbench.eval.flows.base import Flow
 from inpaintbench.types import Plain
 from inpaintbench.view import ItemView
 
+# Of one frame, `float32[H, W, 2]`, in pixels: right and down.
 Field = npt.NDArray[np.float32]
-"""Of one frame, ``float32[H, W, 2]``, in pixels: right and down."""
+# Of one frame, `uint8[H, W]`.
 Levels = npt.NDArray[Any]
-"""Of one frame, ``uint8[H, W]``."""
+# `uint8[H, W, 3]` RGB.
 Picture = npt.NDArray[Any]
-"""``uint8[H, W, 3]`` RGB."""
 Mask = Literal["luma_at_most", "channels_below"]
 
+# Of an item's flow and masks at once, 113 pairs of 512x512; of longer clips they are found anew for each metric.
 _KEPT_BYTES = 256 << 20
-"""Of an item's flow and masks at once, 113 pairs of 512x512; of longer clips they are found anew for each metric."""
+# Of flow that is estimated in one go.
 _HELD_BYTES = 64 << 20
-"""Of flow that is estimated in one go."""
 
 
 class SourcePair(NamedTuple):

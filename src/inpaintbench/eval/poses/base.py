@@ -16,8 +16,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 
 Picture = npt.NDArray[np.uint8]
+# What the picture is.
 Of = Literal["truth", "prediction"]
-"""What the picture is."""
 
 SIDED = ("ankle", "knee", "hip", "wrist", "elbow", "shoulder", "eye", "ear")
 MIDDLE = ("pelvis", "thorax", "upper_neck", "head_top", "nose", "head")

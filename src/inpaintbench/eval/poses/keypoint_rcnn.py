@@ -12,16 +12,16 @@ from inpaintbench.eval.poses.base import Of, Picture, PoseEstimator
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Joint
 
+# The entry of `weights.toml`.
 WEIGHTS = "keypoint-rcnn"
-"""The entry of ``weights.toml``."""
+# Of a person; the network's own scores are 0..1.
 LEAST_SCORE = 0.5
-"""Of a person; the network's own scores are 0..1."""
+# In the order of the network's answer, that of COCO.
 KEYPOINTS: tuple[tuple[str, str | None], ...] = (
     ("nose", None), ("eye", "left"), ("eye", "right"), ("ear", "left"), ("ear", "right"), ("shoulder", "left"),
     ("shoulder", "right"), ("elbow", "left"), ("elbow", "right"), ("wrist", "left"), ("wrist", "right"), ("hip", "left"),
     ("hip", "right"), ("knee", "left"), ("knee", "right"), ("ankle", "left"), ("ankle", "right"),
 )  # fmt: skip
-"""In the order of the network's answer, that of COCO."""
 
 
 class KeypointRcnn(PoseEstimator):

@@ -19,14 +19,14 @@ from inpaintbench.models import weights
 from inpaintbench.types import Plain, canonical_json
 
 Constant = bool | int | float | str | None
+# Fields that came after the first scores were published.
 _LATER = ("missing", "size", "hole_dilations")
-"""Fields that came after the first scores were published."""
+# The same of constants of metrics, with what metrics did before they could be said.
 _LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_decibels": None, "least_cosine": 0.0}
-"""The same of constants of metrics, with what metrics did before they could be said."""
+# Fields that change no score.
 _OF_RANKS = ("ranked_against", "mean_places")
-"""Fields that change no score."""
+# How intervals were made when protocols still said so. No score depends on it, but every published fingerprint holds it.
 _ONCE_SAID = {"interval": [0.95, 2000, 0]}
-"""How intervals were made when protocols still said so. No score depends on it, but every published fingerprint holds it."""
 
 
 class Protocol(BaseModel):

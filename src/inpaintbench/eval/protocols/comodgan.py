@@ -7,6 +7,8 @@ from inpaintbench.eval.protocols.base import Protocol
 
 _PICTURES = {"resize": "bilinear", "side_pixels": 299}
 
+# FID with paired and unpaired inception discriminative scores, a tie counting as a loss as in the released code. Made for sets of
+# 10,000 and more pictures: with fewer than half as many as the network has features any two sets can be told apart.
 COMODGAN = Protocol(
     name="comodgan",
     regions=("frame",),
@@ -27,5 +29,3 @@ COMODGAN = Protocol(
         ),
     ),
 )
-"""FID with paired and unpaired inception discriminative scores, a tie counting as a loss as in the released code. Made for sets
-of 10,000 and more pictures: with fewer than half as many as the network has features any two sets can be told apart."""

@@ -7,11 +7,14 @@ from inpaintbench.eval.protocols.base import Constant, Protocol
 from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
 
 _WANG: dict[str, Constant] = {"data_range": 1.0, "sigma": 1.5, "window_pixels": 11, "k1": 0.01, "k2": 0.03}
+# Of scikit-image in 2018, whose Gaussian reached four standard deviations whatever the window was.
 DSSIM_PUBLISHED: dict[str, Constant] = {**_WANG, "taps": 13, "ddof": 1}
-"""Of scikit-image in 2018, whose Gaussian reached four standard deviations whatever the window was."""
+# Of Wang et al., 2004.
 DSSIM_TODAY: dict[str, Constant] = {**_WANG, "taps": 11, "ddof": 0}
-"""Of Wang et al., 2004."""
 
+# Reproduces the numbers of the released code: whole frames in colour, the mean over frames, then over clips. A clip with another
+# number of frames than the truth, like one that is not there, is skipped, so a method loses nothing by leaving it out; the
+# paper's tables print this DSSIM as "SSIM" and rank it the wrong way round, as `eval rank` then does, and cut mean places off.
 AS_PUBLISHED = Protocol(
     name="decaption/as-published",
     regions=("frame",),
@@ -30,10 +33,10 @@ AS_PUBLISHED = Protocol(
         ),
     ),
 )
-"""Reproduces the numbers of the released code: whole frames in colour, the mean over frames, then over clips. A clip with another
-number of frames than the truth, like one that is not there, is skipped, so a method loses nothing by leaving it out; the paper's
-tables print this DSSIM as "SSIM" and rank it the wrong way round, as `eval rank` then does, and cut mean places off."""
 
+# Beside whole frames the pixels under the text, DSSIM with the window that its constants are made for, and PSNR of the error
+# pooled over a clip, at most 58.92 dB, so that an exact clip counts like any other. Frames are still judged whole: nobody is told
+# where the text is, so what is spoilt elsewhere counts.
 CORRECTED = Protocol(
     name="decaption/corrected",
     regions=("frame", "hole"),
@@ -41,6 +44,3 @@ CORRECTED = Protocol(
     composite=False,
     metrics={"mse": {}, "psnr": POOLED, "dssim": DSSIM_TODAY},
 )
-"""Beside whole frames the pixels under the text, DSSIM with the window that its constants are made for, and PSNR of the error
-pooled over a clip, at most 58.92 dB, so that an exact clip counts like any other. Frames are still judged whole: nobody is told
-where the text is, so what is spoilt elsewhere counts."""

@@ -9,16 +9,16 @@ from inpaintbench.eval.statistics import InfiniteRule
 
 Constants = Mapping[str, float | str | None]
 
+# PSNR of the error that rounding to 8 bits leaves: uniform within half a level, (1/255)^2 / 12 of squared intensity, which is 10
+# log10(12 * 255^2) = 58.9226 dB. The truth itself is no nearer to the scene, so nothing is said to be better than this, and a
+# perfect copy has a finite value. Two decimals, as it is printed: the last digits of a logarithm differ between machines.
 CEILING_DECIBELS = 58.92
-"""PSNR of the error that rounding to 8 bits leaves: uniform within half a level, (1/255)^2 / 12 of squared intensity, which is
-10 log10(12 * 255^2) = 58.9226 dB. The truth itself is no nearer to the scene, so nothing is said to be better than this, and a
-perfect copy has a finite value. Two decimals, as it is printed: the last digits of a logarithm differ between machines."""
 
+# Of the error pooled over a clip, at most the ceiling, so that nothing is infinite and nothing is left out. `keep`: were there
+# something, it would stay.
 POOLED: Constants = MappingProxyType(
     {"data_range": 1.0, "averaged": "errors", "ceiling_decibels": CEILING_DECIBELS, "infinite": "keep"}
 )
-"""Of the error pooled over a clip, at most the ceiling, so that nothing is infinite and nothing is left out. ``keep``: were there
-something, it would stay."""
 
 
 def mean_of_decibels(infinite: InfiniteRule) -> Constants:

@@ -8,16 +8,21 @@ from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibel
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 from inpaintbench.regions import REGIONS
 
+# DEVIL measures no band; at 832x480 this is wide enough to hold a seam and narrow enough to be about nothing else.
 _BAND_RADIUS_PIXELS = 8
-"""DEVIL measures no band; at 832x480 this is wide enough to hold a seam and narrow enough to be about nothing else."""
 _ALEX = {"net": "alex", "version": "0.1"}
 _PICTURES = {"resize": "bilinear", "side_pixels": 299}
 _WINDOWS = {"window_frames": 10, "stride_frames": 1}
 _OCCLUSION = {"occlusion_relative": 0.01, "occlusion_absolute": 0.5, "boundary_relative": 0.01, "boundary_absolute": 0.002}
 _PUBLISHED_I3D = {"input_low": 0.0, "input_high": 1.0, "batch_norm": "eval"}
+# The network was trained on -1..1; the released code gives it 0..1.
 _CORRECTED_I3D = {"input_low": -1.0, "input_high": 1.0, "batch_norm": "eval"}
-"""The network was trained on -1..1; the released code gives it 0..1."""
 
+# Reproduces the numbers of the released code for the whole frame (PCons: for the hole), including its SSIM range of 2, its
+# lopsided PCons search, infinite items that count as the largest finite one, and frames of 0..1 for a network that wants -1..1.
+# Frames without a hole, which stop that code in the middle of PCons, are left out. LPIPS is that of the code as it was mended:
+# the paper's own column came from a network without trained parameters. The warping error follows RAFT where that code follows
+# FlowNet2: its numbers are not the same. The hole's sharpness is not of that code; it explains PCons.
 AS_PUBLISHED = Protocol(
     name="devil/as-published",
     regions=REGIONS,
@@ -70,12 +75,10 @@ AS_PUBLISHED = Protocol(
         ),
     ),
 )
-"""Reproduces the numbers of the released code for the whole frame (PCons: for the hole), including its SSIM range of 2, its
-lopsided PCons search, infinite items that count as the largest finite one, and frames of 0..1 for a network that wants -1..1.
-Frames without a hole, which stop that code in the middle of PCons, are left out. LPIPS is that of the code as it was mended: the
-paper's own column came from a network without trained parameters. The warping error follows RAFT where that code follows
-FlowNet2: its numbers are not the same. The hole's sharpness is not of that code; it explains PCons."""
 
+# SSIM with the range that intensities have, a symmetric PCons search, PSNR and PCons of the error pooled over a clip with the
+# ceiling of 8-bit pictures (an exact copy has 58.92 dB and counts like any other), I3D with the range that it was trained on, and
+# a warping error whose flow needs no weights and which leaves out what comes from outside the frame. The default.
 CORRECTED = Protocol(
     name="devil/corrected",
     regions=REGIONS,
@@ -103,6 +106,3 @@ CORRECTED = Protocol(
         "vfid_clips": {**_WINDOWS, **_CORRECTED_I3D, "ddof": 1},
     },
 )
-"""SSIM with the range that intensities have, a symmetric PCons search, PSNR and PCons of the error pooled over a clip with the
-ceiling of 8-bit pictures (an exact copy has 58.92 dB and counts like any other), I3D with the range that it was trained on, and a
-warping error whose flow needs no weights and which leaves out what comes from outside the frame. The default."""

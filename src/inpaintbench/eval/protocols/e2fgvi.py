@@ -7,6 +7,13 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 
+# Reproduces the released code: frames at 432x240 by Pillow's bicubic filter and holes by the nearest pixel, holes grown four
+# times by a 3x3 cross, SSIM with a uniform window of 65 pixels, means over all frames of all clips (a frame without an error
+# makes that of the PSNR infinite), and a VFID whose network was left in training mode, so that batch normalization takes its
+# moments from the clip itself: never comparable with that of DEVIL. What it cannot reproduce: there the method sees the grown
+# hole at 432x240 and its fill, cut to whole levels, is averaged over overlapping windows into fractions of a level before PSNR
+# and SSIM (not before VFID). Here a method fills the published hole at the published size in whole levels; what lies around that
+# hole is the truth, or, where whole frames were kept, the method's. Truths of another shape than 9:5 are squeezed, as there.
 LEGACY = Protocol(
     name="e2fgvi-legacy",
     regions=("frame",),
@@ -41,12 +48,3 @@ LEGACY = Protocol(
         ),
     ),
 )
-"""Reproduces the released code: frames at 432x240 by Pillow's bicubic filter and holes by the nearest pixel, holes grown four
-times by a 3x3 cross, SSIM with a uniform window of 65 pixels, means over all frames of all clips (a frame without an error makes
-that of the PSNR infinite), and a VFID whose network was left in training mode, so that batch normalization takes its moments from
-the clip itself: never comparable with that of DEVIL.
-
-What it cannot reproduce: there the method sees the grown hole at 432x240 and its fill, cut to whole levels, is averaged over
-overlapping windows into fractions of a level before PSNR and SSIM (not before VFID). Here a method fills the published hole at
-the published size in whole levels; what lies around that hole is the truth, or, where whole frames were kept, the method's.
-Truths of another shape than 9:5 are squeezed, as there."""

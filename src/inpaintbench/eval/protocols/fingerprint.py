@@ -9,9 +9,11 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 
+# Nothing is measured there: every pixel of a degraded print is to be recovered, so there is no border of a hole.
 _BAND_RADIUS_PIXELS = 8
-"""Nothing is measured there: every pixel of a degraded print is to be recovered, so there is no border of a hole."""
 
+# Reproduces the numbers of the released code: grey levels of the whole picture, SSIM with a range of 2, predictions of another
+# size brought to the truth's by the nearest pixel, and the worst scores for predictions that are missing or cannot be read.
 AS_PUBLISHED = Protocol(
     name="fingerprint/as-published",
     regions=("frame",),
@@ -42,9 +44,9 @@ AS_PUBLISHED = Protocol(
         ),
     ),
 )
-"""Reproduces the numbers of the released code: grey levels of the whole picture, SSIM with a range of 2, predictions of another
-size brought to the truth's by the nearest pixel, and the worst scores for predictions that are missing or cannot be read."""
 
+# SSIM with the range that intensities have, PSNR of at most 58.92 dB, so that a perfect print counts like any other, and no
+# number where there is no prediction.
 CORRECTED = Protocol(
     name="fingerprint/corrected",
     regions=("frame",),
@@ -56,5 +58,3 @@ CORRECTED = Protocol(
         "ssim": SSIM_VARIANTS["uniform_7"],
     },
 )
-"""SSIM with the range that intensities have, PSNR of at most 58.92 dB, so that a perfect print counts like any other, and no
-number where there is no prediction."""

@@ -6,9 +6,12 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.decaption import DSSIM_PUBLISHED, DSSIM_TODAY
 
+# The challenge ran a stacked hourglass on what participants sent in; `--pose` names another estimator than this one.
 _POSE = "keypoint_rcnn"
-"""The challenge ran a stacked hourglass on what participants sent in; `--pose` names another estimator than this one."""
 
+# Pictures are measured whole, as they were sent in, also where nothing was missing. The scorer was not published: that DSSIM is
+# made as in track 2, and that distances are those to the annotation (the text speaks of "original joints" and of a method run
+# "before and after"), is our reading.
 AS_PUBLISHED = Protocol(
     name="humans/as-published",
     regions=("frame",),
@@ -31,15 +34,12 @@ AS_PUBLISHED = Protocol(
         ),
     ),
 )
-"""Pictures are measured whole, as they were sent in, also where nothing was missing. The scorer was not published: that DSSIM is
-made as in track 2, and that distances are those to the annotation (the text speaks of "original joints" and of a method run
-"before and after"), is our reading."""
 
+# Known pixels are those of the original, DSSIM has the window that its constants are made for, and joints are compared with those
+# that the same estimator finds in the original: a perfect copy scores 0.
 CORRECTED = Protocol(
     name="humans/corrected",
     regions=("frame", "hole"),
     band_radius_pixels=8,
     metrics={"mse": {}, "dssim": DSSIM_TODAY, "wnjd": {"pose": _POSE, "reference": "estimate"}},
 )
-"""Known pixels are those of the original, DSSIM has the window that its constants are made for, and joints are compared with
-those that the same estimator finds in the original: a perfect copy scores 0."""

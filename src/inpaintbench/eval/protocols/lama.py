@@ -6,6 +6,10 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 
+# Reproduces the released evaluator: SSIM with a Gaussian window of 11 pixels, sigma 1.5, on frames with zeros around them, LPIPS
+# of VGG, FID of frames shrunk bilinearly without a filter before, and the harmonic mean of 1 - LPIPS and 1 - FID / 100. Every
+# picture counts the same. There the method's own composite is judged as it is; here known pixels are those of the truth. Its
+# shares of hole area (ten bins from 0 to 100 %) are slices of a benchmark, no matter of the protocol.
 LAMA = Protocol(
     name="lama",
     regions=("frame",),
@@ -30,7 +34,3 @@ LAMA = Protocol(
         ),
     ),
 )  # fmt: skip
-"""Reproduces the released evaluator: SSIM with a Gaussian window of 11 pixels, sigma 1.5, on frames with zeros around them, LPIPS
-of VGG, FID of frames shrunk bilinearly without a filter before, and the harmonic mean of 1 - LPIPS and 1 - FID / 100. Every
-picture counts the same. There the method's own composite is judged as it is; here known pixels are those of the truth. Its shares
-of hole area (ten bins from 0 to 100 %) are slices of a benchmark, no matter of the protocol."""

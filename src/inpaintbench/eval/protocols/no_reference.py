@@ -6,18 +6,18 @@ from inpaintbench.eval.protocols.base import Protocol
 
 _REGIONS, _BAND_RADIUS_PIXELS = ("hole", "frame"), 8
 
+# What stands beside D in Table 5 of re-inpainting self-consistency (2024).
 KONIQ = Protocol(
     name="no-reference/koniq",
     regions=_REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     metrics={"musiq": {"head": "koniq", "picture": "composite"}, "par": {}},
 )
-"""What stands beside D in Table 5 of re-inpainting self-consistency (2024)."""
 
+# With the head that EditBoard's imaging quality uses.
 SPAQ = Protocol(
     name="no-reference/spaq",
     regions=_REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     metrics={"musiq": {"head": "spaq", "picture": "composite"}},
 )
-"""With the head that EditBoard's imaging quality uses."""

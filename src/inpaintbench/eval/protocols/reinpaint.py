@@ -15,8 +15,8 @@ from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, ORIGINAL, SECOND
 
+# Nothing is measured there: D compares whole frames.
 _BAND_RADIUS_PIXELS = 8
-"""Nothing is measured there: D compares whole frames."""
 
 
 def _metrics(kinds: Sequence[str], *, psnr: Mapping[str, Constant], composited: bool) -> Mapping[str, Mapping[str, Constant]]:
@@ -28,6 +28,9 @@ def _metrics(kinds: Sequence[str], *, psnr: Mapping[str, Constant], composited: 
     return first | {f"{kind}_{name}": {"composited": composited} for kind in kinds for name in SUBMETRICS}
 
 
+# D of equation 1 and the two other objectives of Table 1 (0-1: `psnr`, `ssim`, `lpips` of the frame), the second result compared
+# as the second method gives it. That the paper does not composite it follows from its numbers alone: an SSIM of 0.72 with at most
+# 20 % of the pixels masked. The SSIM window and the trunk of LPIPS are not stated there.
 AS_PUBLISHED = Protocol(
     name="reinpaint/as-published",
     regions=("frame",),
@@ -79,17 +82,14 @@ AS_PUBLISHED = Protocol(
         ),
     ),
 )
-"""D of equation 1 and the two other objectives of Table 1 (0-1: ``psnr``, ``ssim``, ``lpips`` of the frame), the second result
-compared as the second method gives it. That the paper does not composite it follows from its numbers alone: an SSIM of 0.72 with
-at most 20 % of the pixels masked. The SSIM window and the trunk of LPIPS are not stated there."""
 
+# The second result differs from the first in the second hole alone, so that what a second method does to pixels that nobody hid
+# is no part of D. Beside D stand D over the known area, comparable between first holes of different sizes, and D less that of the
+# truth under the same second holes, without what the second method itself cannot repeat. No PSNR, of which D is the mean over
+# second masks, is above 58.92 dB: a result that is repeated exactly counts like any other.
 CORRECTED = Protocol(
     name="reinpaint/corrected",
     regions=("frame",),
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     metrics=_metrics((SECOND, KNOWN, EXCESS, ORIGINAL), psnr=POOLED, composited=True),
 )
-"""The second result differs from the first in the second hole alone, so that what a second method does to pixels that nobody hid
-is no part of D. Beside D stand D over the known area, comparable between first holes of different sizes, and D less that of the
-truth under the same second holes, without what the second method itself cannot repeat. No PSNR, of which D
-is the mean over second masks, is above 58.92 dB: a result that is repeated exactly counts like any other."""

@@ -13,6 +13,9 @@ _UNIFORM_7: Constants = {
 }  # fmt: skip
 _GAUSSIAN_11: Constants = {**_UNIFORM_7, "window": "gaussian", "window_pixels": 11, "sigma": 1.5, "ddof": 0}
 
+# `uniform_7`: the default of scikit-image with the range that intensities have. `devil`: DEVIL, CVPR 2022, whose library guessed
+# a range of 2. `wang`: Wang et al., 2004. `e2fgvi`: E2FGVI, CVPR 2022, and those who score with its code. `lama`: LaMa, WACV
+# 2022.
 SSIM_VARIANTS: Mapping[str, Constants] = MappingProxyType(
     {
         "uniform_7": _UNIFORM_7,
@@ -22,6 +25,3 @@ SSIM_VARIANTS: Mapping[str, Constants] = MappingProxyType(
         "lama": {**_GAUSSIAN_11, "padding": "zero"},
     }
 )
-"""``uniform_7``: the default of scikit-image with the range that intensities have. ``devil``: DEVIL, CVPR 2022, whose library
-guessed a range of 2. ``wang``: Wang et al., 2004. ``e2fgvi``: E2FGVI, CVPR 2022, and those who score with its code. ``lama``:
-LaMa, WACV 2022."""

@@ -21,11 +21,11 @@ from inpaintbench.eval.predict import run
 from inpaintbench.types import Frames, Hole, Plain
 from inpaintbench.view import ItemView, composite
 
+# Original with first, original with second, first with second result; the last is D.
 OBJECTIVES = ("0-1", "0-2", "1-2")
-"""Original with first, original with second, first with second result; the last is D."""
 SUBMETRICS = ("psnr", "ssim", "lpips")
+# Sub-metric -> its constants, less its region.
 Constants = Mapping[str, Mapping[str, Any]]
-"""Sub-metric -> its constants, less its region."""
 
 
 def inpaint_again(

@@ -14,8 +14,8 @@ from inpaintbench.view import composite
 
 NATURAL, BLEND, NOISE = "natural", "blend", "noise"
 FILLS = (NATURAL, BLEND, NOISE)
+# Of intensities in 0..1.
 NOISE_SIGMA = 0.5
-"""Of intensities in 0..1."""
 NOISE_SHRINK = 16
 
 

@@ -20,12 +20,12 @@ from inpaintbench.pages import data_uri, page
 from inpaintbench.types import Dataset, Frames, Hole, Plain
 from inpaintbench.workspace import Blobs, write_atomically
 
+# Second masks that are shown, as in the paper.
 SAMPLES = 5
-"""Second masks that are shown, as in the paper."""
 PAGE = "gallery.html"
 _SIDE_PIXELS = 176
+# What is left of hidden pixels where a mask is shown.
 _SHADE = 0.25
-"""What is left of hidden pixels where a mask is shown."""
 
 
 class Shown(NamedTuple):

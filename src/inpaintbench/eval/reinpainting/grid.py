@@ -17,8 +17,8 @@ from inpaintbench.eval.slices import source_of
 from inpaintbench.eval.statistics import mean_of
 from inpaintbench.types import Dataset, Score
 
+# How the slices of a bin of first masks are called: `area-20-40`.
 BIN = "area-"
-"""How the slices of a bin of first masks are called: ``area-20-40``."""
 EVERY = "all"
 Ratio = float | tuple[float, float] | None
 

@@ -12,8 +12,8 @@ from inpaintbench.eval.metrics.base import Measurement, Metric, Where
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS
 from inpaintbench.view import ItemView
 
+# How the names begin: D, objective 0-2, D over the known area, and D less that of the truth.
 SECOND, ORIGINAL, KNOWN, EXCESS = "reinpaint", "reinpaint_original", "reinpaint_known", "reinpaint_excess"
-"""How the names begin: D, objective 0-2, D over the known area, and D less that of the truth."""
 KINDS = (SECOND, ORIGINAL, KNOWN, EXCESS)
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from inpaintbench.types import Score
 
+# Method -> share of the items on which it was chosen; shares sum to 1.
 Frequencies = Mapping[str, float]
-"""Method -> share of the items on which it was chosen; shares sum to 1."""
 
 
 class Selected(NamedTuple):

@@ -14,12 +14,12 @@ from inpaintbench.eval.reinpainting.leaves import SECOND
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.types import Dataset, Plain, content_id
 
+# Methods that cannot inpaint again: one gives what was made before, one nothing.
 NOT_FOR_SECOND = ("saved_folder", "blank")
-"""Methods that cannot inpaint again: one gives what was made before, one nothing."""
+# F2 and K where none is asked for; a fill that needs no weights and is as quick as any, and the paper's K.
 USUAL_SECOND, PAPER_MASKS = "navier_stokes", 10
-"""F2 and K where none is asked for; a fill that needs no weights and is as quick as any, and the paper's K."""
+# Of one core for a second result of 512x512 with its PSNR and SSIM, as `bench/README.md` measures them.
 _SECONDS_OF_512 = {"telea": 0.1, "navier_stokes": 0.1, "exemplar": 0.35, "biharmonic": 0.6}
-"""Of one core for a second result of 512x512 with its PSNR and SSIM, as ``bench/README.md`` measures them."""
 
 
 @dataclass(frozen=True)

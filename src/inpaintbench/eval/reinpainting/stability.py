@@ -28,17 +28,17 @@ from inpaintbench.pages.words import count, number
 from inpaintbench.types import Dataset, Score, item_rng
 from inpaintbench.workspace import write_atomically
 
+# The paper's Fig. 3f.
 FILL_SEEDS = "fill_seeds"
-"""The paper's Fig. 3f."""
 EXPERIMENTS = ("seeds", FILL_SEEDS, "mask_draws", "objectives", "images", "k")
+# Names of before -> those that say what is varied.
 RENAMED = {"masks": "mask_draws"}
-"""Names of before -> those that say what is varied."""
 SEEDS = 3
+# Of one picture, unless told otherwise; the paper has 100.
 FIGURE_SEEDS = 20
-"""Of one picture, unless told otherwise; the paper has 100."""
 Found = Mapping[tuple[str, str], Sequence[Score]]
+# Measures first methods under settings on a dataset; `step.inpaint_again_all` with the rest filled in.
 Measure = Callable[[Dataset, Sequence[First], Sequence[Setting]], Found]
-"""Measures first methods under settings on a dataset; ``step.inpaint_again_all`` with the rest filled in."""
 _MOST_DOTS = 60
 
 

@@ -20,10 +20,10 @@ from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
 from inpaintbench.types import Dataset, Plain, Prediction, Score, content_id, item_rng
 
 VERSION = "1"
+# Of the run folder: every value as it was measured, for any number of settings.
 TABLE = "reinpaint"
-"""Of the run folder: every value as it was measured, for any number of settings."""
+# For one item of one first method, K runs of F2, unless told otherwise.
 SECONDS = 3600.0
-"""For one item of one first method, K runs of F2, unless told otherwise."""
 
 
 @dataclass(frozen=True)

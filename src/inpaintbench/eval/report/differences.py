@@ -26,8 +26,8 @@ class Difference(NamedTuple):
         return Difference(-self.mean, low, None if self.low is None else -self.low)
 
 
+# The page and the JSON beside it ask for the same ones.
 _FOUND: WeakKeyDictionary[Results, dict[tuple[str, str, Quantity], Difference | None]] = WeakKeyDictionary()
-"""The page and the JSON beside it ask for the same ones."""
 
 
 def difference(results: Results, one: str, other: str, quantity: Quantity) -> Difference | None:

@@ -14,9 +14,9 @@ from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results
 
+# Standard deviations of the floor's items that a method's mean must be away from the floor's. Cohen's bound of a small effect: a
+# smaller difference drowns in what items differ by anyway.
 LEAST_EFFECT = 0.2
-"""Standard deviations of the floor's items that a method's mean must be away from the floor's. Cohen's bound of a small effect: a
-smaller difference drowns in what items differ by anyway."""
 
 
 @dataclass(frozen=True)

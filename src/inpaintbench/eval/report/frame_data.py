@@ -11,8 +11,8 @@ from inpaintbench.eval.report.item_records import six_digits
 from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 
+# Key of the root mean square error, which is there for every clip.
 ERROR = "error"
-"""Key of the root mean square error, which is there for every clip."""
 
 
 def frame_data(exhibit: Exhibit, *, edit: bool) -> list[dict[str, Any]]:

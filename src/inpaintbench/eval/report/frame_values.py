@@ -17,8 +17,8 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
+# Metrics that each frame has a value of by itself, quick to measure again.
 BY_FRAMES = ("psnr", "ssim")
-"""Metrics that each frame has a value of by itself, quick to measure again."""
 Values = list[float | None]
 
 

@@ -15,10 +15,10 @@ from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.types import Plain
 
+# Scores that go into the page, about 3 MB; the rest is in `scores.csv` alone.
 MOST_VALUES = 400_000
-"""Scores that go into the page, about 3 MB; the rest is in ``scores.csv`` alone."""
+# Different words of an attribute that can be chosen from a list.
 MOST_CHOICES = 40
-"""Different words of an attribute that can be chosen from a list."""
 _ROW_FACTS = ("frames", "fps", "width", "height", "generator", "split")
 _NAMES = {"fps": "Frames per second", "generator": "Corruption"}
 

@@ -14,10 +14,10 @@ from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, number
 
+# Of the scatter plot, where items have it; else the first number.
 _FIRST_ATTRIBUTE = "hole.hole_fraction"
-"""Of the scatter plot, where items have it; else the first number."""
+# Rows that are there without scripts.
 STATIC_ROWS = 50
-"""Rows that are there without scripts."""
 
 
 def items_part(results: Results, shown: Mapping[str, str], *, default: Quantity) -> dict[str, Any] | None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import split_level, split_value
 
+# Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
-"""Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order."""
 REGION_LABELS = {"hole": "hole", "band": "boundary band", "frame": "whole frame"}
 _PLACES = {"hole": "in the hole", "band": "in the boundary band", "frame": "of the frame"}
 _SHORT_REGIONS = {"band": "band", "frame": "frame"}

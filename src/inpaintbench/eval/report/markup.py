@@ -14,8 +14,8 @@ from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.eval.statistics import Summary
 
+# On what may be wider than the window: keys scroll it too.
 SCROLLS = ' tabindex="0"'
-"""On what may be wider than the window: keys scroll it too."""
 
 
 def number(value: float | None, *, decimals: int) -> str:

@@ -26,11 +26,11 @@ from inpaintbench.eval.report.usual_region import first_shown
 from inpaintbench.pages import Link, MethodStyle, method_styles
 from inpaintbench.pages.plots import drawing_script, specification
 
+# A figure of relative improvement with more metrics than this shows the chosen one alone.
 MOST_ROWS = 6
-"""A figure of relative improvement with more metrics than this shows the chosen one alone."""
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
+# Files of the page's scripts, in the order in which they run.
 SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "gallery")
-"""Files of the page's scripts, in the order in which they run."""
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 
 

@@ -18,10 +18,10 @@ from inpaintbench.pages.words import number
 from inpaintbench.types import Slice
 
 PCONS, SHARPNESS = "pcons", "hole_sharpness"
+# Metrics that say nothing of reconstruction or realism.
 _STEADINESS = (PCONS, SHARPNESS, "warp_error", "flicker", "temporal_difference")
-"""Metrics that say nothing of reconstruction or realism."""
+# How far above: so many places, and so large a share of the number of methods.
 LEAST_PLACES, LEAST_SHARE = 2.0, 1 / 3
-"""How far above: so many places, and so large a share of the number of methods."""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from inpaintbench.pages.plots import method_colour, method_shape
 from inpaintbench.pages.words import count, signed_percent
 from inpaintbench.types import Slice
 
+# So many slices have slanted names, since they do not fit side by side.
 _SLANT_FROM = 7
-"""So many slices have slanted names, since they do not fit side by side."""
+# Of a scale, kept free beyond its largest value.
 _ROOM = 0.06
-"""Of a scale, kept free beyond its largest value."""
 _ROWS = alt.NamedData(name="rows")
 PlotRow = dict[str, Any]
 

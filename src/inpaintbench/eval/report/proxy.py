@@ -20,17 +20,17 @@ import numpy.typing as npt
 from inpaintbench import regions, video
 from inpaintbench.types import Frames, Hole
 
+# Largest width of a tile, pixels.
 TILE_WIDTH = 416
-"""Largest width of a tile, pixels."""
+# Aim for the size of one tiled video; quality falls until it is met.
 PROXY_BYTES = 400_000
-"""Aim for the size of one tiled video; quality falls until it is met."""
 _CRFS = (20, 36)
 _TRIAL_FRAMES = 15
 _POSTER_WIDTH = 128
+# How far outline, mask and patch reach beyond the hole, in pixels of a tile; codecs smear colours over two or so.
 _OUTLINE_PIXELS, _MASK_PIXELS, _PATCH_PIXELS = 2, 4, 9
-"""How far outline, mask and patch reach beyond the hole, in pixels of a tile; codecs smear colours over two or so."""
+# Channels of the hole, white on black: its border, and where patches are laid over the truth.
 OUTLINE, MASK = "outline", "mask"
-"""Channels of the hole, white on black: its border, and where patches are laid over the truth."""
 
 
 class Layout(NamedTuple):

@@ -22,8 +22,8 @@ from inpaintbench.eval.statistics import INTERVAL
 from inpaintbench.types import Plain, Score, Slice, canonical_json
 
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")
+# How an interval was made, in the column `interval`.
 OF_MEANS, OF_SETS = "sources: jackknife, t or bootstrap-t", "sources: jackknife, t"
-"""How an interval was made, in the column ``interval``."""
 SUMMARY_COLUMNS = (
     "slice",
     "method",

@@ -15,8 +15,8 @@ from inpaintbench.eval.statistics import LEVEL as LEVEL_OF_INTERVALS
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, signed
 
+# Below it a corrected p is called significant.
 LEVEL = 0.05
-"""Below it a corrected p is called significant."""
 
 
 class Leads(NamedTuple):

@@ -16,14 +16,14 @@ from inpaintbench.eval.slices import everything, source_of
 from inpaintbench.eval.statistics import InfiniteRule, Spread, Summary, rank, relative_improvement, spread_of, summarise
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
 
+# The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway.
 EVERY_ITEM = "all"
-"""The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway."""
 
 
+# Of the flips of paired tests.
 SEED = 0
-"""Of the flips of paired tests."""
+# Of the items that any method has a value of, for a place among the others.
 FEWEST_SHARE = 0.95
-"""Of the items that any method has a value of, for a place among the others."""
 
 
 class Pair(NamedTuple):

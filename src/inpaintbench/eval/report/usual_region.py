@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
 
+# Metrics that are about one region by definition.
 _OWN_REGIONS = {"pcons": "hole"}
-"""Metrics that are about one region by definition."""
 _HOLE_FIRST, _FRAME_FIRST = ("hole", "frame", "band"), ("frame", "hole", "band")
 
 

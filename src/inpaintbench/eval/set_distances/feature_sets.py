@@ -17,8 +17,8 @@ Matrix = npt.NDArray[np.float64]
 Vectors = npt.NDArray[Any]
 
 BLOCK_ROWS = 1024
+# Below this many vectors a dimension a Frechet distance still moves by percents of the variance with their number.
 _FEW = 5
-"""Below this many vectors a dimension a Frechet distance still moves by percents of the variance with their number."""
 
 
 class Extent(NamedTuple):

@@ -27,20 +27,20 @@ ROOT_OF_COVARIANCES = Deviation(
     "the sum of singular values of a product of factors, in float64",
     "FID agrees to 5e-9 of its value, VFID of 150 clips to 7e-6; it never fails, and equal sets have 0 instead of about -6e-6",
 )
+# Most products that leaving out each source in turn may take where there are many: about a second of one core.
 _SOURCE_PRODUCTS = 2e10
-"""Most products that leaving out each source in turn may take where there are many: about a second of one core."""
+# Most that leaving out each of a few sources or groups may take: 10 groups of 2048 dimensions, about twenty seconds.
 _GROUP_PRODUCTS = 7e11
-"""Most that leaving out each of a few sources or groups may take: 10 groups of 2048 dimensions, about twenty seconds."""
+# Products of a distance by roots, in cubes of the dimension: two decompositions and two products of matrices.
 _ROOTS = 8
-"""Products of a distance by roots, in cubes of the dimension: two decompositions and two products of matrices."""
+# What singular values cost, in products for each cell of a square matrix and each of its rows, beside well-blocked products.
 _SINGULAR = 14
-"""What singular values cost, in products for each cell of a square matrix and each of its rows, beside well-blocked products."""
+# Groups of sources that are left out in turn where single sources would take too long.
 _GROUPS = (20, 10)
-"""Groups of sources that are left out in turn where single sources would take too long."""
 
 
+# Of the predictions and of the truths.
 Pair = tuple[Moments, Moments]
-"""Of the predictions and of the truths."""
 
 
 def check_ddof(ddof: int) -> int:

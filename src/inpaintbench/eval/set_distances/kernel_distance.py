@@ -22,8 +22,8 @@ from inpaintbench.types import Plain, item_rng
 DEGREE = 3
 COEFFICIENT = 1.0
 _MOST_GROUPS = 200
+# Vectors in a set up to which all pairs are taken; their number grows with its square.
 MOST_EXACT = 20_000
-"""Vectors in a set up to which all pairs are taken; their number grows with its square."""
 PUBLISHED_SUBSETS = 100
 
 Labels = npt.NDArray[np.intp]

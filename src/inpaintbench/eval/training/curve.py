@@ -12,8 +12,8 @@ from inpaintbench.pages.words import count
 
 _WIDTH, _HEIGHT = 540, 230
 _MOST_POINTS = 200
+# In the place of smaller losses, which a logarithmic scale cannot show.
 _LEAST = 1e-12
-"""In the place of smaller losses, which a logarithmic scale cannot show."""
 
 
 def losses_csv(losses: Sequence[float]) -> bytes:

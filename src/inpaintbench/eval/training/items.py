@@ -15,8 +15,8 @@ from inpaintbench.eval.training.networks import Examples, Network
 from inpaintbench.types import Dataset, Plain, item_rng
 
 SPLIT = "train"
+# After so many steps other items, or other frames of the same ones, take the place of those in memory.
 STEPS_A_SET = 500
-"""After so many steps other items, or other frames of the same ones, take the place of those in memory."""
 _IDENTITIES = {"item_id": "item", "source_id": "source", "truth_rgb_sha256": "true picture"}
 
 

@@ -24,12 +24,12 @@ PATCH_PIXELS = 32
 FRAME_DIVISOR = 4
 Levels = npt.NDArray[np.uint8]
 Settings = Mapping[str, float]
+# Arrays of one length: what goes in, what is to come out, and what else the loss needs.
 Examples = tuple[npt.NDArray[Any], ...]
-"""Arrays of one length: what goes in, what is to come out, and what else the loss needs."""
 
 _MOST = {"width": 512, "batch": 4096, "learning_rate": 1, "classifier_weight": 1000}
+# Settings that are whole numbers.
 _WHOLE = ("width", "batch")
-"""Settings that are whole numbers."""
 
 
 @dataclass(frozen=True)

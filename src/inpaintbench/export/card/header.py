@@ -12,8 +12,8 @@ from inpaintbench.export.licence_names import header_names
 from inpaintbench.frozen import content_of
 from inpaintbench.types import Dataset, Plain, Slice
 
+# Sources that take data sets of others, rather than footage.
 _EXTENDING = ("people",)
-"""Sources that take data sets of others, rather than footage."""
 
 
 def card_text(dataset: Dataset, body: str) -> str:

@@ -12,6 +12,7 @@ from inpaintbench.types import Dataset
 
 _FEW_SOURCES = 30
 _FEW_ITEMS = 10
+# Source leaf -> what the footage is, where it is none of the world.
 _GENERATED = {
     "embedded": "made by a virtual camera over pictures, and by drawing water",
     "embedded_photographs": "the few photographs that come with the program",
@@ -19,7 +20,6 @@ _GENERATED = {
     "drawn_people": "people drawn over photographs",
     "fingerprints": "prints of fingers that nobody has",
 }
-"""Source leaf -> what the footage is, where it is none of the world."""
 
 
 def limits(dataset: Dataset) -> list[str]:

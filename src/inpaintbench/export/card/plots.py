@@ -20,8 +20,8 @@ from inpaintbench.types import Dataset, Plain
 FOLDER = "card"
 _MOST_MEASURES = 4
 _BINS = 12
+# Width of a bin, of the largest value: edges are printed with a few digits.
 _FINEST = 1e-6
-"""Width of a bin, of the largest value: edges are printed with a few digits."""
 
 
 @dataclass(frozen=True)

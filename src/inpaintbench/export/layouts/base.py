@@ -20,8 +20,8 @@ CLIPS, PICTURES = "clips with holes", "pictures with holes"
 PAINTED = "clips that something was painted on"
 DEGRADED = "pictures degraded as a whole"
 EDITS = "clips to be edited"
+# What items can be.
 KINDS = (CLIPS, PICTURES, PAINTED, DEGRADED, EDITS)
-"""What items can be."""
 MEGABYTE = 1_000_000
 
 

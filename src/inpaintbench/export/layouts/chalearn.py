@@ -16,10 +16,10 @@ from inpaintbench.export.layouts.pictures import copy
 from inpaintbench.types import Plain
 from inpaintbench.workspace import write_atomically
 
+# Split -> the challenge's name of it, in tracks 1 and 2.
 _PARTS = {"train": "train", "validation": "dev", "test": "test"}
-"""Split -> the challenge's name of it, in tracks 1 and 2."""
+# The same in track 3.
 _PRINT_PARTS = {"train": "training", "validation": "validation", "test": "test"}
-"""The same in track 3."""
 _BLOCKS = "mask.block_triples"
 
 

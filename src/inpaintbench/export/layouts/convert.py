@@ -21,10 +21,10 @@ from inpaintbench.export.notice import notice
 from inpaintbench.types import Dataset, Plain, Slice
 from inpaintbench.workspace import file_sha256, replacing, write_atomically
 
+# What the folder is and where it comes from.
 MARKER = "layout.json"
-"""What the folder is and where it comes from."""
+# Of every other file, in the form of `sha256sum`.
 SUMS = "SHA256SUMS"
-"""Of every other file, in the form of ``sha256sum``."""
 ITEMS = "items.jsonl"
 _RESERVED = {MARKER, SUMS, ITEMS, "README.md", NOTICE}
 

@@ -13,8 +13,8 @@ from inpaintbench.export.layouts.pictures import write_frames, write_objects
 from inpaintbench.types import Plain
 from inpaintbench.workspace import write_atomically
 
+# Those of EditBoard's `--script`.
 COLUMNS = ("original_video_path", "edited_video_path", "semantic_mask_path", "source_prompt", "target_prompt")
-"""Those of EditBoard's ``--script``."""
 
 
 class Editboard(Layout):

@@ -14,10 +14,10 @@ from inpaintbench.export.layout import by_split, file_column, media_parts, row_s
 from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, Layout, Written, by_bytes, flat
 from inpaintbench.types import Plain, content_id
 
+# Of media in a row group, which is what reading one row costs; the Hub's viewer refuses above 286 MiB.
 _GROUP_BYTES = 50 * MEGABYTE
-"""Of media in a row group, which is what reading one row costs; the Hub's viewer refuses above 286 MiB."""
+# What the offsets of a column of bytes can count.
 _MOST_CELL_BYTES = 2**31 - MEGABYTE
-"""What the offsets of a column of bytes can count."""
 
 
 class Embedded(Layout):

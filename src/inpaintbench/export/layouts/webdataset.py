@@ -15,8 +15,8 @@ from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, Layout, Wr
 from inpaintbench.export.layouts.embedded import media_columns
 from inpaintbench.types import Plain, canonical_json, content_id
 
+# Readers end a key at its first dot, and cut one that is longer without a word.
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
-"""Readers end a key at its first dot, and cut one that is longer without a word."""
 
 
 class Webdataset(Layout):
@@ -84,8 +84,8 @@ shuffle shards and items as you read."""
         }
 
 
+# Columns that `datasets` adds.
 _OWN = ("__key__", "__url__")
-"""Columns that `datasets` adds."""
 
 
 def _slices_of(chosen: Chosen) -> dict[str, list[str]]:

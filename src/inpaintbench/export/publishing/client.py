@@ -18,15 +18,15 @@ from inpaintbench.workspace import is_disk_error
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+# As huggingface_hub checks it, with an owner.
 _NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))\w(?:[\w.-]{0,94}\w)?/\w(?:[\w.-]{0,94}\w)?", re.ASCII)
-"""As huggingface_hub checks it, with an owner."""
 _SECRET = re.compile(r"hf_\w+|(?i:bearer)\s+\S+|(?i:authorization)\W+\S+(?:\s+\S+)?")
 _TRIES = 6
 _LONGEST_WAIT_SECONDS = 300.0
 _PASSING = (408, 429, 500, 502, 503, 504)
 _LONGEST_WORD = 200
+# Loggers that repeat the headers of answers, at level DEBUG at the latest.
 _LOUD = ("huggingface_hub", "httpx", "httpx2", "httpcore", "httpcore2")
-"""Loggers that repeat the headers of answers, at level DEBUG at the latest."""
 Result = TypeVar("Result")
 
 

@@ -11,8 +11,8 @@ from inpaintbench.export import layout
 from inpaintbench.export.publishing.client import Repository
 from inpaintbench.export.publishing.plan import Plan
 
+# Titles of commits in which a push adds media and removes nothing.
 ONLY_ADDS = re.compile(r"Add [0-9]+ media files")
-"""Titles of commits in which a push adds media and removes nothing."""
 _MOST_COMMITS = 200
 _SHOWN = 3
 _WAY_OUT = "push to a new repository"

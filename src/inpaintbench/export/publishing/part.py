@@ -16,8 +16,8 @@ from inpaintbench.export.documents import CARD, sealed
 from inpaintbench.export.publishing.restating import metadata_files
 from inpaintbench.types import Dataset
 
+# What the part says of the whole: where it is, the hash of its manifest, and what is missing here.
 ORIGIN = "part_of.json"
-"""What the part says of the whole: where it is, the hash of its manifest, and what is missing here."""
 
 
 def check_names(dataset: Dataset) -> None:

@@ -18,8 +18,8 @@ from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import file_sha256
 
+# Is told (stage, done, total).
 Told = Callable[[str, int, int], None]
-"""Is told (stage, done, total)."""
 
 
 @dataclass(frozen=True)

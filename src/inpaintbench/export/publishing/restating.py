@@ -16,8 +16,8 @@ from inpaintbench.export.documents import sealed
 from inpaintbench.export.licences import is_unstated
 from inpaintbench.types import Dataset
 
+# Facts: licence -> sources that its publisher states it for; of those that said something else, their words -> the same.
 STATED, OVER = "licences_stated", "licences_stated_over"
-"""Facts: licence -> sources that its publisher states it for; of those that said something else, their words -> the same."""
 
 
 def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[Dataset, dict[str, bytes]]:

@@ -11,8 +11,8 @@ from inpaintbench.pages import words
 from inpaintbench.pages.words import count
 
 _LONGEST_CHIP = 36
+# Of a list of words or a record, which may run over lines.
 _LONGEST_WORDS = 76
-"""Of a list of words or a record, which may run over lines."""
 _LONGEST_TITLE = 600
 
 

@@ -20,10 +20,10 @@ from inpaintbench.types import Frames, Hole
 
 Levels = npt.NDArray[np.uint8]
 
+# Of a clip, evenly spaced, the one with the largest hole or change among them.
 FRAMES_SHOWN = 6
-"""Of a clip, evenly spaced, the one with the largest hole or change among them."""
+# Aim for all pictures together; written as text they take a third more. Quality, then size, falls until it is met.
 PAGE_BYTES = 4_000_000
-"""Aim for all pictures together; written as text they take a third more. Quality, then size, falls until it is met."""
 
 
 @dataclass(frozen=True)

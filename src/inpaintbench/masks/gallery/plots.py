@@ -12,8 +12,8 @@ from markupsafe import Markup
 from inpaintbench.masks.gallery.facts import bounds_text, percent
 from inpaintbench.pages import figure
 
+# Pixels of the columns, and how far below them the dots lie.
 _WIDTH, _HEIGHT, _RUG = 200, 42, 8
-"""Pixels of the columns, and how far below them the dots lie."""
 _BINS = 20
 _SCALES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 

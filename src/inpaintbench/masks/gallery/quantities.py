@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+# Shares nearer than this are printed alike.
 _SAME = 5e-5
-"""Shares nearer than this are printed alike."""
 
 
 @dataclass(frozen=True)
