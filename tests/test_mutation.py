@@ -10,7 +10,7 @@ import pytest
 
 BENCH = Path(__file__).parents[1] / "bench"
 PLANTED = [
-    ("executors/base", "content_id(task.subject_id, task.content, step.name, dict(step.parameters))"),
+    ("executors/base", "canonical_json([step.name, each])"),
     ("export/slices", "((low) <= (number) <= (high))"),
     ("annotate/statistics/stopping", "(math.log(share + (0)) + miss)"),
     ("eval/leaderboard/verify", "((claim is None) and (not _same("),
