@@ -23,6 +23,7 @@ from markupsafe import Markup
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.page import render
+from inpaintbench.pages.pdf import stable_pdf
 from inpaintbench.workspace import write_atomically
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def save_chart(chart: altair.TopLevelMixin, path: Path) -> Path:
     if kind == ".svg":
         data = paper_svg(chart).encode()
     elif kind == ".pdf":
-        data = vl_convert.svg_to_pdf(paper_svg(chart))
+        data = stable_pdf(vl_convert.svg_to_pdf(paper_svg(chart)))
     elif kind == ".png":
         data = vl_convert.svg_to_png(paper_svg(chart), scale=2)
     elif kind == ".json":

@@ -22,7 +22,7 @@ _OURS = re.compile(rf"alignment\.(html|json|md)|({_TABLES})\.csv|(rates|scatter)
 def write_alignment(folder: Path, found: Alignment) -> Path:
     """Write a page, tables as CSV, all of it as JSON and Markdown, and figures as SVG and PDF.
 
-    Equal input gives equal bytes, PDF aside. An earlier alignment in the folder is replaced as a whole.
+    Equal input gives equal bytes. An earlier alignment in the folder is replaced as a whole.
 
     Returns:
         The path of the page.

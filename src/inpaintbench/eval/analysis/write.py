@@ -34,7 +34,7 @@ class AnalysisFiles:
 def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
     """Write tables as CSV and Markdown, figures as SVG and PDF, and a page that holds them all.
 
-    Equal input gives equal bytes, PDF aside.
+    Equal input gives equal bytes.
 
     An earlier analysis in the folder is replaced as a whole.
 

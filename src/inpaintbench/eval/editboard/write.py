@@ -21,7 +21,7 @@ _OURS = {PAGE, *DATA, *_FIGURES}
 def write_transcript(folder: Path, found: Transcript, *, more: Mapping[str, bytes] | None = None) -> Path:
     """Write the transcript as a page, Markdown, CSV and JSON, and its figures as SVG and PDF.
 
-    Equal input gives equal bytes, PDF aside. An earlier transcript in the folder is replaced as a whole.
+    Equal input gives equal bytes. An earlier transcript in the folder is replaced as a whole.
 
     Args:
         folder: made where it is not there.
