@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha
-from inpaintbench.annotate.statistics.planning_labels import plan_labels, plan_selection
+from inpaintbench.annotate.statistics.planning import plan_labels, plan_selection
 from inpaintbench.annotate.statistics.ratings import Scheme
 from inpaintbench.annotate.study import load, save
 from inpaintbench.cli import app

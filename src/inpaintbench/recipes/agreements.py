@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha
-from inpaintbench.annotate.statistics.asked import asked_parts
+from inpaintbench.annotate.statistics.ratings import asked_parts
 from inpaintbench.annotate.study import Study
 from inpaintbench.recipes.evidence import Agreement
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.annotate import study as studies
-from inpaintbench.annotate.preparing.outlines import outline
+from inpaintbench.annotate.preparing.pictures import Grid, Picture, layout, outline
 from inpaintbench.annotate.preparing.proxies import Player, tiles_of
-from inpaintbench.annotate.preparing.tiles import Grid, Picture, layout
 from inpaintbench.annotate.study import DEMO_WORKSPACE, PROXIES, Proxy, Study, StudyFile, StudyTask, Tile
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film, shots
 from inpaintbench.eval.methods import METHODS

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from annotated_server import EVIL, answer_to
 
-from inpaintbench.annotate.app.names import Names
-from inpaintbench.annotate.app.newest import Newest
+from inpaintbench.annotate.app.admin import Newest
 from inpaintbench.annotate.app.security import REMEMBERED_SECONDS
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal.accounts import Names
 
 if TYPE_CHECKING:
     from conftest import Room

@@ -14,7 +14,7 @@ from rater_world import METHODS, Clock, MemoryJournal, answer_to, given_to, make
 from inpaintbench.annotate.desk.assign import BLOCK, next_task, seats, still_to_come
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.raters import RaterRecord
+from inpaintbench.annotate.desk.records import RaterRecord
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.study import Study

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rater_world import Clock, MemoryJournal, answer_to, make_study, pairwise, skip_of
 
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.raters import RaterRecord, Share
+from inpaintbench.annotate.desk.records import RaterRecord, Share
 from inpaintbench.annotate.desk.state import State, votes
 from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.study import Checks, Study, study_id

@@ -11,8 +11,7 @@ from sqlalchemy import text
 
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import SESSION_SECONDS, People, Person
-from inpaintbench.annotate.journal.lock_out import LOCK_SECONDS
-from inpaintbench.annotate.journal.passwords import hash_password, password_is
+from inpaintbench.annotate.journal.credentials import LOCK_SECONDS, hash_password, password_is
 from inpaintbench.annotate.journal.schema import METADATA
 from inpaintbench.errors import InputError
 

@@ -16,8 +16,7 @@ from sqlalchemy import UniqueConstraint, create_engine, inspect, text
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.journal.database import Database
-from inpaintbench.annotate.journal.migrations import STEPS
-from inpaintbench.annotate.journal.schema import METADATA
+from inpaintbench.annotate.journal.schema import METADATA, STEPS
 from inpaintbench.errors import InputError
 
 
@@ -83,7 +82,7 @@ def test_a_migration_that_fails_changes_nothing(journal_url: str, monkeypatch: p
     def fail(transaction: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("inpaintbench.annotate.journal.migrations.STEPS", (*STEPS, fail))
+    monkeypatch.setattr("inpaintbench.annotate.journal.schema.STEPS", (*STEPS, fail))
     with pytest.raises(ZeroDivisionError):
         Journal(journal_url)
     database = Database(journal_url)

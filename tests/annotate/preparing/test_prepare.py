@@ -18,7 +18,7 @@ from study_world import METHODS, few_items, pictures, predicted, psnr_db, run_by
 
 from inpaintbench import frozen, video
 from inpaintbench.annotate import study as studies
-from inpaintbench.annotate.preparing.outlines import outline
+from inpaintbench.annotate.preparing.pictures import outline
 from inpaintbench.annotate.preparing.prepare import prepare
 from inpaintbench.annotate.study import Study, StudyFile
 from inpaintbench.errors import InputError

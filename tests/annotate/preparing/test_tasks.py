@@ -13,8 +13,15 @@ from study_world import study_file
 from inpaintbench.annotate.preparing.candidates import Candidate, Candidates
 from inpaintbench.annotate.preparing.gold import read_gold
 from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn
-from inpaintbench.annotate.preparing.suggestions import suggestions
-from inpaintbench.annotate.preparing.tasks import LeftOut, check_questions, draft, finished, left_out_table, with_gold
+from inpaintbench.annotate.preparing.tasks import (
+    LeftOut,
+    check_questions,
+    draft,
+    finished,
+    left_out_table,
+    suggestions,
+    with_gold,
+)
 from inpaintbench.annotate.questions.base import Option
 from inpaintbench.errors import InputError
 from inpaintbench.types import Attribute, Clip, Prediction, Selection, Source

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skimage import data
 
-from inpaintbench.annotate.preparing.outlines import outline
-from inpaintbench.annotate.preparing.tiles import layout
+from inpaintbench.annotate.preparing.pictures import layout, outline
 from inpaintbench.errors import InputError
 
 

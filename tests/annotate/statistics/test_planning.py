@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from planted_studies import Planted, drawn
 
-from inpaintbench.annotate.statistics.planning import difference_of, plan
-from inpaintbench.annotate.statistics.planning_labels import plan_labels, plan_selection
+from inpaintbench.annotate.statistics.planning import difference_of, plan, plan_labels, plan_selection
 from inpaintbench.annotate.statistics.ranking import rank
 from inpaintbench.annotate.statistics.simulation import World
 from inpaintbench.errors import InputError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,6 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from inpaintbench.annotate.app import tables
-from inpaintbench.annotate.app.newest import Newest
 from inpaintbench.annotate.app.sessions import token_of
 from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal.accounts import People
@@ -23,8 +23,38 @@ from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
+    from inpaintbench.annotate.events import Event
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import Person
+    from inpaintbench.annotate.study import Study
+
+# More than are ever asked for, so that undone ones leave no hole.
+_KEPT = 500
+
+
+class Newest:
+    """Reads every event once, whoever wrote it."""
+
+    def __init__(self, study: Study, journal: Journal) -> None:
+        self._study = study
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._last_seq = 0
+        self._answers: dict[str, Event] = {}
+
+    def answers(self, most: int) -> list[Event]:
+        """The last ``most`` answers and skips that stand, newest first."""
+        with self._lock:
+            for event in self._journal.events(self._study.study_id, after=self._last_seq):
+                self._last_seq = event.seq
+                if event.kind in ("answer", "skip"):
+                    self._answers[event.body["submission_id"]] = event
+                elif event.kind == "undo":
+                    self._answers.pop(event.body["undoes"], None)
+            for name in list(self._answers)[:-_KEPT]:
+                del self._answers[name]
+            return list(self._answers.values())[::-1][:most]
+
 
 REFRESH_SECONDS = 10
 NEWEST = 20

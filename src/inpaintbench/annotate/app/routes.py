@@ -20,7 +20,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from inpaintbench.annotate.app.pages import UNAVAILABLE, refusal
 from inpaintbench.annotate.desk.desk import Refused
 from inpaintbench.annotate.journal.database import JournalUnavailable
-from inpaintbench.annotate.journal.storable_text import is_storable, texts_of
+from inpaintbench.annotate.journal.store import is_storable, texts_of
 from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
 

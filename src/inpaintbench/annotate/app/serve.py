@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from inpaintbench.annotate import study as studies
+from inpaintbench.annotate.app.allowed import Origins
 from inpaintbench.annotate.app.limits import Limits
-from inpaintbench.annotate.app.origins import Origins
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError, MissingExtraError
 
@@ -183,10 +183,9 @@ def _app(
     study: Study, folder: Path, url: URL, public_origin: str | None, *, has_tls: bool, bound: str, limits: Limits
 ) -> Iterator[Gate]:
     with _of_the_extra():
-        from inpaintbench.annotate.app.names import Names
         from inpaintbench.annotate.desk.desk import Desk
         from inpaintbench.annotate.journal import Journal
-        from inpaintbench.annotate.journal.accounts import People
+        from inpaintbench.annotate.journal.accounts import Names, People
         from inpaintbench.annotate.journal.location import note
     with Journal(url) as journal:
         journal.register(study.study_id, title=study.file.title)

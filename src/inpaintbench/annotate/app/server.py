@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import gradio as gr
 from fastapi import FastAPI, Request
 
-from inpaintbench.annotate.app import shell, tables
+from inpaintbench.annotate.app import pages, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
+from inpaintbench.annotate.app.allowed import Origins
 from inpaintbench.annotate.app.limits import Limits
-from inpaintbench.annotate.app.origins import Origins
 from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api
 from inpaintbench.annotate.app.security import Gate
 from inpaintbench.annotate.app.sessions import session_routes
@@ -57,7 +57,7 @@ def make_app(
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people, journal=journal), folder, path="/admin", head=tables.HEAD)
-    _mount(app, rater_page(study), folder, path="/", head=shell.HEAD)
+    _mount(app, rater_page(study), folder, path="/", head=pages.HEAD)
     origins = Origins(bound=bound, public=public_origin)
     return Gate(app, api=rater_api(desk), people=people, study_id=study.study_id, origins=origins, limits=limits)
 
@@ -68,9 +68,9 @@ def rater_page(study: Study) -> gr.Blocks:
     with gr.Blocks(title=study.file.title, analytics_enabled=False, fill_width=True, fill_height=True) as page:
         gr.HTML(
             "",
-            html_template=shell.HTML,
-            css_template=shell.CSS,
-            js_on_load=shell.JS_ON_LOAD,
+            html_template=pages.HTML,
+            css_template=pages.CSS,
+            js_on_load=pages.JS_ON_LOAD,
             apply_default_css=False,
             elem_id="inpaintbench",
         )

@@ -11,9 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.information_gain import InformationGain
+from inpaintbench.annotate.desk.pairs import Due, Finish, InformationGain
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.desk.stopping import Due, Finish
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.study import Study
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.raters import RaterRecord, Share
+from inpaintbench.annotate.desk.records import RaterRecord, Share
 from inpaintbench.annotate.desk.state import BROKEN, State
 
 HOUR = 3600.0

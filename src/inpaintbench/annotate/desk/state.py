@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from inpaintbench.annotate.desk.raters import RECENT_TASKS, RaterRecord, Reopened
-from inpaintbench.annotate.desk.records import Comparison, Lease, Submission, Vote, vote_of
+from inpaintbench.annotate.desk.records import RECENT_TASKS, Comparison, Lease, RaterRecord, Reopened, Submission, Vote, vote_of
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.questions.pairwise import TIE
 from inpaintbench.annotate.study import Study, StudyTask

@@ -14,10 +14,18 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Row, Select, Update, delete, select, update
 
+from inpaintbench.annotate.journal.credentials import (
+    clean_name,
+    digest,
+    forget_failures,
+    fresh_secret,
+    hash_password,
+    is_locked,
+    may_try,
+    name_key,
+    password_is,
+)
 from inpaintbench.annotate.journal.database import RuleBroken, Transaction
-from inpaintbench.annotate.journal.lock_out import forget_failures, is_locked, may_try
-from inpaintbench.annotate.journal.names import clean_name, name_key
-from inpaintbench.annotate.journal.passwords import digest, fresh_secret, hash_password, password_is
 from inpaintbench.annotate.journal.schema import invitations, raters, sessions
 from inpaintbench.annotate.journal.store import Journal, study_lock
 from inpaintbench.errors import InputError
@@ -251,3 +259,20 @@ def _rater(row: Row[Any]) -> Rater:
 
 def _person(row: Row[Any]) -> Person:
     return Person(row.rater_id, row.name, row.role, row.study_id)
+
+
+class Names:
+    """Rater id -> name; names never change, so each is looked up once. Raters of imported answers keep their id."""
+
+    def __init__(self, people: People, study_id: str) -> None:
+        self._people = people
+        self._study_id = study_id
+        self._known: dict[str, str] = {}
+
+    def __call__(self, rater_id: str) -> str:
+        """The name, or the id of somebody who was never added."""
+        if rater_id not in self._known:
+            self._known = {**self._known, rater_id: rater_id} | {
+                one.rater_id: one.name for one in self._people.raters(self._study_id)
+            }
+        return self._known[rater_id]

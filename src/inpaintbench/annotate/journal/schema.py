@@ -1,6 +1,14 @@
-"""The journal's tables as the program uses them; ``migrations`` makes them."""
+"""The journal's tables as the program uses them, and the migrations that make them, version by version.
+
+Once released, a migration is never changed: a new one follows it. Migrations are plain SQL, so that they stay what they were while
+the tables go on.
+"""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -13,23 +21,35 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    inspect,
+    select,
+    text,
 )
 
+from inpaintbench.annotate.journal.database import Database, Transaction
+from inpaintbench.annotate.journal.sqlite_files import snapshot
+from inpaintbench.errors import InputError
+
 METADATA = MetaData()
+
+
+def _columns(kind: Any, *names: str, nullable: bool = False) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=nullable) for name in names]
+
 
 versions = Table(
     "schema_version",
     METADATA,
     Column("version", Integer, primary_key=True, autoincrement=False),
-    Column("migrated_at", Double, nullable=False),
+    *_columns(Double, "migrated_at"),
 )
 
 studies = Table(
     "studies",
     METADATA,
     Column("study_id", String, primary_key=True),
-    Column("title", String, nullable=False),
-    Column("registered_at", Double, nullable=False),
+    *_columns(String, "title"),
+    *_columns(Double, "registered_at"),
 )
 
 events = Table(
@@ -37,17 +57,11 @@ events = Table(
     METADATA,
     Column("study_id", String, ForeignKey("studies.study_id"), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("at", Double, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("rater_id", String, nullable=False),
-    Column("body", String, nullable=False),  # canonical JSON
+    *_columns(Double, "at"),
+    *_columns(String, "kind", "rater_id", "body"),  # the body is canonical JSON
     # Each is None for the kinds of events that have no such thing, and then unique columns do not count it.
-    Column("submission_id", String),
-    Column("closed_lease_id", String),
-    Column("undoes", String),
-    UniqueConstraint("study_id", "submission_id"),
-    UniqueConstraint("study_id", "closed_lease_id"),
-    UniqueConstraint("study_id", "undoes"),
+    *_columns(String, "submission_id", "closed_lease_id", "undoes", nullable=True),
+    *(UniqueConstraint("study_id", name) for name in ("submission_id", "closed_lease_id", "undoes")),
 )
 
 raters = Table(
@@ -55,12 +69,10 @@ raters = Table(
     METADATA,
     Column("study_id", String, ForeignKey("studies.study_id"), primary_key=True),
     Column("rater_id", String, primary_key=True),
-    Column("name", String, nullable=False),
-    Column("name_key", String, nullable=False),
-    Column("role", String, nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("revoked_at", Double),
-    Column("password", String),
+    *_columns(String, "name", "name_key", "role"),
+    *_columns(Double, "created_at"),
+    *_columns(Double, "revoked_at", nullable=True),
+    *_columns(String, "password", nullable=True),
     UniqueConstraint("study_id", "name_key"),
 )
 
@@ -68,32 +80,151 @@ invitations = Table(
     "invitations",
     METADATA,
     Column("secret_sha256", String, primary_key=True),
-    Column("study_id", String, nullable=False),
-    Column("rater_id", String, nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("revoked_at", Double),
-    ForeignKeyConstraint(["study_id", "rater_id"], ["raters.study_id", "raters.rater_id"]),
+    *_columns(String, "study_id", "rater_id"),
+    *_columns(Double, "created_at"),
+    *_columns(Double, "revoked_at", nullable=True),
+    ForeignKeyConstraint(["study_id", "rater_id"], [raters.c.study_id, raters.c.rater_id]),
 )
 
 sessions = Table(
     "sessions",
     METADATA,
     Column("token_sha256", String, primary_key=True),
-    Column("study_id", String, nullable=False),
-    Column("rater_id", String, nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("expires_at", Double, nullable=False),
-    ForeignKeyConstraint(["study_id", "rater_id"], ["raters.study_id", "raters.rater_id"]),
+    *_columns(String, "study_id", "rater_id"),
+    *_columns(Double, "created_at", "expires_at"),
+    ForeignKeyConstraint(["study_id", "rater_id"], [raters.c.study_id, raters.c.rater_id]),
 )
 
 failures = Table(
     "password_failures",
     METADATA,
     Column("failure_id", String, primary_key=True),
-    Column("study_id", String, nullable=False),
-    Column("name_key", String, nullable=False),
-    Column("at", Double, nullable=False),
+    *_columns(String, "study_id", "name_key"),
+    *_columns(Double, "at"),
 )
 
 # Every table that holds what people did, those first that others refer to.
 CONTENTS = tuple(table for table in METADATA.sorted_tables if table is not versions)
+
+
+_LATEST = select(versions.c.version).order_by(versions.c.version.desc()).limit(1)
+
+_TABLES = """
+CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY, migrated_at DOUBLE PRECISION NOT NULL);
+CREATE TABLE studies (
+    study_id TEXT NOT NULL PRIMARY KEY, title TEXT NOT NULL, registered_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE events (
+    study_id TEXT NOT NULL REFERENCES studies (study_id), seq BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL,
+    kind TEXT NOT NULL, rater_id TEXT NOT NULL, body TEXT NOT NULL,
+    submission_id TEXT, closed_lease_id TEXT, undoes TEXT,
+    PRIMARY KEY (study_id, seq),
+    UNIQUE (study_id, submission_id), UNIQUE (study_id, closed_lease_id), UNIQUE (study_id, undoes)
+);
+CREATE TABLE raters (
+    study_id TEXT NOT NULL REFERENCES studies (study_id), rater_id TEXT NOT NULL, name TEXT NOT NULL, name_key TEXT NOT NULL,
+    role TEXT NOT NULL, created_at DOUBLE PRECISION NOT NULL, revoked_at DOUBLE PRECISION, password TEXT,
+    PRIMARY KEY (study_id, rater_id), UNIQUE (study_id, name_key)
+);
+CREATE TABLE invitations (
+    secret_sha256 TEXT NOT NULL PRIMARY KEY, study_id TEXT NOT NULL, rater_id TEXT NOT NULL,
+    created_at DOUBLE PRECISION NOT NULL, revoked_at DOUBLE PRECISION,
+    FOREIGN KEY (study_id, rater_id) REFERENCES raters (study_id, rater_id)
+);
+CREATE TABLE sessions (
+    token_sha256 TEXT NOT NULL PRIMARY KEY, study_id TEXT NOT NULL, rater_id TEXT NOT NULL,
+    created_at DOUBLE PRECISION NOT NULL, expires_at DOUBLE PRECISION NOT NULL,
+    FOREIGN KEY (study_id, rater_id) REFERENCES raters (study_id, rater_id)
+);
+CREATE TABLE password_failures (
+    failure_id TEXT NOT NULL PRIMARY KEY, study_id TEXT NOT NULL, name_key TEXT NOT NULL, at DOUBLE PRECISION NOT NULL
+);
+CREATE INDEX password_failures_of_name ON password_failures (study_id, name_key, at)
+"""
+
+_NEVER_CHANGED_SQLITE = tuple(
+    f"CREATE TRIGGER events_no_{change} BEFORE {change} ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
+    for change in ("update", "delete")
+)
+
+_NEVER_CHANGED_POSTGRES = (
+    """
+    CREATE FUNCTION events_never_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'events are never changed' USING ERRCODE = 'integrity_constraint_violation'; END $$
+    """,
+    """
+    CREATE TRIGGER events_never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON events
+    FOR EACH STATEMENT EXECUTE FUNCTION events_never_changed()
+    """,
+)
+
+_JUDGEMENTS = """
+CREATE VIEW judgements AS
+SELECT answers.study_id, answers.seq, answers.at, answers.rater_id, answers.submission_id, {task_id} AS task_id,
+    {choice} AS choice, {seconds} AS seconds, answers.body
+FROM events AS answers
+WHERE answers.kind = 'answer' AND NOT EXISTS (
+    SELECT 1 FROM events AS undone WHERE undone.study_id = answers.study_id AND undone.undoes = answers.submission_id
+)
+"""
+
+
+def _version_1(transaction: Transaction) -> None:
+    """Events, people, and the rule that no event is ever changed."""
+    rules = _NEVER_CHANGED_POSTGRES if transaction.is_postgres else _NEVER_CHANGED_SQLITE
+    for statement in (*_TABLES.split(";"), *rules):
+        transaction.change(text(statement))
+
+
+def _version_2(transaction: Transaction) -> None:
+    """The view ``judgements``: answers that were not taken back, for people with tools that read SQL."""
+    if transaction.is_postgres:
+        fields = {field: f"answers.body::json ->> '{field}'" for field in ("task_id", "choice")}
+        seconds = "CAST(answers.body::json ->> 'seconds' AS DOUBLE PRECISION)"
+    else:
+        fields = {field: f"json_extract(answers.body, '$.{field}')" for field in ("task_id", "choice")}
+        seconds = "json_extract(answers.body, '$.seconds')"
+    transaction.change(text(_JUDGEMENTS.format(**fields, seconds=seconds)))
+
+
+# The step at place n leads to version n + 1.
+STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2)
+
+
+def migrate(database: Database) -> None:
+    """Bring the schema up to date, in one transaction; a SQLite file that holds something is copied first.
+
+    The copy lies beside the file and ends in ``.v<old version>-backup``. Processes that come at once migrate once.
+
+    Raises:
+        InputError: the schema is newer than this program, or the database holds something else.
+        JournalUnavailable: the database does not answer.
+    """
+    with database.reading() as transaction:
+        if _version(transaction, database=database) == len(STEPS):
+            return
+    with database.writing("schema") as transaction:
+        old = _version(transaction, database=database)
+        if 0 < old < len(STEPS) and database.path:
+            snapshot(database.path, database.path.with_name(f"{database.path.name}.v{old}-backup"), replace=True)
+        for version, step in list(enumerate(STEPS, start=1))[old:]:
+            step(transaction)
+            transaction.change(versions.insert(), {"version": version, "migrated_at": time.time()})
+
+
+def _version(transaction: Transaction, *, database: Database) -> int:
+    """The version found; 0 for an empty database."""
+    found = set(inspect(transaction.connection).get_table_names())
+    if versions.name in found:
+        version = int(transaction.rows(_LATEST)[0][0])
+        if version > len(STEPS):
+            raise InputError(
+                f"journal {database.name!r} has schema version {version}, and this program knows versions up to {len(STEPS)}: "
+                "use a newer inpaintbench"
+            )
+        return version
+    # A server's database may be shared with other programs; a file that holds something else was named by mistake.
+    strange = found & set(METADATA.tables) if transaction.is_postgres else found
+    if strange:
+        raise InputError(f"database {database.name!r} is no journal: it holds a table {sorted(strange)[0]!r}; name another")
+    return 0

@@ -16,9 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.journal.database import Database, RuleBroken, Transaction
-from inpaintbench.annotate.journal.migrations import migrate
-from inpaintbench.annotate.journal.schema import events, studies
-from inpaintbench.annotate.journal.storable_text import is_storable, texts_of
+from inpaintbench.annotate.journal.schema import events, migrate, studies
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.types import canonical_json
 
@@ -256,3 +254,21 @@ def _json(body: Mapping[str, Any]) -> str:
         return canonical_json(body)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"the body of an event must be plain data with finite numbers: {error}") from error
+
+
+def is_storable(text: str) -> bool:
+    """Whether a text holds neither NUL nor half of a surrogate pair: PostgreSQL keeps neither, so SQLite must not take them."""
+    return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Every text in plain data, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from texts_of(key)
+            yield from texts_of(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_of(inner)

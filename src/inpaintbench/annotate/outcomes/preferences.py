@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from inpaintbench.annotate.outcomes.overlap import PRODUCER, overlapping
-from inpaintbench.annotate.outcomes.resolve import VoteLike, counted
+from inpaintbench.annotate.outcomes.resolve import PRODUCER, VoteLike, counted, overlapping
 from inpaintbench.annotate.questions.base import Kind, Question
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.annotate.study import Study, StudyTask

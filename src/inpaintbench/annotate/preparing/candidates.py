@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inpaintbench.annotate.preparing.streams import frames_of
+from inpaintbench.annotate.preparing.pictures import frames_of
 from inpaintbench.annotate.preparing.subjects import StudySubject
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError, WorkspaceError

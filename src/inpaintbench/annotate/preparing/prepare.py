@@ -25,7 +25,6 @@ from inpaintbench.annotate.preparing.candidates import Candidates, read_runs, sh
 from inpaintbench.annotate.preparing.gold import read_gold
 from inpaintbench.annotate.preparing.proxies import MadeProxy, making_step, making_task, proxy_id
 from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn, fingerprints, item_subjects
-from inpaintbench.annotate.preparing.suggestions import suggestions
 from inpaintbench.annotate.preparing.tasks import (
     Draft,
     LeftOut,
@@ -34,6 +33,7 @@ from inpaintbench.annotate.preparing.tasks import (
     finished,
     left_out_table,
     main_options,
+    suggestions,
     with_gold,
 )
 from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile

@@ -15,10 +15,8 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.annotate.preparing.candidates import Candidates
-from inpaintbench.annotate.preparing.outlines import outline
-from inpaintbench.annotate.preparing.streams import Shape, frames_of, hole_of
+from inpaintbench.annotate.preparing.pictures import Grid, Picture, Shape, frames_of, hole_of, layout, outline
 from inpaintbench.annotate.preparing.subjects import StudySubject
-from inpaintbench.annotate.preparing.tiles import Grid, Picture, layout
 from inpaintbench.annotate.study import Proxy, Show, Tile
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.executors.base import Step, Task

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench import frozen
-from inpaintbench.annotate.preparing.streams import Shape
+from inpaintbench.annotate.preparing.pictures import Shape
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.types import Attribute, Clip, Dataset, Plain, Selection, Source, content_id, item_rng

@@ -12,7 +12,7 @@ from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
 from inpaintbench.annotate.questions.base import PLACE, PLAYER_KEYS, SHOWN, Form, Question, Subject, checked
-from inpaintbench.annotate.report.write import write_report
+from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.ranking import plain
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of

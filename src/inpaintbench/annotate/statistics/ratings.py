@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.questions.base import Question, Scale, number
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
 
 # Unit -> rater -> value.
@@ -122,3 +125,26 @@ def _ordered(answers: Answers, scheme: Scheme) -> tuple[str, ...]:
     if scheme.scale == "interval" and (strange := [value for value in values if number(value) is None]):
         raise InputError(f"{strange[0]!r} is no number; an interval scale needs numbers, or count it as missing")
     return tuple(values)
+
+
+@dataclass(frozen=True)
+class AskedPart:
+    """One decision of a question, and who decided what."""
+
+    question: str
+    part: str
+    scheme: Scheme
+    answers: Answers
+
+
+def asked_parts(study: Study, votes: Sequence[Vote]) -> list[AskedPart]:
+    """Every decision that raters made by choosing; of the further ones of a form those that anybody was asked for."""
+    found = []
+    for label, question in study.question_of.items():
+        main, *further = [part.name for part in question.parts() if part.options]
+        answers = answers_of(votes, label, pairs=question.kind == "pair")
+        found.append(AskedPart(label, main, scheme_of(question), answers))
+        for part in further:
+            if some := answers_of(votes, label, part=part):
+                found.append(AskedPart(label, part, scheme_of(question, part=part), some))
+    return found

@@ -12,12 +12,11 @@ from inpaintbench.annotate.outcomes.judgements import export_judgements, import_
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
-from inpaintbench.annotate.report.write import write_report
+from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.agreement import confusion as coincidences
-from inpaintbench.annotate.statistics.asked import AskedPart, asked_parts
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
-from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
+from inpaintbench.annotate.statistics.ratings import AskedPart, answers_of, asked_parts, scheme_of
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console

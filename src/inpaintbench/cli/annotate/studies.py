@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 from inpaintbench.annotate import shipped
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
-from inpaintbench.annotate.statistics.planning import Plan, difference_of
+from inpaintbench.annotate.statistics.planning import LabelPlan, Plan, difference_of, plan_labels, plan_selection
 from inpaintbench.annotate.statistics.planning import plan as plan_votes
-from inpaintbench.annotate.statistics.planning_labels import LabelPlan, plan_labels, plan_selection
 from inpaintbench.annotate.study import read_study_file
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, answers_stored

@@ -14,15 +14,15 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from inpaintbench.annotate.app import shell
+from inpaintbench.annotate.app import pages
 from inpaintbench.annotate.app.headers import page_policy
 from inpaintbench.annotate.desk.cards import SKIP_REASONS
 
 COOKIE = "rater"
-PAGE = f"""<!doctype html><html lang="en"><head><title>Study</title>{shell.HEAD}
+PAGE = f"""<!doctype html><html lang="en"><head><title>Study</title>{pages.HEAD}
 <meta name="viewport" content="width=device-width, initial-scale=1"></head>
-<body><div id="here">{shell.HTML}</div>
-<script>const element = document.getElementById("here"); {shell.JS_ON_LOAD}</script></body></html>"""
+<body><div id="here">{pages.HTML}</div>
+<script>const element = document.getElementById("here"); {pages.JS_ON_LOAD}</script></body></html>"""
 """The rater's page without Gradio around it, which takes seconds to come: the real server's tests have it."""
 
 
@@ -196,7 +196,7 @@ class Standin:
 
         @app.get("/static/{name}")
         def static(name: str) -> Response:
-            return FileResponse(shell.STATIC / name, headers={"Cache-Control": "no-cache"})
+            return FileResponse(pages.STATIC / name, headers={"Cache-Control": "no-cache"})
 
 
 @contextmanager
