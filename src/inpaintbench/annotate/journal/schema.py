@@ -1,7 +1,7 @@
 """The journal's tables as the program uses them, and the migrations that make them, version by version.
 
-Once released, a migration is never changed: a new one follows it. Migrations are plain SQL, so that they stay what they were while
-the tables go on.
+Once released, a migration is never changed: a new one follows it. Migrations are plain SQL, so that they stay what they were
+while the tables go on.
 """
 
 from __future__ import annotations

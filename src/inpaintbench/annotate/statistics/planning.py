@@ -1,8 +1,8 @@
 """Votes that comparisons, labels and selections need, before a study starts.
 
-For comparisons whole studies are simulated and judged as ``ranking`` judges them, but with raters pooled, which is faster and costs hardly any
-precision. A study has enough votes when every two neighbours that lie at least the smallest difference apart are told apart, in
-the right order, by the interval of their difference.
+For comparisons whole studies are simulated and judged as ``ranking`` judges them, but with raters pooled, which is faster and
+costs hardly any precision. A study has enough votes when every two neighbours that lie at least the smallest difference apart
+are told apart, in the right order, by the interval of their difference.
 """
 
 from __future__ import annotations
