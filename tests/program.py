@@ -14,8 +14,13 @@ from inpaintbench.cli import main
 
 
 def run_here(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Exit status, standard output and standard error of the program."""
+    """Exit status, standard output and standard error of the program.
+
+    As after a process of its own, nothing is left of the path and of the modules that it imported from its folder: another
+    test's file of the same name would be taken for the first one's.
+    """
     words, out, err, status = list(map(str, arguments)), io.StringIO(), io.StringIO(), 0
+    folder, paths, modules = (cwd or Path.cwd()).resolve(), list(sys.path), set(sys.modules)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     place = contextlib.chdir(cwd) if cwd else contextlib.nullcontext()
     streams = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
@@ -27,4 +32,8 @@ def run_here(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Comp
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        sys.path[:] = paths
+        for name in set(sys.modules) - modules:
+            if Path(getattr(sys.modules[name], "__file__", None) or "/").resolve().parent == folder:
+                del sys.modules[name]
     return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())

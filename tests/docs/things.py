@@ -171,8 +171,8 @@ def run_of(recipe: str, *methods: str, score: bool = True) -> Maker:
     def make(folder: Path, shared: Path) -> None:
         root = once(shared, recipe, lambda workspace: RECIPES[recipe](workspace, shared)) / "exports" / recipe
         given = [word for name in methods for word in ("--method", name)]
-        (shared / "mine.py").write_text(MINE)
-        program("eval", "run", root, "--run", folder, *given, "--workers", "0", cwd=shared)
+        (folder.parent / "mine.py").write_text(MINE)  # of this run alone: another process may be writing its own
+        program("eval", "run", root, "--run", folder, *given, "--workers", "0", cwd=folder.parent)
         if score:
             program("eval", "score", root, "--run", folder, "--workers", "0")
 
