@@ -7,7 +7,7 @@ scored where nothing is built. Packages that add a recipe add its words in the g
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.types import Dataset
@@ -47,6 +47,10 @@ class Benchmark:
     """What it is scored under unless another is asked for; empty = by what its items are."""
     baseline: str = "telea"
     """A method that needs no weights, for the example of how to predict."""
+    generated: Mapping[str, str] = field(default_factory=dict)
+    """Source leaf of the recipe -> what its footage is, where it is none of the world."""
+    extends: tuple[str, ...] = ()
+    """Source leaves of the recipe that take a data set of others, rather than footage."""
     inpainted_again: bool = False
     """Whether methods are run on their own results, by `eval reinpaint` and under second masks where it has any."""
 

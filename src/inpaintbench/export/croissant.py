@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export import layout
-from inpaintbench.export.card.content import sources
-from inpaintbench.export.card.overview import first_paragraph
+from inpaintbench.export.card import first_paragraph
+from inpaintbench.export.card.words import sources
 from inpaintbench.export.licence_names import licence_url, spdx
 from inpaintbench.export.licences import is_known
 from inpaintbench.frozen import MANIFEST, content_of

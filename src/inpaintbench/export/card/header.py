@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export import layout
-from inpaintbench.export.card.content import are_edits, are_stills, have_holes, sources
+from inpaintbench.export.card.words import are_stills, sources
 from inpaintbench.export.licence_names import header_names
 from inpaintbench.frozen import content_of
 from inpaintbench.types import Dataset, Plain, Slice
-
-# Sources that take data sets of others, rather than footage.
-_EXTENDING = ("people",)
 
 
 def card_text(dataset: Dataset, body: str) -> str:
@@ -29,6 +27,7 @@ def _header(dataset: Dataset) -> dict[str, Any]:
     names = header_names([row["licence"] for row in sources(rows).values()])
     patterns = sorted({f"{Path(name).parent}/*{Path(name).suffix}" for row in rows for name in layout.media_names(row)})
     content = content_of(dataset)  # part of every config, so that no cache confuses two exports
+    leaves = set(dataset.recipe.get("leaves", {}).get("source", {}))
     other = {"license_name": "see-notice", "license_link": "NOTICE"} if "other" in names else {}
     return {
         "pretty_name": dataset.name,
@@ -38,21 +37,20 @@ def _header(dataset: Dataset) -> dict[str, Any]:
         "tags": [*_tags(rows), "diagnostic-benchmark"],
         "size_categories": [_size_category(len(rows))],
         "annotations_creators": ["machine-generated", *(["other"] if dataset.facts.get("raters") else [])],
-        "source_datasets": [_origin(dataset.recipe)],
+        "source_datasets": ["extended" if leaves.intersection(benchmark_of(dataset).extends) else "original"],
         "configs": [_config(part, split_of, patterns, content) for part in dataset.slices],
     }
 
 
-def _origin(recipe: Plain) -> str:
-    leaves = recipe.get("leaves", {}).get("source", {})
-    return "extended" if set(_EXTENDING) & set(leaves) else "original"
-
-
 def _tags(rows: Sequence[Plain]) -> list[str]:
     kind = "image" if are_stills(rows) else "video"
-    if are_edits(rows):
+    if "target_prompt" in rows[0]:
         return [f"{kind}-editing", f"text-guided-{kind}-editing"]
-    return ["inpainting", f"{kind}-inpainting"] if have_holes(rows) else ["denoising", f"{kind}-restoration"]
+    return (
+        ["inpainting", f"{kind}-inpainting"]
+        if any(row.get("hole_file_name") for row in rows)
+        else ["denoising", f"{kind}-restoration"]
+    )
 
 
 def _config(part: Slice, split_of: Mapping[str, str], patterns: Sequence[str], content: str) -> dict[str, Any]:

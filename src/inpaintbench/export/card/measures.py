@@ -1,12 +1,16 @@
-"""The attributes that a card shows, with their units."""
+"""The attributes that a card shows, with their units, and how they are spread over items and slices."""
 
 from __future__ import annotations
 
 import math
+import statistics as numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from inpaintbench.types import Plain
+from inpaintbench.export.card.words import number, things
+from inpaintbench.frozen import has_truth
+from inpaintbench.types import Dataset, Plain
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Measure:
         return float(value) if known else None
 
 
+# Columns of the table of statistics: five fit a page of the Hub.
+_MOST_COLUMNS = 4
 _SHARE = ("%", 100.0)
 MEASURES = (
     Measure("hole.hole_fraction", "Share of the pixels in the hole", *_SHARE, level="size_level"),
@@ -92,3 +98,48 @@ def rank_of(level: str) -> tuple[int, str]:
     """Where a level stands beside others: low before high, and those that have none last."""
     place = _ORDER.index(level) if level in _ORDER else len(_ORDER) + (level == NEITHER)
     return place, level
+
+
+def statistics(dataset: Dataset) -> dict[str, Any]:
+    """The table of the measures that differ between items: its columns, its row of all items and those of slices.
+
+    Empty where no measure differs. ``missing`` says why numbers are missing in it, ``of_clips`` whether a column counts clips.
+    """
+    measures = present(dataset.items, most=_MOST_COLUMNS)
+    if not measures:
+        return {}
+    rows = {row["item_id"]: row for row in dataset.items}
+    members = [(f"`{part.name}`", [rows[item] for item in part.item_ids]) for part in dataset.slices]
+    whole, *slices = (
+        [name, *(_spread(measure, of_name) for measure in measures)] for name, of_name in [("all items", dataset.items), *members]
+    )
+    return {
+        "columns": ["slice", *(_column(measure, dataset.items) for measure in measures)],
+        "whole": whole,
+        "slices": slices,
+        "of_clips": any(measure.of_clips for measure in measures),
+        "missing": " ".join(word for measure in measures for word in _missing(measure, measure.counting(dataset.items))),
+    }
+
+
+def _spread(measure: Measure, rows: Sequence[Plain]) -> str:
+    counting = measure.counting(rows)
+    values = [measure.scale * value for row in counting if (value := measure.of(row)) is not None]
+    if not values:
+        return "-"
+    low, high = number(min(values)), number(max(values))
+    brackets = [*([f"{low} to {high}"] if low != high else []), *_missing(measure, counting)]
+    return number(numbers.median(values)) + (f" ({', '.join(brackets)})" if brackets else "")
+
+
+def _missing(measure: Measure, counting: Sequence[Plain]) -> list[str]:
+    """How many have no number; what is held back apart."""
+    without = [row for row in counting if measure.of(row) is None]
+    hidden = sum(not has_truth(row) for row in without)
+    counts = {"held back": hidden, "unknown": len(without) - hidden}
+    return [f"{count} {words}" for words, count in counts.items() if count]
+
+
+def _column(measure: Measure, rows: Sequence[Plain]) -> str:
+    unit = f", {measure.unit}" if measure.unit else ""
+    return f"{measure.title}{unit} (of {things(rows)})" if measure.of_clips else f"{measure.title}{unit}"

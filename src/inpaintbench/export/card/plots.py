@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from inpaintbench.export import layout
 from inpaintbench.export.bars import bars_svg
-from inpaintbench.export.card import content
 from inpaintbench.export.card.measures import Measure, groups_of, present, rank_of
-from inpaintbench.export.card.words import number
+from inpaintbench.export.card.words import are_stills, number, things
 from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.types import Dataset, Plain
 
@@ -56,7 +55,7 @@ def _of_slices(dataset: Dataset) -> Plot:
 
 def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
     known = [row for row in measure.counting(rows) if measure.of(row) is not None]
-    of = content.things(rows) if measure.of_clips else "items"
+    of = things(rows) if measure.of_clips else "items"
     groups = groups_of(measure, known)
     if groups:
         ordered = sorted(zip(groups, known, strict=True), key=lambda pair: rank_of(pair[0]))  # stable: rows keep their order
@@ -77,7 +76,7 @@ def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
 def _of_sizes(rows: Sequence[Plain]) -> Plot | None:
     """How long clips are, or how large pictures; None where they are all alike."""
     clips = {row["clip_id"]: row for row in rows}.values()
-    if content.are_stills(rows):
+    if are_stills(rows):
         name, title, unit, of = "sides", "The longer side of the pictures", "pixels", "pictures"
         values = [float(max(row["width"], row["height"])) for row in clips]
     else:

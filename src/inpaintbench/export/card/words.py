@@ -1,11 +1,31 @@
-"""Words of others in Markdown, and numbers as people read them."""
+"""What a card has to know of its dataset, words of others in Markdown, and numbers as people read them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from inpaintbench.types import Plain
+
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~$!])")
+
+
+def are_stills(rows: Sequence[Plain]) -> bool:
+    """Whether every clip is a single picture."""
+    return all(row["frames"] == 1 for row in rows)
+
+
+def things(rows: Sequence[Plain]) -> str:
+    """The noun for what the footage is cut into: clips or pictures."""
+    return "pictures" if are_stills(rows) else "clips"
+
+
+def sources(rows: Sequence[Plain]) -> dict[str, Plain]:
+    """Source id -> its first row."""
+    first: dict[str, Plain] = {}
+    for row in rows:
+        first.setdefault(str(row["source_id"]), row)
+    return first
 
 
 def plain(text: object) -> str:
@@ -38,6 +58,7 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table in Markdown with an empty line after it; cells are Markdown already."""
-    return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *(f"| {' | '.join(row)} |" for row in rows), ""]
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, with a line break after it; cells are Markdown already."""
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *(f"| {' | '.join(row)} |" for row in rows), ""]
+    return "\n".join(lines)

@@ -9,8 +9,7 @@ from typing import Any
 
 import yaml
 
-from inpaintbench.export.card.content import sources
-from inpaintbench.export.card.words import code, plain, table
+from inpaintbench.export.card.words import code, plain, sources, table
 from inpaintbench.export.documents import NOTICE
 from inpaintbench.export.layouts.base import Chosen, Layout
 from inpaintbench.export.licences import NOT_STATED
@@ -71,7 +70,7 @@ def _how_to_load(front: Mapping[str, Any]) -> list[str]:
 
 def _slices(chosen: Chosen) -> list[str]:
     rows = [[code(part.name), plain(part.rule), str(len(part.item_ids))] for part in chosen.slices]
-    return ["## Slices", "", *table(["slice", "rule", "items"], rows)]
+    return ["## Slices", "", table(["slice", "rule", "items"], rows)]
 
 
 def _licences(chosen: Chosen) -> list[str]:
@@ -86,6 +85,6 @@ def _licences(chosen: Chosen) -> list[str]:
         f"[{NOTICE}]({NOTICE}) names every source with its author, its page, its licence and what was changed;",
         "keep it with copies.",
         "",
-        *table(["licence", "sources"], licences),
-        *(table(["author", "page"], [[plain(author), plain(page)] for author, page in authors]) if authors else []),
+        table(["licence", "sources"], licences),
+        *([table(["author", "page"], [[plain(author), plain(page)] for author, page in authors])] if authors else []),
     ]

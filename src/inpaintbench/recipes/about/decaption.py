@@ -15,4 +15,5 @@ BENCHMARK = Benchmark(
     paper=CHALEARN,
     protocol="decaption/corrected",
     baseline="decaption_median",
+    generated={"embedded": "made by a virtual camera over pictures, and by drawing water"},
 )

@@ -25,4 +25,5 @@ BENCHMARK = Benchmark(
             "url": "https://github.com/MichiganCOG/devil",
         },
     ),
+    generated={"embedded": "made by a virtual camera over pictures, and by drawing water"},
 )

@@ -19,4 +19,5 @@ BENCHMARK = Benchmark(
     ),
     protocol="editboard/corrected",
     baseline="edit_recolour",
+    generated={"embedded_edits": "made by a virtual camera over pictures"},
 )

@@ -14,4 +14,5 @@ BENCHMARK = Benchmark(
     paper=CHALEARN,
     protocol="fingerprint/corrected",
     baseline="oriented_gabor",
+    generated={"fingerprints": "prints of fingers that nobody has"},
 )

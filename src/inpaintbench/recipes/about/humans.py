@@ -13,4 +13,6 @@ BENCHMARK = Benchmark(
     ),
     paper=CHALEARN,
     protocol="humans/corrected",
+    generated={"drawn_people": "people drawn over photographs"},
+    extends=("people",),
 )

@@ -18,4 +18,5 @@ BENCHMARK = Benchmark(
     ),
     protocol="reinpaint/corrected",
     inpainted_again=True,
+    generated={"embedded_photographs": "the few photographs that come with the program"},
 )
