@@ -25,7 +25,7 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.curation import duplicates
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash, hash_words
-from inpaintbench.curation.hash_matching import Pairs, Sequences, compared
+from inpaintbench.curation.duplicates import Pairs, Sequences, compared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Attribute, Clip, Frames, item_rng
 from inpaintbench.view import ItemView

@@ -52,7 +52,7 @@ KINDS = {
     "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base", "contract", "geometry"}),
     "inpaintbench.curation.attributes": (
         "ATTRIBUTES",
-        {"alignment_support", "base", "contract", "motion_camera", "motion_field", "sampling"},
+        {"base", "contract", "motion_field"},
     ),
     "inpaintbench.masks.generators": (
         "GENERATORS",

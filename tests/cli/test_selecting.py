@@ -48,7 +48,7 @@ def test_what_if_tells_counts_and_changes_nothing(
 
 def test_the_counts_of_the_rules_and_of_people_are_printed(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     from inpaintbench.curation.facts import Facts
-    from inpaintbench.curation.stored_selection import stored_selection
+    from inpaintbench.curation.judging import stored_selection
 
     fill(workspace)
     selecting.print_judged(stored_selection(workspace, Facts.of_workspace(workspace)))

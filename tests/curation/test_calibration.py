@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selection_world import fill
 
-from inpaintbench.curation.answers import import_answers
 from inpaintbench.curation.calibration import TOGETHER, audit, audit_csv, calibrate, calibrate_judged, nearest
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import judge
 from inpaintbench.curation.rules import Rule
+from inpaintbench.curation.sheets import import_answers
 from inpaintbench.types import Answer, Attribute, Clip, stated
 from inpaintbench.workspace import Workspace
 

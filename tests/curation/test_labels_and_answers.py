@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from selection_world import fill
 
-from inpaintbench.curation.answers import import_answers
-from inpaintbench.curation.labels import import_labels
+from inpaintbench.curation.sheets import import_answers, import_labels
 from inpaintbench.errors import InputError
 from inpaintbench.types import Source
 from inpaintbench.workspace import Workspace

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inpaintbench.curation.rule_expressions import parse_label, parse_rules
-from inpaintbench.curation.rules import Rule, make_rule, read_rules
+from inpaintbench.curation.rules import Rule, make_rule, parse_label, parse_rules, read_rules
 from inpaintbench.errors import InputError
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.]{0,12}", fullmatch=True).filter(lambda name: name not in ("in", "not", "or", "and"))

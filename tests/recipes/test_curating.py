@@ -10,9 +10,8 @@ import pytest
 from footage import write_labels, write_sources
 
 from inpaintbench import video
-from inpaintbench.curation.answers import import_answers
-from inpaintbench.curation.labels import import_labels
 from inpaintbench.curation.rules import Rule
+from inpaintbench.curation.sheets import import_answers, import_labels
 from inpaintbench.errors import InputError, Waiting
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor

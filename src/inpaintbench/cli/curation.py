@@ -14,11 +14,10 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation import measuring
-from inpaintbench.curation.answers import import_answers
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.footage import display_name
-from inpaintbench.curation.labels import import_labels
 from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation.sheets import import_answers, import_labels
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes import devil

@@ -21,10 +21,8 @@ from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.funnel import write_funnel, write_what_if
 from inpaintbench.curation.funnel.stages import stages
 from inpaintbench.curation.funnel.write import source_names
-from inpaintbench.curation.judging import Judged
-from inpaintbench.curation.rule_expressions import parse_rules
-from inpaintbench.curation.rules import Rule, read_rules
-from inpaintbench.curation.stored_selection import stored_selection
+from inpaintbench.curation.judging import Judged, stored_selection
+from inpaintbench.curation.rules import Rule, parse_rules, read_rules
 from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.claims import share_interval
-from inpaintbench.curation.answers import CHOICES, KEEP_REJECT
 from inpaintbench.curation.facts import OF_CLIP, Flags
 from inpaintbench.curation.judging import Judged, Verdict
+from inpaintbench.curation.sheets import CHOICES, KEEP_REJECT
 from inpaintbench.types import item_rng
 
 KEEP, REJECT = CHOICES[KEEP_REJECT]

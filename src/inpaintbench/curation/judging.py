@@ -1,4 +1,4 @@
-"""Apply rules to columns of facts: verdicts, reasons in words, and how many clips each rule drops."""
+"""Verdicts of rules on columns of facts: reasons in words, counts of dropped clips, and the stored table ``selection``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from inpaintbench.curation.facts import Column, Facts, Flags, require_measured
-from inpaintbench.curation.reasons import DATE, outside
-from inpaintbench.curation.rules import Rule
+from inpaintbench.curation.facts import Column, Facts, Flags, last_places, require_measured
+from inpaintbench.curation.rules import DATE, Rule, outside, parse_label
+from inpaintbench.executors.base import Rejection
 from inpaintbench.steps import SELECT
-from inpaintbench.types import Selection
+from inpaintbench.types import Attribute, Clip, Selection, Source
 from inpaintbench.workspace import Workspace, schema_of
 
 # The reason of a clip that waits for people: neither kept nor refused.
@@ -222,3 +222,44 @@ def _among(values: Sequence[float | str], column: Column) -> Flags:
 def _flags(found: Any) -> Flags:
     flags: Flags = pc.fill_null(found, False).to_numpy(zero_copy_only=False).astype(bool)
     return flags
+
+
+def stored_selection(workspace: Workspace, facts: Facts) -> Judged:
+    """The decisions in ``workspace`` about the clips of ``facts``, a verdict for each rule; without any, all clips are kept.
+
+    Clips that a rule has not judged are kept by it.
+    """
+    rows = workspace.columns("selection", Selection)
+    labels = pc.unique(rows["rule"]).to_pylist()
+    return Judged(facts, [_verdict(label, rows.filter(pc.equal(rows["rule"], label)), facts) for label in labels])
+
+
+def _verdict(label: str, rows: pa.Table, facts: Facts) -> Verdict:
+    rows = rows.combine_chunks()
+    clip_ids = rows["clip_id"].combine_chunks()
+    places = np.arange(len(facts)) if clip_ids.equals(facts.clip_ids) else last_places(clip_ids, facts.clip_ids)
+    take = pa.array(places, mask=places < 0)
+    taken = {name: rows[name].combine_chunks().take(take) for name in ("value", "value_text", "keep", "reason")}
+    numbers = pc.fill_null(taken["value"], np.nan).to_numpy(zero_copy_only=False)
+    column = Column(numbers, taken["value_text"], taken["reason"], places >= 0)
+    keep = _flags(pc.fill_null(taken["keep"], True))
+    waiting = ~keep & _flags(pc.equal(taken["reason"], NO_ANSWER))
+    return Verdict(label, parse_label(label), column, keep, waiting, said=taken["reason"])
+
+
+SOURCE_RULES = "source_rules"
+# Of the attributes that are known of a source before it is cut.
+PREFIX = "probe."
+
+
+def refused_sources(sources: Sequence[Source], facts: Sequence[Attribute], rules: Sequence[Rule]) -> list[Rejection]:
+    """The sources that break a rule on what was probed, each with the first reason; other rules are left out."""
+    early = [rule for rule in rules if (rule.attribute or "").startswith(PREFIX)]
+    # A source is judged as if it were its own clip.
+    whole = [Clip(row.source_id, row.source_id, 0, 0, 0.0, 0, 0, 0, "", "", "", None, 0.0) for row in sources]
+    found: dict[int, str] = {}
+    for verdict in judge(Facts.of_records(whole, facts), early).verdicts:
+        places = np.flatnonzero(verdict.refused)
+        for place, reason in zip(places.tolist(), verdict.reasons(places), strict=True):
+            found.setdefault(place, reason)
+    return [Rejection(sources[place].uri, SOURCE_RULES, sources[place].uri, reason) for place, reason in sorted(found.items())]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from inpaintbench.curation.answers import COLUMNS, KEEP_REJECT
 from inpaintbench.curation.funnel.pictures import Thumbnails
 from inpaintbench.curation.funnel.write import source_names
 from inpaintbench.curation.judging import Judged
+from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT
 from inpaintbench.pages import page
 from inpaintbench.pages.words import count
 from inpaintbench.workspace import Workspace, write_atomically

@@ -1,7 +1,7 @@
 """Rules over stored facts: records that a recipe holds, a small TOML file, and expressions that say the same in one line.
 
-Every rule can be written as an expression, ``camera_motion >= 0.2 and camera_motion <= 0.9``, and read back from it. The table
-``selection`` names rules that way, so that it says by itself what was asked.
+Every rule can be written as an expression, ``camera_motion > 0.2 and source.licence in ("CC0", "CC-BY-2.0")``, and read back from
+it. The table ``selection`` names rules that way, so that it says by itself what was asked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -219,3 +219,185 @@ def checked(rules: Sequence[Rule], *, where: str) -> tuple[Rule, ...]:
         if (earlier := seen.setdefault(rule.words, number)) != number:
             raise InputError(f"{where}: rule {number} repeats rule {earlier}, {rule.words}")
     return tuple(rules)
+
+
+# How texts begin that are dates.
+DATE = r"^[0-9]{4}(-|$)"
+_OUTSIDE = {"at_least": "is below", "above": "is not above", "at_most": "is above", "below": "is not below"}
+
+
+def outside(rule: Rule, value: float | str) -> str:
+    """Why ``value``, which does not fulfil the rule, does not: ``cut_score 0.41 is above 0.3``."""
+    for key, bound in rule.bounds.items():
+        if isinstance(value, str) != isinstance(bound, str) or (isinstance(value, str) and not re.match(DATE, value)):
+            return f"{rule.subject} is {value_text(value)}, which is no {'date' if isinstance(bound, str) else 'number'}"
+        if not _fulfils(key, value, bound):
+            return f"{rule.subject} {_told_apart(value, bound)} {_OUTSIDE[key]} {_bare(bound)}"
+    if rule.none_of is not None:
+        return f"{rule.subject} {value_text(value)} is refused"
+    wanted = [rule.equals] if rule.equals is not None else list(rule.one_of or ())
+    return f"{rule.subject} {value_text(value)} is not {' or '.join(value_text(one) for one in wanted if one is not None)}"
+
+
+def _fulfils(key: str, value: float | str, bound: float | str) -> bool:
+    one = value[: len(bound)] if isinstance(value, str) and isinstance(bound, str) else value
+    both: Any = (one, bound)
+    return bool({"at_least": both[0] >= both[1], "above": both[0] > both[1],
+                 "at_most": both[0] <= both[1], "below": both[0] < both[1]}[key])  # fmt: skip
+
+
+def _told_apart(value: float | str, bound: float | str) -> str:
+    """A number with as many digits as tell it from ``bound``, four at least."""
+    if isinstance(value, str) or isinstance(bound, str):
+        return str(value)
+    for digits in range(4, 17):
+        if float(words := f"{value:.{digits}g}") != bound:
+            return words
+    return repr(value)
+
+
+def _bare(value: float | str) -> str:
+    return value if isinstance(value, str) else text_of(value)
+
+
+def value_text(value: float | str) -> str:
+    """A value for people: four digits, or a text in quotes."""
+    return f"{value:.4g}" if isinstance(value, float | int) else f'"{value}"'
+
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<text>"(?:[^"\\]|\\.)*")
+        | (?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.:/+-])
+        | (?P<operator><=|>=|==|!=|<|>|=)
+        | (?P<mark>[(),])
+        | (?P<word>[\w.:/+-]+)
+    )""",
+    re.VERBOSE,
+)
+_KEYS = {"<=": "at_most", ">=": "at_least", "<": "below", ">": "above", "=": "equals", "==": "equals", "!=": "none_of"}
+_EXAMPLE = '"camera_motion > 0.2 and cut_score <= 0.3"'
+
+
+def parse_rules(expression: str) -> tuple[Rule, ...]:
+    """The rules that ``expression`` states, one for each attribute, in its order.
+
+    It is ``NAME OPERATOR VALUE`` joined by ``and``, with the operators ``< <= > >= = !=``, ``in (...)`` and ``not in (...)``.
+    A clause may end in ``or missing``: clips without a value are kept. Nothing in it is executed.
+
+    Raises:
+        InputError: not such an expression; the text shows where it ends to be one.
+    """
+    return _Parser(expression).rules()
+
+
+def parse_label(label: str) -> Rule | None:
+    """The rule that the table ``selection`` calls ``label``; None when no rule of this kind is called so."""
+    starts = [0, *(match.end() for match in re.finditer(r" \(", label))]
+    for start in starts:
+        words = label if start == 0 else label[start:].removesuffix(")")
+        try:
+            (rule,) = parse_rules(words)
+        except (InputError, ValueError):
+            continue
+        named = rule.model_copy(update={"name": label[: start - 2]}) if start else rule
+        return named if named.label == label else None
+    return None
+
+
+class _Parser:
+    """Reads one expression from left to right."""
+
+    def __init__(self, expression: str) -> None:
+        self._expression = expression
+        self._tokens = list(self._split())
+        self._place = 0
+
+    def _split(self) -> Iterator[tuple[str, str, int]]:
+        at = 0
+        while self._expression[at:].strip():
+            found = _TOKEN.match(self._expression, at)
+            if not found or not found.lastgroup:
+                raise self._wrong("a name, an operator or a value", at)
+            yield found.lastgroup, found[found.lastgroup], found.start(found.lastgroup)
+            at = found.end()
+
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules of the expression."""
+        if not self._tokens:
+            raise InputError(f"the expression is empty; write one such as {_EXAMPLE}")
+        fields: dict[str, dict[str, Any]] = {}
+        while True:
+            self._clause(fields)
+            if self._place == len(self._tokens):
+                break
+            self._expect("and")
+        where = f"expression {self._expression!r}"
+        return checked([make_rule(one, where=where) for one in fields.values()], where=where)
+
+    def _clause(self, fields: dict[str, dict[str, Any]]) -> None:
+        name = self._next("a name", "word")
+        kind = "answer" if name.startswith(ANSWER_PREFIX) else "attribute"
+        rule = fields.setdefault(name, {kind: name.removeprefix(ANSWER_PREFIX)})
+        key, value = self._comparison()
+        if key in rule:
+            raise InputError(f"expression {self._expression!r} says {key} of {name} twice")
+        rule[key] = value
+        if self._peek() == ("word", "or"):
+            self._place += 1
+            self._expect("missing")
+            rule["missing"] = "keep"
+
+    def _comparison(self) -> tuple[str, Any]:
+        if self._peek() == ("word", "in"):
+            self._place += 1
+            return "one_of", self._values()
+        if self._peek() == ("word", "not"):
+            self._place += 1
+            self._expect("in")
+            return "none_of", self._values()
+        operator = self._next("an operator such as <=", "operator")
+        value = self._value()
+        return _KEYS[operator], [value] if operator == "!=" else value
+
+    def _values(self) -> list[float | str]:
+        self._expect("(")
+        values = [self._value()]
+        while self._peek() == ("mark", ","):
+            self._place += 1
+            values.append(self._value())
+        self._expect(")")
+        return values
+
+    def _value(self) -> float | str:
+        kind = self._peek()[0]
+        token = self._next("a value", "text", "number", "word")
+        if kind == "text":
+            try:
+                return str(json.loads(token))
+            except ValueError as error:
+                raise InputError(f"expression {self._expression!r}: {token} is not a text in double quotes") from error
+        return float(token) if kind == "number" else token
+
+    def _peek(self) -> tuple[str, str]:
+        return self._tokens[self._place][:2] if self._place < len(self._tokens) else ("end", "")
+
+    def _next(self, wanted: str, *kinds: str) -> str:
+        kind, token = self._peek()
+        if kind not in kinds:
+            raise self._wrong(wanted, self._at())
+        self._place += 1
+        return token
+
+    def _expect(self, token: str) -> None:
+        if self._peek()[1] != token:
+            raise self._wrong(repr(token), self._at())
+        self._place += 1
+
+    def _at(self) -> int:
+        return self._tokens[self._place][2] if self._place < len(self._tokens) else len(self._expression)
+
+    def _wrong(self, wanted: str, at: int) -> InputError:
+        rest = self._expression[at:].strip()
+        found = f"instead of {rest!r}" if rest else "at its end"
+        return InputError(f"expression {self._expression!r} needs {wanted} {found}; write one such as {_EXAMPLE}")

@@ -1,13 +1,20 @@
-"""CSV files that people filled in: with commas, semicolons or tabs, as their programs write them."""
+"""CSV files that people filled in, with commas, semicolons or tabs: labels of clips and sources, and answers of raters."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
+from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError, reason_of
+from inpaintbench.steps import LABELS
+from inpaintbench.types import Answer, Attribute, Clip, Source
+from inpaintbench.workspace import Workspace
 
 _DELIMITERS = (",", ";", "\t")
 
@@ -38,7 +45,7 @@ def read_lines(path: Path, *, kind: str, needed: Sequence[str]) -> list[Line]:
             first = file.readline()
             delimiter = _delimiter(first, needed)
             columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
-            _check(path, kind, columns, needed)
+            _check_columns(path, kind, columns, needed)
             return list(_lines(file, columns, delimiter, path.name))
     except UnicodeDecodeError as error:
         raise InputError(f"{kind} {str(path)!r} is not UTF-8: save it as CSV UTF-8") from error
@@ -55,7 +62,7 @@ def _delimiter(first: str, needed: Collection[str]) -> str:
     return max(_DELIMITERS, key=found)
 
 
-def _check(path: Path, kind: str, columns: Sequence[str], needed: Sequence[str]) -> None:
+def _check_columns(path: Path, kind: str, columns: Sequence[str], needed: Sequence[str]) -> None:
     if missing := [column for column in needed if column not in columns]:
         raise InputError(f"{kind} {str(path)!r} have no column {missing[0]!r}; needed are {', '.join(needed)}")
     if twice := [column for column in columns if column and columns.count(column) > 1]:
@@ -77,3 +84,125 @@ def _lines(rows: Iterator[str], columns: Sequence[str], delimiter: str, name: st
         if any(field.strip() for field in fields):
             padded = [*fields, *[""] * (len(columns) - len(fields))]
             yield Line(f"{name} line {number}", {key: text.strip() for key, text in zip(columns, padded, strict=True)})
+
+
+LABELS_VERSION = "1"
+_LABEL_COLUMNS = ("subject", "name", "value")
+
+
+def import_labels(workspace: Workspace, path: Path) -> list[Attribute]:
+    """Read a CSV (commas, semicolons or tabs) with the columns subject, name, value into the table ``attributes``.
+
+    Args:
+        workspace: its sources and clips are the possible subjects.
+        path: the file. A subject is a clip id, a source id, or the path of a source below the source folder. A label that
+            decides a slice is called ``<attribute>_level`` and is ``low`` or ``high``, for example ``bg_scene_motion_level``.
+
+    Raises:
+        InputError: not readable, a column or value is missing, or a subject that the workspace does not have.
+    """
+    lines = read_labels(path)
+    subjects = _subjects(workspace)
+    rows = [_attribute(line, subjects) for line in lines]
+    seen: dict[tuple[str, str], str] = {}
+    for line, row in zip(lines, rows, strict=True):
+        if (earlier := seen.setdefault((row.subject_id, row.name), line.where)) != line.where:
+            raise InputError(f"{line.where}: {row.name} of this subject is already given in {earlier.partition(' ')[2]}")
+    workspace.write_table("attributes", LABELS, rows, Attribute)
+    return rows
+
+
+def read_labels(path: Path) -> list[Line]:
+    """The lines of a label file, its columns checked.
+
+    Raises:
+        InputError: not readable, a column is missing, or a line has too many fields.
+    """
+    return read_lines(path, kind="labels", needed=_LABEL_COLUMNS)
+
+
+def _subjects(workspace: Workspace) -> dict[str, str]:
+    sources = workspace.table("sources", Source)
+    known = {row.uri: row.source_id for row in sources} | {row.source_id: row.source_id for row in sources}
+    return known | {row.clip_id: row.clip_id for row in workspace.table("clips", Clip)}
+
+
+def _attribute(line: Line, subjects: dict[str, str]) -> Attribute:
+    subject, name, value = (line.fields[column] for column in _LABEL_COLUMNS)
+    found = subjects.get(subject) or subjects.get(quote(subject))
+    if found is None:
+        raise InputError(f"{line.where}: {subject!r} is neither a clip, a source nor a source's path")
+    if not name or not value:
+        raise InputError(f"{line.where}: name and value must not be empty")
+    if name in ATTRIBUTES:
+        raise InputError(f"{line.where}: {name} is measured, not labelled; use another name")
+    if name.endswith("_level") and value not in ("low", "high"):
+        raise InputError(f"{line.where}: {name} is {value!r}, choose from low, high")
+    number_or_text = _number(value)
+    if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
+        raise InputError(f"{line.where}: {name} is {value!r}; leave a line out where nothing is known")
+    return Attribute(found, name, number_or_text, None, LABELS, LABELS_VERSION)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+TABLE, STEP = "answers", "import"
+KEEP_REJECT = "keep_reject"
+# Question -> its possible answers, for questions that rules rely on.
+CHOICES: Mapping[str, tuple[str, ...]] = {KEEP_REJECT: ("keep", "reject")}
+COLUMNS = ("clip", "question", "answer", "reason", "rater")
+_NEEDED = ("clip", "answer")
+
+
+def import_answers(workspace: Workspace, path: Path) -> list[Answer]:
+    """Read votes from a CSV with the columns clip and answer, and perhaps question, reason and rater, into the table ``answers``.
+
+    Commas, semicolons or tabs may stand between the columns. Lines without an answer are votes still to come. Of one clip and
+    question the answer that most raters gave counts; a draw leaves it without one. What an earlier file said of other clips and
+    questions stays.
+
+    Raises:
+        InputError: not readable, a column is missing, a clip that the workspace does not have, an answer that the question does
+            not know, or one rater answering twice.
+    """
+    known = {clip.clip_id for clip in workspace.table("clips", Clip)}
+    votes: dict[tuple[str, str], dict[str, tuple[str, str]]] = defaultdict(dict)
+    for line in read_lines(path, kind="answers", needed=_NEEDED):
+        vote = {column: line.fields.get(column, "") for column in COLUMNS}
+        if not vote["answer"]:
+            continue
+        question = vote["question"] or KEEP_REJECT
+        _check_vote(vote, question, known, line.where)
+        rater = vote["rater"] or "unnamed"
+        if rater in votes[vote["clip"], question]:
+            raise InputError(f"{line.where}: {rater!r} has answered {question} of clip {vote['clip']} before")
+        votes[vote["clip"], question][rater] = (vote["answer"], vote["reason"])
+    found = {key: _resolved(*key, list(given.values())) for key, given in votes.items()}
+    before = {(row.subject_id, row.question): row for row in workspace.table(TABLE, Answer, step=STEP)}
+    rows = sorted((before | found).values(), key=lambda row: (row.question, row.subject_id))
+    workspace.write_table(TABLE, STEP, rows, Answer)
+    return list(found.values())
+
+
+def _check_vote(vote: Mapping[str, str], question: str, known: set[str], where: str) -> None:
+    if vote["clip"] not in known:
+        raise InputError(f"{where}: the workspace has no clip {vote['clip']!r}")
+    choices = CHOICES.get(question)
+    if choices and vote["answer"] not in choices:
+        raise InputError(f"{where}: {vote['answer']!r} is no answer to {question}, choose from {', '.join(choices)}")
+
+
+def _resolved(clip_id: str, question: str, given: Sequence[tuple[str, str]]) -> Answer:
+    counts = Counter(answer for answer, _ in given).most_common()
+    answer, votes = counts[0]
+    if len(counts) > 1 and counts[1][1] == votes:
+        return Answer(
+            clip_id, question, None, f"{len(given)} votes, and no answer has most of them", len(given), votes / len(given)
+        )
+    reasons = "; ".join(dict.fromkeys(reason for one, reason in given if one == answer and reason))
+    return Answer(clip_id, question, answer, reasons or None, len(given), votes / len(given))

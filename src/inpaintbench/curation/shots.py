@@ -2,7 +2,7 @@
 
 Cuts are *proposed* by any of the scenedetect detectors, by a sudden frame difference, or by frames whose details do not fit
 each other; a proposal is *dropped* when two frames astride it, at most ``FLASH_FRAMES`` frames apart, show the same scene:
-then the camera moved fast, or there was a flash. Fades and dissolves are found by ``shot_blending``.
+then the camera moved fast, or there was a flash. Fades and dissolves are found by ``shot_matching``.
 
 Frames are looked at in blocks with context at both sides, so memory does not grow with the length of the film.
 """
@@ -18,8 +18,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.curation.shot_blending import Blend, dissolves, fades
-from inpaintbench.curation.shot_matching import SAME_SCENE, Details, details_of, likeness, still_likeness
+from inpaintbench.curation.shot_matching import SAME_SCENE, Blend, Details, details_of, dissolves, fades, likeness, still_likeness
 from inpaintbench.errors import MissingExtraError
 
 Image = npt.NDArray[np.uint8]

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.curation.facts import Facts, Flags, require_measured
-from inpaintbench.curation.judging import Judged, Verdict, judge
-from inpaintbench.curation.reasons import value_text
-from inpaintbench.curation.rules import Rule
-from inpaintbench.curation.stored_selection import stored_selection
+from inpaintbench.curation.judging import Judged, Verdict, judge, stored_selection
+from inpaintbench.curation.rules import Rule, value_text
 from inpaintbench.workspace import Workspace
 
 

@@ -14,7 +14,7 @@ from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
 from inpaintbench.curation.footage import display_name
-from inpaintbench.curation.rule_expressions import parse_label
+from inpaintbench.curation.rules import parse_label
 from inpaintbench.errors import InputError
 from inpaintbench.types import Answer, Attribute, Clip, Corruption, Download, Item, Selection, Slice, Source
 from inpaintbench.workspace import Workspace, to_records

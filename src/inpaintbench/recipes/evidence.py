@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from inpaintbench.curation.calibration import calibrate_judged
 from inpaintbench.curation.facts import Facts
-from inpaintbench.curation.stored_selection import stored_selection
+from inpaintbench.curation.judging import stored_selection
 from inpaintbench.types import Answer, Clip, Corruption, Dataset, Download, Plain, Selection, Source
 from inpaintbench.workspace import Workspace
 

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes.perceptual_hash import BLACK_LEVEL, PerceptualHash, hash_words, looked_at
-from inpaintbench.curation.duplicates import BLOCK, LEAST_SHARE, MOST_BITS
-from inpaintbench.curation.hash_matching import HashIndex, Sequences, compared
+from inpaintbench.curation.duplicates import BLOCK, LEAST_SHARE, MOST_BITS, HashIndex, Sequences, compared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Attribute, Clip, Luma
 from inpaintbench.view import ItemView

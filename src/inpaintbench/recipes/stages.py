@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.catalogue import Catalogue
-from inpaintbench.curation import bars, duplicates, footage, measuring, source_rules
+from inpaintbench.curation import bars, duplicates, footage, judging, measuring
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.location import located
 from inpaintbench.curation.normalised import NAME as NORMALISED
@@ -99,8 +99,8 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     where = located(distinct, found)
     probed = footage.probe(executor, distinct, where, doubles)
     footage.known_labels(workspace, distinct, found)
-    early = source_rules.refused(distinct, probed.records, cutting.rules)
-    workspace.write_table("rejected", source_rules.STEP, early, Rejection)
+    early = judging.refused_sources(distinct, probed.records, cutting.rules)
+    workspace.write_table("rejected", judging.SOURCE_RULES, early, Rejection)
     dropped = {row.subject_id for row in early}
     wanted = {row.source_id for row in distinct if row.uri not in dropped}
     facts = [row for row in probed.records if row.subject_id in wanted]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.curation.attributes.sampling import evenly_spaced
+from inpaintbench.curation.attributes.base import evenly_spaced
 
 
 @pytest.mark.parametrize(("frames", "count"), [(90, 10), (45, 10), (11, 10), (1000, 4), (2, 2), (7, 3)])

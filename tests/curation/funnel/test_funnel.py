@@ -21,9 +21,8 @@ from inpaintbench.curation.funnel import plots, write_funnel, write_what_if
 from inpaintbench.curation.funnel.effort import efforts
 from inpaintbench.curation.funnel.licences import licence_counts
 from inpaintbench.curation.funnel.stages import failures, grouped, stages
-from inpaintbench.curation.judging import select_clips
-from inpaintbench.curation.rule_expressions import parse_rules
-from inpaintbench.curation.stored_selection import stored_selection
+from inpaintbench.curation.judging import select_clips, stored_selection
+from inpaintbench.curation.rules import parse_rules
 from inpaintbench.curation.what_if import what_if
 from inpaintbench.curation.why import find_clip, trail
 from inpaintbench.types import Clip, Item, Source

@@ -14,10 +14,10 @@ from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.fetching.attribution import notice
 from inpaintbench.curation.fetching.step import TABLE, fetch
 from inpaintbench.curation.funnel.licences import licence_counts
+from inpaintbench.curation.judging import stored_selection
 from inpaintbench.curation.location import located
 from inpaintbench.curation.sources.base import Footage
 from inpaintbench.curation.sources.fetched import FetchedSource
-from inpaintbench.curation.stored_selection import stored_selection
 from inpaintbench.curation.why import trail
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.executors.local import LocalExecutor

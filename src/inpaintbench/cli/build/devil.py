@@ -23,8 +23,8 @@ from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.fetching.flickr_client import connect
 from inpaintbench.curation.fetching.step import fetch
-from inpaintbench.curation.labels import import_labels, read_labels
 from inpaintbench.curation.rules import Rule, read_rules
+from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
 from inpaintbench.export.freeze import check_target

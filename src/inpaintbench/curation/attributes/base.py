@@ -1,4 +1,4 @@
-"""What an attribute leaf is."""
+"""The base class of attribute leaves, and which frames of a clip they sample."""
 
 from __future__ import annotations
 
@@ -30,3 +30,12 @@ class AttributeLeaf(Leaf, ABC):
         Raises:
             NotMeasurable: this clip has no value; the text is the reason.
         """
+
+
+def evenly_spaced(frames: int, *, count: int) -> list[int]:
+    """``count`` frame indices from the first to the last at even distances, or all of fewer."""
+    if frames <= count:
+        return list(range(frames))
+    if count == 1:
+        return [(frames - 1) // 2]
+    return [(2 * place * (frames - 1) + count - 1) // (2 * (count - 1)) for place in range(count)]

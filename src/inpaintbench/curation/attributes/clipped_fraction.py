@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inpaintbench.curation.attributes.base import AttributeLeaf
+from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.curation.attributes.exposure import BLACK, WHITE
-from inpaintbench.curation.attributes.sampling import evenly_spaced
 from inpaintbench.view import ItemView
 
 

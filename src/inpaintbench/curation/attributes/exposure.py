@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.attributes.sampling import evenly_spaced
+from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.view import ItemView
 
 # Coded luma of black and white in limited range (ITU-R BT.601 and BT.709).

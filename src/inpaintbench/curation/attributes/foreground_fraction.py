@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.attributes.sampling import evenly_spaced
+from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.errors import InputError
 from inpaintbench.models import yolox
 from inpaintbench.view import ItemView

@@ -10,8 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.attributes.sampling import evenly_spaced
+from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.view import ItemView
 

@@ -11,8 +11,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.attributes.sampling import evenly_spaced
+from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.models import text_detection
 from inpaintbench.view import ItemView
 

@@ -6,8 +6,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.attributes.motion_camera import Map
-from inpaintbench.curation.attributes.motion_field import MotionField, motion_field
+from inpaintbench.curation.attributes.motion_field import Map, MotionField, motion_field
 from inpaintbench.view import ItemView
 
 

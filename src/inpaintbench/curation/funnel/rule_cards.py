@@ -13,8 +13,7 @@ from inpaintbench.curation.facts import Flags
 from inpaintbench.curation.funnel.pictures import Thumbnails
 from inpaintbench.curation.funnel.plots import Distribution, distribution, is_drawable, states, told
 from inpaintbench.curation.judging import Judged, RuleCount, Verdict
-from inpaintbench.curation.reasons import value_text
-from inpaintbench.curation.rules import Rule
+from inpaintbench.curation.rules import Rule, value_text
 from inpaintbench.curation.why import unit_and_direction
 from inpaintbench.pages import Cell, Column, Row, Table, Tile
 from inpaintbench.pages.words import breakable, number, percent, percents

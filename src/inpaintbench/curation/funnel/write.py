@@ -17,8 +17,7 @@ from inpaintbench.curation.funnel.page import funnel_page
 from inpaintbench.curation.funnel.pictures import Thumbnails
 from inpaintbench.curation.funnel.stages import Stage, failures, stages
 from inpaintbench.curation.funnel.what_if_page import what_if_page
-from inpaintbench.curation.judging import Judged
-from inpaintbench.curation.stored_selection import stored_selection
+from inpaintbench.curation.judging import Judged, stored_selection
 from inpaintbench.curation.what_if import WhatIf
 from inpaintbench.errors import InputError
 from inpaintbench.pages.words import count, percent, share
