@@ -50,6 +50,14 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_the_map_for_contributors_names_a_file_for_each_change() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Map\n")[2].partition("\n## ")[0]
+    paths = re.findall(r"^\| .+ \| `(src/[^`]+)` \|$", section, re.MULTILINE)
+    assert len(paths) == 12
+    for path in paths:
+        assert (ROOT / path).is_file(), f"CONTRIBUTING.md: {path}"
+
+
 def test_the_changelog_knows_this_version() -> None:
     assert f"## {inpaintbench.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
