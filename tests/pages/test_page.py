@@ -102,6 +102,11 @@ def test_axe_finds_nothing_serious_and_nothing_leaves_a_narrow_window(made: Path
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
+def test_code_between_backticks_is_escaped(tmp_path: Path) -> None:
+    text = page("pages/templates/plain.html", title="a", sections=[("a", "A", "run `a <b>` now", [])], subtitle="")
+    assert "run <code>a &lt;b&gt;</code> now" in text
+
+
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png", "json"])
 def test_a_chart_is_saved_in_dark_ink_on_white(ending: str, tmp_path: Path) -> None:
     data = save_chart(chart(), tmp_path / f"plot.{ending}").read_bytes()

@@ -46,10 +46,6 @@ def test_what_may_break_keeps_its_letters_and_no_markup(name: str) -> None:
     assert "<" not in shown.replace("<wbr>", "")
 
 
-def test_code_between_backticks_is_escaped() -> None:
-    assert words.with_code("run `a <b>` now") == "run <code>a &lt;b&gt;</code> now"
-
-
 def test_two_methods_never_share_a_class() -> None:
     names = ["a.b", "a b", "a-b", "A-B", "ä"]
     assert len({words.method_class(name) for name in names}) == len(names)

@@ -45,7 +45,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
-                 "breakable", "with_code", "css_class", "method_class"):  # fmt: skip
+                 "breakable", "css_class", "method_class"):  # fmt: skip
         environment.filters[name] = getattr(words, name)
     environment.filters["json"] = as_json
     return environment

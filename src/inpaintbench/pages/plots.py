@@ -42,8 +42,9 @@ _VARIABLE = re.compile(r"var\(--([a-z-]+)\)")
 # What the drawer makes of a link to a part of the page.
 _LINK_BASE = 'xlink:href="https://vega.github.io/vega-datasets/#'
 _CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d+|gradient_\d+)(?=\))')
-# A layer without marks, which would be a picture without a name to a screen reader.
-_EMPTY = re.compile(r'<g class="mark-[^>]*(/>|(?<!/)></g>)')
+# A layer without marks: `<g .../>`, or an opening and a closing `g` with nothing between.
+# To a screen reader it would be a picture without a name.
+_EMPTY = re.compile(r'<g class="mark-[^>]*(/>|(?<!/)><.g>)')
 CONFIG: dict[str, Any] = {
     "background": None,
     "font": FONT,

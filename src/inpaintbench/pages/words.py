@@ -100,13 +100,6 @@ def breakable(name: object) -> Markup:
     return Markup("").join(escape(part) + Markup("<wbr>") if place % 2 else escape(part) for place, part in enumerate(parts))
 
 
-def with_code(text: str) -> Markup:
-    """A sentence in which what stands between backticks is code."""
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(text.split("`"))
-    )
-
-
 def css_class(name: object) -> str:
     """A name as one word of a stylesheet."""
     return "-".join(part for part in re.split(r"[^a-z0-9]+", str(name).lower()) if part) or "none"

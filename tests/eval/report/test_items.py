@@ -133,7 +133,7 @@ def test_sources_are_called_by_the_last_part_of_their_address() -> None:
     assert {uri: source_name(uri) for uri in known} == known
     data = item_data(report_of_items.results(), {}, default=PSNR)
     assert (data["source_names"][0], data["source_names"][7]) == ("a & <i>woods, été.mp4", None)
-    page = render(parts_of(report_of_items.results(), [], title="T"), [], inline=True).split('id="page-data"')[0]
+    page = render(parts_of(report_of_items.results(), [], title="T"), []).split('id="page-data"')[0]
     assert "a &amp; &lt;i&gt;woods, été.mp4" in page
     assert "<i>woods" not in page
     assert page.count("woods, été.mp4</") == len(ITEMS) - 1
@@ -178,7 +178,7 @@ def test_the_manifest_has_the_hash_that_it_states_and_commands_name_the_methods(
 
 
 def test_the_page_runs_its_own_scripts_alone() -> None:
-    page = render(parts_of(report_of_items.results(), [], title="T"), [], inline=True)
+    page = render(parts_of(report_of_items.results(), [], title="T"), [])
     policy = html.unescape(re.findall(r'Content-Security-Policy" content="(.*?)"', page)[0])
     assert "unsafe" not in policy.split("style-src")[0]
     assert "default-src 'none'" in policy

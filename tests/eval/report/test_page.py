@@ -50,7 +50,7 @@ def claiming(values: object = VALUES, slices: object = SLICES) -> Results:
 
 def page_of(results: Results, title: str = "T") -> str:
     """The whole page without pictures."""
-    return render(parts_of(results, [], title=title), [], inline=True)
+    return render(parts_of(results, [], title=title), [])
 
 
 def data_of(text: str) -> Any:

@@ -111,7 +111,7 @@ def test_items_are_never_chosen_by_a_number_that_they_do_not_have() -> None:
     alone = Results(dataset(SLICES), features(of, ["m"], ITEMS, "fid"), protocol=of)
     assert default_quantity(alone) == FID
     assert [choice.item_id for choice in choose_items(alone, FID, per_slice=1)] == ["a1", "c1"]
-    assert 'id="page-data"' in render(parts_of(alone, [], title="Sets alone"), [], inline=True)
+    assert 'id="page-data"' in render(parts_of(alone, [], title="Sets alone"), [])
 
 
 def test_tiles_show_no_number_of_a_whole_slice() -> None:

@@ -86,7 +86,7 @@ def test_too_few_sources_are_said() -> None:
 def test_one_method_has_no_section() -> None:
     results = Results(dataset({"s": ["a1", "b1"]}), scores({"m": {"a1": 1.0, "b1": 2.0}}), protocol=CORRECTED)
     assert leads(results) == []
-    assert 'id="significance"' not in render(parts_of(results, [], title="One"), [], inline=True)
+    assert 'id="significance"' not in render(parts_of(results, [], title="One"), [])
 
 
 @pytest.mark.usefixtures("learned_metrics")

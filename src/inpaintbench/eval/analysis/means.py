@@ -10,8 +10,8 @@ from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.again_note import again_sentences
 from inpaintbench.eval.report.cautions import cautions
 from inpaintbench.eval.report.labels import metric_label, name_label, quantity_label
-from inpaintbench.eval.report.markup import counts
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.score_table import counts
 from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
 from inpaintbench.eval.report.usual_region import quantities_in

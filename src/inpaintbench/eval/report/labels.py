@@ -1,14 +1,10 @@
-"""What things are called and coloured, the same everywhere in the report; plain text, not escaped."""
+"""Names of metrics, regions and slices as they are printed, the same everywhere in the report; plain text, not escaped."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import split_level, split_value
 
-# Okabe and Ito's colours for all kinds of colour vision, without black and yellow, and four more; used in this order.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6BB1", "#A6A02B", "#7F5A3C", "#7A8793")
 REGION_LABELS = {"hole": "hole", "band": "boundary band", "frame": "whole frame"}
 _PLACES = {"hole": "in the hole", "band": "in the boundary band", "frame": "of the frame"}
 _SHORT_REGIONS = {"band": "band", "frame": "frame"}
@@ -37,11 +33,6 @@ _AGAIN = {
     "reinpaint_": "Re-inpainting ",
 }
 _BACKGROUND = "bg_"
-
-
-def method_colours(methods: Sequence[str]) -> dict[str, str]:
-    """One colour for each method, by its place in the list."""
-    return {method: PALETTE[index % len(PALETTE)] for index, method in enumerate(methods)}
 
 
 def metric_label(metric: str) -> str:

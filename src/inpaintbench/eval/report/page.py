@@ -94,13 +94,13 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     }
 
 
-def render(parts: Mapping[str, Any], addresses: Sequence[str], *, inline: bool) -> str:
-    """The whole page as HTML text; ``addresses`` say where the video of each exhibit is, ``inline`` whether inside the page."""
+def render(parts: Mapping[str, Any], addresses: Sequence[str]) -> str:
+    """The whole page as HTML text, its videos beside it; ``addresses`` say where that of each exhibit is."""
     return pages.page(
         "eval/report/page.html",
         scripts=["pages/static/plots.js", drawing_script(), *(f"eval/report/{name}.js" for name in SCRIPTS)],
         addresses=addresses,
-        media_note=INLINE_NOTE if inline else BESIDE_NOTE,
+        media_note=BESIDE_NOTE,
         **parts,
     )
 

@@ -11,7 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.frame_values import Recipe, recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, choose_items, make_exhibits
-from inpaintbench.eval.report.page import default_quantity, parts_of, render
+from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.standouts import add_asked, add_standouts
@@ -126,13 +126,15 @@ def _page_files(
     results: Results, made: Sequence[tuple[Exhibit, bytes]], *, title: str, inline_limit_bytes: int, frame_note: str
 ) -> dict[str, bytes]:
     """The page, and the videos when they do not go into it; path in the folder -> bytes."""
-    exhibits, videos = [exhibit for exhibit, _ in made], [video for _, video in made]
-    parts = parts_of(results, exhibits, title=title, frame_note=frame_note)
-    inside = [data_uri(video, "video/mp4") for video in videos]
-    if sum(map(len, inside)) <= inline_limit_bytes:
-        page = render(parts, inside, inline=True).encode()
-        if len(page) <= inline_limit_bytes or not exhibits:
-            return {_PAGE: page}
-    names = [f"media/exhibit-{index}.mp4" for index in range(len(exhibits))]
-    page = render(parts, names, inline=False).encode()
-    return {_PAGE: page, **dict(zip(names, videos, strict=True))}
+    exhibits = [exhibit for exhibit, _ in made]
+    videos = {f"media/exhibit-{index}.mp4": video for index, (_, video) in enumerate(made)}
+    page = render(parts_of(results, exhibits, title=title, frame_note=frame_note), list(videos))
+    inside = {f'src="{name}"': f'src="{data_uri(video, "video/mp4")}"' for name, video in videos.items()}
+    inside[BESIDE_NOTE] = INLINE_NOTE
+    # Drawing the page takes seconds, so it is drawn once; what the videos add to it is known beforehand.
+    added = sum(len(new) - len(old) for old, new in inside.items())
+    if videos and len(page.encode()) + added > inline_limit_bytes:
+        return {_PAGE: page.encode(), **videos}
+    for old, new in inside.items():
+        page = page.replace(old, new)
+    return {_PAGE: page.encode()}
