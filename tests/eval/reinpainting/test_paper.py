@@ -6,9 +6,10 @@ import csv
 import io
 
 import pytest
+from tests.eval.reinpainting.paper_tables import TABLE_4, TABLE_5
 
-from inpaintbench.eval.reinpainting.paper import FIRSTS, METHODS, TABLE_4, TABLE_5, published
-from inpaintbench.eval.reinpainting.tables import Cell, as_csv, as_long_csv, as_markdown, tables_of
+from inpaintbench.eval.reinpainting.grid import Cell, as_csv, as_long_csv, as_markdown, tables_of
+from inpaintbench.eval.reinpainting.paper import FIRSTS, METHODS, published
 
 TABLE_1 = """
 .0586 .3183 .2860  .0649 .3254 .2910  .0590 .3177 .2823  .0555 .3139 .2758  .0491 .3093 .2817
@@ -48,7 +49,7 @@ def test_original_first_does_not_depend_on_the_second_pass() -> None:
         for method in METHODS:
             for submetric in grid.submetrics:
                 found = {
-                    grid.value(Cell(second, ratio, first, method, "0-1", submetric))
+                    grid.values.get(Cell(second, ratio, first, method, "0-1", submetric))
                     for second in grid.seconds
                     for ratio in grid.ratios
                 }
@@ -60,7 +61,7 @@ def test_the_block_that_contradicts_its_neighbours_is_found() -> None:
     grid, off = published(), []
     for method in METHODS:
         low, middle, high = (
-            float(grid.value(Cell("LaMa", ratio, "20-40%", method, "1-2", "psnr")) or 0) for ratio in ("20%", "40%", "60%")
+            float(grid.values.get(Cell("LaMa", ratio, "20-40%", method, "1-2", "psnr")) or 0) for ratio in ("20%", "40%", "60%")
         )
         if middle - (low + high) / 2 > 0.2:
             off.append(method)
@@ -83,7 +84,7 @@ def test_table_5_repeats_the_fixed_ratio_of_40_percent() -> None:
     grid = published()
     for first, rows in TABLE_5.items():
         for method, row in rows.items():
-            fixed = grid.value(Cell("StableDiffusion", "40%", first, method, "1-2", "lpips"))
+            fixed = grid.values.get(Cell("StableDiffusion", "40%", first, method, "1-2", "lpips"))
             assert row.ours == pytest.approx(fixed, abs=0.00031)
 
 

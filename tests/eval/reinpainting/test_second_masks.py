@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from inpaintbench.errors import InputError, MaskShapeError
 from inpaintbench.eval.reinpainting.second_masks import (
     Patches,
-    area_deviation,
-    expected_area,
     mean_area,
     patch_mask,
     second_hole,
 )
 from inpaintbench.masks.generators.patches import Patches as PatchGenerator
+from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
 
@@ -49,6 +48,24 @@ def test_no_pixel_of_the_first_hole_is_hidden_again() -> None:
     assert ((1 - (1 - (1 - patch.astype(int))) * (1 - first.astype(int))) == ~hidden).all()
     with pytest.raises(MaskShapeError, match="second mask"):
         second_hole(patch, first[:, :50])
+
+
+def expected_area(first_area: float, ratio: float) -> float:
+    """Mean share of the frame that M2 hides: P (1 - r1)."""
+    return ratio * (1 - first_area)
+
+
+def area_deviation(first: Hole, patches: Patches) -> float:
+    """Standard deviation of the share of the frame that M2 hides, for cells hidden independently at one fixed ratio.
+
+    Cells count by their known share: sqrt(P (1 - P) sum of squared shares); for whole cells without a first hole that is
+    sqrt(P (1 - P) / cells).
+    """
+    ratio = math.fsum(patches.interval) / 2
+    size = patches.size_pixels
+    known = np.add.reduceat(np.add.reduceat(~first[0], range(0, first.shape[1], size), axis=0, dtype=np.float64),
+                            range(0, first.shape[2], size), axis=1)  # fmt: skip
+    return math.sqrt(ratio * (1 - ratio) * float(((known / first[0].size) ** 2).sum()))
 
 
 @pytest.mark.parametrize("ratio", [0.2, 0.4, 0.6])

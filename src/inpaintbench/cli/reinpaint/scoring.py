@@ -15,10 +15,10 @@ from inpaintbench.cli.run_folder import bind, opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.reinpainting import gallery, writing
+from inpaintbench.eval.reinpainting import gallery
 from inpaintbench.eval.reinpainting.fills import NATURAL, NOISE_SIGMA
-from inpaintbench.eval.reinpainting.grid import grid_of, settings_of
-from inpaintbench.eval.reinpainting.rows import store, with_variants
+from inpaintbench.eval.reinpainting.grid import grid_of, settings_of, write_grid
+from inpaintbench.eval.reinpainting.rows import preferences, store, summary, with_variants
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, inpaint_again_all, natural
 
@@ -62,9 +62,9 @@ def score(
         base = found[NATURAL, setting.key]
         rows = [(first, with_variants(found[first.label, setting.key], base, chosen)) for first in chosen_firsts]
         dropped = store(workspace, loaded, rows, protocol=chosen)
-    for heads, lines, title in writing.summary(loaded, rows, title=setting.words(loaded)):
+    for heads, lines, title in summary(loaded, rows, title=setting.words(loaded)):
         console.print_table(title, heads, lines)
-    for sentence in writing.preferences(loaded, rows):
+    for sentence in preferences(loaded, rows):
         console.warn(sentence)
     tell_missing(found)
     for name in dropped:
@@ -117,7 +117,7 @@ def grid(
         )  # fmt: skip
     folder = out or workspace.path / "reinpaint-grid"
     made = grid_of(found, settings, loaded)
-    page = writing.write_grid(folder, made, notes=[f"Scored by {protocol} ({chosen.fingerprint})."])
+    page = write_grid(folder, made, notes=[f"Scored by {protocol} ({chosen.fingerprint})."])
     console.say(page.read_text())
     tell_missing(found)
     if pictures:

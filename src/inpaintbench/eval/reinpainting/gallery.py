@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InpaintBenchError
-from inpaintbench.eval.reinpainting import one_item, step
+from inpaintbench.eval.reinpainting import step
 from inpaintbench.eval.reinpainting.grid import bins_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area
 from inpaintbench.eval.reinpainting.setting import Setting
@@ -94,39 +94,24 @@ def _item(
 ) -> Item:
     truth, hole = frozen.truth_and_hole(root, row)
     files = step.second_files(dataset, row, setting)[0]
-    holes = one_item.second_holes(root, row, hole, setting, files=files)[:SAMPLES]
+    holes = step.second_holes(root, row, hole, setting, files=files)[:SAMPLES]
+
+    def results(first: step.First) -> Iterator[Shown]:
+        """The first result and the second ones, or why there are none."""
+        try:
+            given = step.givens(dataset, first)[row["item_id"]]
+            frames = step.first_result(root, row, given, truth, hole, blobs=blobs)
+            yield _tile(frames)
+            yield from map(_tile, step.again(frames, holes, row, setting))
+        except InpaintBenchError as error:
+            yield Shown(reason=str(error))
+
     heads = ("original", "first", *(f"second {k}" for k in range(1, len(holes) + 1)))
-    lines = [("masks", (_tile(truth), _tile(_dark(truth, hole)), *(_tile(_dark(truth, one | hole)) for one in holes)))]
-    for first in firsts:
-        cells = _results(row, step.given_of(dataset, first, row), truth, hole, holes, root=root, blobs=blobs, setting=setting)
-        lines.append((first.label, (_tile(truth), *cells)))
+    masks = (_tile(truth), _tile(_dark(truth, hole)), *(_tile(_dark(truth, second | hole)) for second in holes))
+    lines = [("masks", masks), *((first.label, (_tile(truth), *results(first))) for first in firsts)]
     area, again = hole.mean(), mean_area(holes) or 0.0
     title = f"{row['item_id']}: first mask {area:.0%}, second masks {again:.0%} of the frame on average"
     return Item(title, heads, tuple(lines))
-
-
-def _results(
-    row: Plain,
-    given: Plain,
-    truth: Frames,
-    hole: Hole,
-    holes: Sequence[Hole],
-    *,
-    root: Path | str,
-    blobs: Blobs,
-    setting: Setting,
-) -> Iterator[Shown]:
-    """The first result and the second ones, or why there are none."""
-    if "failure" in given:
-        yield Shown(reason=str(given["failure"]))
-        return
-    try:
-        first = one_item.first_result(root, row, given, truth, hole, blobs=blobs)
-        yield _tile(first)
-        for second in one_item.again(first, holes, row, setting):
-            yield _tile(second)
-    except InpaintBenchError as error:
-        yield Shown(reason=str(error))
 
 
 def _tile(frames: Frames) -> Shown:

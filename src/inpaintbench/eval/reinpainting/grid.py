@@ -1,26 +1,84 @@
-"""F2 x second masks x bins of first masks x objective x sub-metric: what `eval reinpaint grid` measures and tabulates."""
+"""F2 x second masks x bins of first masks x objective x sub-metric: what `eval reinpaint grid` measures and tabulates.
+
+Results are laid out as the paper's Tables 1-3 and 6-14, from any runs or from the published numbers.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
+from typing import NamedTuple
 
 from inpaintbench.claims import too_few
 from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.reinpainting.tables import Cell, Grid
 from inpaintbench.eval.slices import source_of
 from inpaintbench.eval.statistics import mean_of
+from inpaintbench.pages.words import number
 from inpaintbench.types import Dataset, Score
+from inpaintbench.workspace import write_atomically
 
+PAGE = "tables.md"
 # How the slices of a bin of first masks are called: `area-20-40`.
 BIN = "area-"
 EVERY = "all"
 Ratio = float | tuple[float, float] | None
+OBJECTIVE_HEADS = {"0-1": "Original-First", "0-2": "Original-Second", "1-2": "First-Second"}
+HIGHER = {"psnr": True, "ssim": True, "lpips": False}
+
+
+class Cell(NamedTuple):
+    """What one number of the tables is of."""
+
+    second: str
+    """F2."""
+    ratio: str
+    """Second masks in words: ``40%``."""
+    first: str
+    """Bin of first masks in words: ``20-40%``."""
+    method: str
+    """F1."""
+    objective: str
+    submetric: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Means over items for every combination of some axes; a combination without a number is None."""
+
+    seconds: tuple[str, ...]
+    ratios: tuple[str, ...]
+    firsts: tuple[str, ...]
+    methods: tuple[str, ...]
+    objectives: tuple[str, ...]
+    submetrics: tuple[str, ...]
+    values: Mapping[Cell, float | None]
+    origin: str = ""
+    """Where the numbers come from, for the head of a file."""
+    unsure: str | None = None
+    """Why no number stands out as the best; None where the best of a block is in bold."""
+    left_out: Mapping[Cell, int] = field(default_factory=dict)
+    """How many infinite values are in no mean, for the combinations that have any."""
+
+
+class Table(NamedTuple):
+    """One table: heads, rows of names and numbers, and which of its columns are of what."""
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    """Heads of the columns of names."""
+    columns: tuple[tuple[str, str], ...]
+    """Of each column of numbers the head and the sub-metric."""
+    rows: tuple[tuple[tuple[str, ...], tuple[float | None, ...]], ...]
 
 
 def settings_of(base: Setting, *, seconds: Sequence[MethodSpec], ratios: Sequence[Ratio]) -> dict[tuple[str, str], Setting]:
@@ -100,9 +158,125 @@ def _unsure(dataset: Dataset, bins: Mapping[str, Sequence[str]]) -> str | None:
 
 def missing_of(found: Mapping[tuple[str, str], Sequence[Score]]) -> dict[str, int]:
     """Reason -> how many values it cost."""
-    reasons: dict[str, int] = {}
-    for rows in found.values():
-        for row in rows:
-            if row.value is None:
-                reasons[row.reason or "no reason given"] = reasons.get(row.reason or "no reason given", 0) + 1
-    return reasons
+    return Counter(row.reason or "no reason given" for rows in found.values() for row in rows if row.value is None)
+
+
+def tables_of(grid: Grid, *, ratio: str | None = None, submetric: str | None = None) -> list[Table]:
+    """All tables that a grid can fill: the paper's Tables 1, 2 and 3, and one for each bin and ratio (Tables 6-14).
+
+    Args:
+        grid: the numbers.
+        ratio: the fixed one of Tables 1 and 3; the middle one by default, 40% in the paper.
+        submetric: the one of Tables 1 and 2; the last by default, LPIPS in the paper.
+    """
+    fixed = ratio or grid.ratios[len(grid.ratios) // 2]
+    chosen = submetric or grid.submetrics[-1]
+    again = "1-2" in grid.objectives  # D itself, which a grid of other objectives lacks
+    tables = []
+    for second in grid.seconds:
+        suffix = "" if second == grid.seconds[0] else f"_{second}"
+        common = {"second": second, "submetric": chosen}
+        title = f"{chosen.upper()} by objective, second method {second}, second masks {fixed} (as Table 1)"
+        across = [(objective.replace("-", "-to-"), {"objective": objective}) for objective in grid.objectives]
+        tables.append(_table(grid, f"table_1{suffix}", title, "first", across, ratio=fixed, **common))
+        if again:
+            title = f"D with {chosen.upper()} by second masks, second method {second} (as Table 2)"
+            by_ratio = [(share, {"ratio": share}) for share in grid.ratios]
+            tables.append(_table(grid, f"table_2{suffix}", title, "first", by_ratio, objective="1-2", **common))
+    if again:
+        title = f"D by second method, second masks {fixed} (as Table 3)"
+        pairs = product(grid.firsts, grid.submetrics)
+        across = [(f"{first} {name.upper()}", {"first": first, "submetric": name}) for first, name in pairs]
+        tables.append(_table(grid, "table_3", title, "second", across, ratio=fixed, objective="1-2"))
+    across = [
+        (f"{OBJECTIVE_HEADS[objective]} {name.upper()}", {"objective": objective, "submetric": name})
+        for objective, name in product(grid.objectives, grid.submetrics)
+    ]
+    for first, share in product(grid.firsts, grid.ratios):
+        title = f"First masks {first}, second masks {share} (as Tables 6-14)"
+        tables.append(_table(grid, f"full_{_safe(first)}_{_safe(share)}", title, "second", across, first=first, ratio=share))
+    return tables
+
+
+def _table(grid: Grid, name: str, title: str, down: str, across: Sequence[tuple[str, Mapping[str, str]]], **fixed: str) -> Table:
+    """Rows: all values of the axis ``down``, by method. Columns: a head and the fields it sets; all cells have ``fixed`` ones."""
+    label, parts = ("First masks", grid.firsts) if down == "first" else ("Second", grid.seconds)
+    columns = tuple((head, {**fixed, **fields}["submetric"]) for head, fields in across)
+    rows = []
+    for part, method in product(parts, grid.methods):
+        own = {**fixed, down: part, "method": method}
+        rows.append(((part, method), tuple(grid.values.get(Cell(**own, **fields)) for _, fields in across)))
+    return Table(name, title, (label, "Method"), columns, tuple(rows))
+
+
+def as_markdown(table: Table, *, bold: bool = True) -> str:
+    """The table; with ``bold`` the best number of each column among rows of one first name is in bold. None is a dash."""
+    heads = [*table.labels, *(head for head, _ in table.columns)]
+    lines = [heads, [*["---"] * len(table.labels), *["---:"] * len(table.columns)]]
+    for names, values in table.rows:
+        block = [row for other, row in table.rows if other[0] == names[0]]
+        cells = [
+            _bold(value, submetric, [row[place] for row in block] if bold else [])
+            for place, (value, (_, submetric)) in enumerate(zip(values, table.columns, strict=True))
+        ]
+        lines.append([*names, *cells])
+    body = "\n".join(f"| {' | '.join(_escaped(cell) for cell in line)} |" for line in lines)
+    return f"## {_escaped(table.title)}\n\n{body}\n"
+
+
+def as_csv(table: Table) -> str:
+    """One row for each row of the table; None is an empty cell, infinity is ``inf``."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow([*(label.lower().replace(" ", "_") for label in table.labels), *(head for head, _ in table.columns)])
+    writer.writerows([*names, *("" if value is None else value for value in values)] for names, values in table.rows)
+    return sink.getvalue()
+
+
+def as_long_csv(grid: Grid) -> str:
+    """Every number of the grid on a row of its own."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow([*Cell._fields, "value", "n_infinite"])
+    axes = (grid.seconds, grid.ratios, grid.firsts, grid.methods, grid.objectives, grid.submetrics)
+    for cell in map(Cell._make, product(*axes)):
+        value = grid.values.get(cell)
+        writer.writerow([*cell, "" if value is None else value, grid.left_out.get(cell, 0)])
+    return sink.getvalue()
+
+
+def _bold(value: float | None, submetric: str, column: Sequence[float | None]) -> str:
+    words = number(value, 4)
+    known = [one for one in column if one is not None]
+    if value is None or len(known) < 2:
+        return words
+    best = max(known) if HIGHER[submetric] else min(known)
+    return f"**{words}**" if value == best else words
+
+
+def _escaped(words: str) -> str:
+    return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _safe(words: str) -> str:
+    return "".join(letter if letter.isalnum() or letter == "-" else "" for letter in words)
+
+
+def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
+    """Every table as CSV, all of them in one Markdown file, every number in ``grid.csv``; the path of the Markdown file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = tables_of(grid)
+    for table in tables:
+        write_atomically(folder / f"{table.name}.csv", as_csv(table).encode())
+    write_atomically(folder / "grid.csv", as_long_csv(grid).encode())
+    head = ["# Re-inpainting self-consistency", " ".join(filter(None, (grid.origin, *notes)))]
+    bold = "Best of each block in bold: PSNR and SSIM highest, LPIPS lowest."
+    best = f"No best: {grid.unsure}." if grid.unsure else bold
+    head.append(f"{best} A dash: no item has a value.")
+    if grid.left_out:
+        n = sum(grid.left_out.values())
+        words = "1 infinite value is" if n == 1 else f"{n} infinite values are"
+        head.append(f"{words} in no mean, of results that equal what they are compared with; `grid.csv` has how many of each.")
+    text = "\n\n".join([*head, *(as_markdown(table, bold=grid.unsure is None) for table in tables)])
+    write_atomically(folder / PAGE, text.encode())
+    return folder / PAGE

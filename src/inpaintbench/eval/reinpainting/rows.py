@@ -1,18 +1,26 @@
-"""Measured rows to the scores of a protocol: what follows from them, and the tables that reports read."""
+"""Measured rows to the scores of a protocol: what follows from them, the table that reports read, and a summary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from inpaintbench.claims import too_few
 from inpaintbench.eval.freshness import digest, is_stale, remember
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS, excess, per_known_area
+from inpaintbench.eval.reinpainting.grid import HIGHER, bins_of
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
+from inpaintbench.eval.reinpainting.selection import selected
 from inpaintbench.eval.reinpainting.step import First
+from inpaintbench.eval.slices import source_of
+from inpaintbench.eval.statistics import mean_of, summarise
+from inpaintbench.pages.words import number
 from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
+
+Rows = Sequence[tuple[First, Sequence[Score]]]
 
 
 def with_variants(rows: Sequence[Score], natural: Sequence[Score], protocol: Protocol) -> list[Score]:
@@ -24,25 +32,23 @@ def with_variants(rows: Sequence[Score], natural: Sequence[Score], protocol: Pro
         protocol: whose metrics are wanted.
     """
     of_truth = {(row.item_id, row.metric): row for row in natural}
-    found = []
+    scores = []
     for row in rows:
-        found.append(row)
+        scores.append(row)
         name = row.metric.removeprefix(f"{SECOND}_")
         if row.metric != name and name in SUBMETRICS:
-            found += _variants(row, of_truth.get((row.item_id, row.metric)), name, protocol)
-    return [row for row in found if row.metric in protocol.metrics]
+            scores += _variants(row, of_truth.get((row.item_id, row.metric)), name)
+    return [row for row in scores if row.metric in protocol.metrics]
 
 
-def _variants(row: Score, natural: Score | None, name: str, protocol: Protocol) -> Iterator[Score]:
-    known, more = f"{KNOWN}_{name}", f"{EXCESS}_{name}"
-    if known in protocol.metrics:
-        value = None if row.value is None else per_known_area(name, row.value, float(row.details["first_area"]))
-        yield _derived(row, known, value, "the first hole leaves nothing known")
-    if more in protocol.metrics:
-        base = None if natural is None else natural.value
-        value = None if row.value is None or base is None else excess(row.value, base)
-        lost = "that of the truth is infinite" if natural and natural.value is not None else "that of the truth is missing"
-        yield _derived(row, more, value, natural.reason if natural and natural.reason else lost)
+def _variants(row: Score, natural: Score | None, name: str) -> Iterator[Score]:
+    known = None if row.value is None else per_known_area(name, row.value, float(row.details["first_area"]))
+    yield _derived(row, f"{KNOWN}_{name}", known, "the first hole leaves nothing known")
+    base = None if natural is None else natural.value
+    more = None if row.value is None or base is None else excess(row.value, base)
+    reason = natural.reason if natural else None
+    lost = "that of the truth is missing" if base is None else "that of the truth is infinite"
+    yield _derived(row, f"{EXCESS}_{name}", more, reason or lost)
 
 
 def _derived(row: Score, metric: str, value: float | None, reason: str) -> Score:
@@ -50,9 +56,7 @@ def _derived(row: Score, metric: str, value: float | None, reason: str) -> Score
     return replace(row, metric=metric, value=value, reason=None if value is not None else row.reason or reason, details=details)
 
 
-def store(
-    workspace: Workspace, dataset: Dataset, found: Sequence[tuple[First, Sequence[Score]]], *, protocol: Protocol
-) -> list[str]:
+def store(workspace: Workspace, dataset: Dataset, found: Rows, *, protocol: Protocol) -> list[str]:
     """Write the rows of each first method to the table ``scores``, with the digest of what was scored.
 
     A protocol has the scores of one setting at a time: those of other methods under another are taken out of the table, and
@@ -91,3 +95,54 @@ def _others(
     prints, metrics = {row.fingerprint for row in rows}, {row.metric for row in rows}
     kept = workspace.table("scores", Score, step=step)
     return [row for row in kept if row.fingerprint in prints and row.metric not in metrics]
+
+
+def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[str], list[list[str]], str]]:
+    """Heads, lines and title of a table for each sub-metric that has a value: methods in bins of first masks.
+
+    Numbers: D with its 95 % interval where there are enough sources, D over the known area, D less that of the truth, and on
+    which share of the items the method was the best (Table 5), where there are enough sources.
+    """
+    sources = {row["item_id"]: source_of(row) for row in dataset.items}
+    values = {(first.label, row.metric, row.item_id): row.value for first, scores in rows for row in scores}
+    labels = [first.label for first, _ in rows]
+    for name in SUBMETRICS:
+        kinds = [f"{kind}_{name}" for kind in (SECOND, KNOWN, EXCESS)]
+        if all(value is None for (_, metric, _), value in values.items() if metric in kinds):
+            continue
+        lines = []
+        for bin_name, items in bins_of(dataset).items():
+            clusters = [sources[item] for item in items]
+            few = too_few(len(set(clusters)))
+            of_method = {label: {item: values.get((label, kinds[0], item)) for item in items} for label in labels}
+            shares = {} if few else selected(of_method, higher_is_better=HIGHER[name]).shares
+            for label in labels:
+                d, known, more = (
+                    summarise([values.get((label, kind, item)) for item in items], clusters=clusters) for kind in kinds
+                )
+                between = "" if d.interval_low is None else f"{number(d.interval_low, 4)} to {number(d.interval_high, 4)}"
+                share = f"{shares[label]:.0%}" if label in shares else "–"
+                n = f"{d.n} · {d.n_infinite} ∞ left out" if d.n_infinite else str(d.n)
+                means = [number(one.mean, 4) for one in (known, more)]
+                lines.append([bin_name, label, number(d.mean, 4), between, *means, share, n])
+        better = "higher is better" if HIGHER[name] else "lower is better"
+        heads = ["first masks", "method", "D", "95 %", "over known", "less truth's", "best on", "items"]
+        yield heads, lines, f"D with {name.upper()} ({better}); {title}"
+
+
+def preferences(dataset: Dataset, rows: Rows) -> Iterator[str]:
+    """A sentence for each sub-metric by which D prefers first results to the truth itself, and in which bins."""
+    values = {(first.label, row.metric, row.item_id): row.value for first, scores in rows for row in scores}
+    for name in SUBMETRICS:
+        better = []
+        for bin_name, items in bins_of(dataset).items():
+            for first, _ in rows:
+                excesses = (values.get((first.label, f"{EXCESS}_{name}", item)) for item in items)
+                mean = mean_of([value for value in excesses if value is not None])
+                if mean is not None and (mean > 0 if HIGHER[name] else mean < 0):
+                    better.append(f"{first.label} ({bin_name}: {mean:+.4g})")
+        if better:
+            yield (
+                f"D with {name.upper()} prefers to the truth itself: {', '.join(better)}. It favours results that resemble what "
+                "F2 makes, so a better D than the truth's says nothing good of them."
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -64,10 +63,7 @@ class Patches:
 
     def plain(self) -> Plain:
         """Every constant, as data."""
-        return {
-            "ratio": list(self.interval), "size_pixels": self.size_pixels, "count": self.count, "tube_frames": self.tube_frames,
-            "seed": self.seed,
-        }  # fmt: skip
+        return {**vars(self), "ratio": list(self.interval)}
 
     @classmethod
     def of(cls, plain: Plain) -> Patches:
@@ -97,6 +93,13 @@ def patch_mask(patches: Patches, *, item_id: str, number: int, frames: int, heig
     return np.ascontiguousarray(np.concatenate(parts))
 
 
+def patch_of(patches: Patches, row: Plain, number: int) -> Hole:
+    """``patch_mask`` for a row of a dataset."""
+    return patch_mask(
+        patches, item_id=row["item_id"], number=number, frames=row["frames"], height=row["height"], width=row["width"]
+    )
+
+
 def _cells(rng: np.random.Generator, rows: int, columns: int, *, ratio: float, count: Count) -> npt.NDArray[np.bool_]:
     chances = rng.random((rows, columns))
     if count == "bernoulli":
@@ -119,24 +122,6 @@ def second_hole(patch: Hole, first: Hole) -> Hole:
         raise MaskShapeError(f"second mask {patch.shape} != first hole {first.shape}")
     hidden: Hole = patch & ~first
     return hidden
-
-
-def expected_area(first_area: float, ratio: float) -> float:
-    """Mean share of the frame that M2 hides: P (1 - r1)."""
-    return ratio * (1 - first_area)
-
-
-def area_deviation(first: Hole, patches: Patches) -> float:
-    """Standard deviation of the share of the frame that M2 hides, for cells hidden independently at one fixed ratio.
-
-    Cells count by their known share: sqrt(P (1 - P) sum of squared shares); for whole cells without a first hole that is
-    sqrt(P (1 - P) / cells).
-    """
-    ratio = math.fsum(patches.interval) / 2
-    size = patches.size_pixels
-    known = np.add.reduceat(np.add.reduceat(~first[0], range(0, first.shape[1], size), axis=0, dtype=np.float64),
-                            range(0, first.shape[2], size), axis=1)  # fmt: skip
-    return math.sqrt(ratio * (1 - ratio) * float(((known / first[0].size) ** 2).sum()))
 
 
 def mean_area(holes: Sequence[Hole]) -> float | None:

@@ -9,30 +9,33 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from inpaintbench import frozen
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.predict import MethodSpec, build
 from inpaintbench.eval.reinpainting import engine
 from inpaintbench.eval.reinpainting.leaves import metric_of
-from inpaintbench.eval.reinpainting.second_masks import patch_mask, second_hole
+from inpaintbench.eval.reinpainting.second_masks import patch_of, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.reinpainting.step import SECONDS, TABLE, weights_of
-from inpaintbench.executors.base import Executor, Step, Task
-from inpaintbench.models import torch_networks, weights
+from inpaintbench.eval.reinpainting.step import SECONDS, again, once_more, score_of, step_of
+from inpaintbench.executors.base import Executor, Task
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score, content_id
 from inpaintbench.workspace import Blobs
 
-VERSION = "1"
 NORMAL, PATCHES = "normal mask", "patch mask"
+
+
+class Deterministic(InpaintBenchError):
+    """A method gives the same under every seed."""
 
 
 def under_seeds(
@@ -72,21 +75,13 @@ def under_seeds(
     compute = compute or Compute()
     row = _item(dataset, item_id)
     varied = setting.second if first is None else first
-    step = Step(
-        name=f"reinpaint.seeds.{setting.key}.{content_id(asdict(varied), first is None)[:12]}",
-        version=VERSION,
-        table=TABLE,
-        record=Score,
-        function="inpaintbench.eval.reinpainting.seeded:seeded_one",
-        parameters={
-            "protocol": protocol, "fingerprint": fingerprint + setting.mark + compute.mark, "setting": setting.plain(),
-            "first": None if first is None else {**asdict(first), "constants": dict(first.constants)},
-            "first_version": None if first is None else build(first).version,
-            **weights.needed(weights_of(setting, compute)),
-        },
-        time_limit_seconds=time_limit_seconds,
-        lacks=torch_networks.lacks(weights_of(setting, compute), compute),
-    )  # fmt: skip
+    told = {
+        "protocol": protocol, "fingerprint": fingerprint + setting.mark + compute.mark,
+        "first": None if first is None else {**asdict(first), "constants": dict(first.constants)},
+        "first_version": None if first is None else build(first).version,
+    }  # fmt: skip
+    name = f"reinpaint.seeds.{setting.key}.{content_id(asdict(varied), first is None)[:12]}"
+    step = step_of(name, f"{__name__}:seeded_one", told, setting, compute, seconds=time_limit_seconds)
     content = content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["fill"])
     payload = {"root": str(Path(root).resolve()), "row": dict(row), "compute": asdict(compute)}
     outcome = executor.run_together([(step, [Task(row["item_id"], content, payload, row["item_id"])])], label="seeds")[step.name]
@@ -112,62 +107,53 @@ def seeded_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score
     row, setting = payload["row"], Setting.of(parameters["setting"])
     shared = Shared(compute=Compute(**payload["compute"]))
     truth, hole = frozen.truth_and_hole(payload["root"], row)
-    found: list[tuple[str, str, Sequence[Measurement], float]] = []
-    if parameters["first"] is None:
-        for name, mask in ((NORMAL, hole), (PATCHES, _patch(setting, row, hole))):
-            results = _results(setting.second, setting, truth, mask, row)
-            if results is None:
-                return [_deterministic(setting.second, row, parameters)]
-            measured = engine.distances(truth, results, metrics=setting.metrics, shared=shared)
-            found += [(name, metric_of("1-2", one), values, float(mask.mean())) for one, values in measured.items()]
-    else:
-        first = MethodSpec(**parameters["first"])
-        firsts = _results(first, setting, truth, hole, row)
-        if firsts is None:
-            return [_deterministic(first, row, parameters)]
-        for objective, values in _by_objective(truth, firsts, hole, setting, row, shared).items():
-            found += [(objective, metric_of(objective, one), some, float(hole.mean())) for one, some in values.items()]
-    return [_score(name, metric, values, hidden, row, parameters) for name, metric, values, hidden in found]
-
-
-def _patch(setting: Setting, row: Plain, hole: Hole) -> Hole:
-    """A patch mask that hides as much as the first hole, as nearly as whole patches can."""
     assert setting.patches is not None
-    patches = replace(setting.patches, ratio=float(hole.mean()), count="exact")
-    return patch_mask(patches, item_id=row["item_id"], number=0, frames=row["frames"], height=row["height"], width=row["width"])
+    # A patch mask that hides as much as the first hole, as nearly as whole patches can.
+    patch = patch_of(replace(setting.patches, ratio=float(hole.mean()), count="exact"), row, 0)
+    rows: list[Score] = []
+    try:
+        if parameters["first"] is None:
+            for name, mask in ((NORMAL, hole), (PATCHES, patch)):
+                results = _results(setting.second, setting, truth, mask, row)
+                measured = engine.distances(truth, results, metrics=setting.metrics, shared=shared)
+                rows += _scores(name, "1-2", measured, mask, row, parameters)
+        else:
+            firsts = _results(MethodSpec(**parameters["first"]), setting, truth, hole, row)
+            for objective, distances in _by_objective(truth, firsts, second_hole(patch, hole), setting, row, shared).items():
+                rows += _scores(objective, objective, distances, hole, row, parameters)
+    except Deterministic as error:
+        metric = metric_of("1-2", next(iter(parameters["setting"]["metrics"])))
+        return [score_of(parameters, row, metric, Measurement(None, str(error)), more={"deterministic": True}, method=NORMAL)]
+    return rows
 
 
-def _results(spec: MethodSpec, setting: Setting, truth: Frames, mask: Hole, row: Plain) -> list[Frames] | None:
-    """The picture inpainted under every seed; None where the method takes no seed and gives the same twice."""
+def _results(spec: MethodSpec, setting: Setting, truth: Frames, mask: Hole, row: Plain) -> list[Frames]:
+    """The picture inpainted under every seed.
+
+    Raises:
+        Deterministic: the method takes no seed and gives the same twice.
+    """
     results: list[Frames] = []
     for number in range(setting.masks):
-        leaf = build(seeded(spec, number))
-        # Programs that take no seed may draw one from the name of what they are given.
-        name = f"{row['item_id']}.{number}"
-        results.append(
-            engine.inpaint_again(leaf, truth, mask, fill=row["fill"], composited=setting.composited, item_id=name, fps=row["fps"])
-        )
+        # Programs that take no seed may draw one from the name of what they are given, which ends in the number.
+        results.append(once_more(build(seeded(spec, number)), truth, mask, row, setting, number=number))
         if number == 1 and not takes_seed(spec) and np.array_equal(results[0], results[1]):
-            return None
+            raise Deterministic(
+                f"{spec.leaf!r} is deterministic: it takes no seed and gave the same result twice, so that seeds spread nothing; "
+                "name a method that takes a seed, such as exemplar"
+            )
     return results
 
 
 def _by_objective(
-    truth: Frames, firsts: Sequence[Frames], hole: Hole, setting: Setting, row: Plain, shared: Shared
+    truth: Frames, firsts: Sequence[Frames], mask: Hole, setting: Setting, row: Plain, shared: Shared
 ) -> dict[str, Mapping[str, Sequence[Measurement]]]:
-    leaf, mask = build(setting.second), second_hole(_patch(setting, row, hole), hole)
-    seconds = [
-        engine.inpaint_again(
-            leaf, one, mask, fill=row["fill"], composited=setting.composited, item_id=f"{row['item_id']}.0", fps=row["fps"]
-        )
-        for one in firsts
-    ]
-    pairs = [
-        engine.distances(one, [two], metrics=setting.metrics, shared=shared) for one, two in zip(firsts, seconds, strict=True)
-    ]
+    distances = partial(engine.distances, metrics=setting.metrics, shared=shared)
+    seconds = [again(first, [mask], row, setting)[0] for first in firsts]
+    pairs = [distances(first, [second]) for first, second in zip(firsts, seconds, strict=True)]
     return {
-        "0-1": engine.distances(truth, firsts, metrics=setting.metrics, shared=shared),
-        "0-2": engine.distances(truth, seconds, metrics=setting.metrics, shared=shared),
+        "0-1": distances(truth, firsts),
+        "0-2": distances(truth, seconds),
         "1-2": {name: [pair[name][0] for pair in pairs] for name in setting.metrics},
     }
 
@@ -184,22 +170,12 @@ def takes_seed(spec: MethodSpec) -> bool:
     return "seed" in inspect.signature(METHODS.get(spec.leaf)).parameters
 
 
-def _score(
-    name: str, metric: str, values: Sequence[Measurement], hidden: float, row: Plain, parameters: Plain
-) -> Score:  # fmt: skip
-    mean = engine.mean_over_masks(values)
-    kept = [one.value for one in values if one.value is not None and math.isfinite(one.value)]
-    return Score(
-        name, row["item_id"], metric, "frame", parameters["protocol"], parameters["fingerprint"], mean.value, mean.reason,
-        details={"values": kept, "hidden": hidden},
-    )  # fmt: skip
-
-
-def _deterministic(spec: MethodSpec, row: Plain, parameters: Plain) -> Score:
-    reason = (
-        f"{spec.leaf!r} is deterministic: it takes no seed and gave the same result twice, so that seeds spread nothing; name a "
-        "method that takes a seed, such as exemplar"
-    )
-    name, protocol, fingerprint = row["item_id"], parameters["protocol"], parameters["fingerprint"]
-    metric = metric_of("1-2", next(iter(parameters["setting"]["metrics"])))
-    return Score(NORMAL, name, metric, "frame", protocol, fingerprint, None, reason, details={"deterministic": True})
+def _scores(
+    label: str, objective: str, distances: Mapping[str, Sequence[Measurement]], mask: Hole, row: Plain, parameters: Plain
+) -> Iterator[Score]:
+    """A row for each sub-metric; ``details`` hold the finite values alone, one a seed."""
+    for name, values in distances.items():
+        mean = engine.mean_over_masks(values)
+        finite = [one.value for one in values if one.value is not None and math.isfinite(one.value)]
+        told = {"values": finite, "hidden": float(mask.mean())}
+        yield score_of(parameters, row, metric_of(objective, name), replace(mean, details=told), method=label)

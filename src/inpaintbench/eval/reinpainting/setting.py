@@ -18,7 +18,9 @@ from inpaintbench.types import Dataset, Plain, content_id
 NOT_FOR_SECOND = ("saved_folder", "blank")
 # F2 and K where none is asked for; a fill that needs no weights and is as quick as any, and the paper's K.
 USUAL_SECOND, PAPER_MASKS = "navier_stokes", 10
-# Of one core for a second result of 512x512 with its PSNR and SSIM, as `bench/README.md` measures them.
+# What a protocol does not fix, so that it stands in a mark behind the protocol's fingerprint.
+_LEFT_TO_THE_RUN = ("second", "second_version", "masks", "patches")
+# Seconds of one core for a second result of 512x512 with its PSNR and SSIM, as `bench/README.md` measures them.
 _SECONDS_OF_512 = {"telea": 0.1, "navier_stokes": 0.1, "exemplar": 0.35, "biharmonic": 0.6}
 
 
@@ -42,12 +44,10 @@ class Setting:
     def plain(self) -> dict[str, Any]:
         """Every constant, as data, with the version of F2."""
         return {
+            **vars(self),
             "second": {"label": self.second.label, "leaf": self.second.leaf, "constants": dict(self.second.constants)},
             "second_version": build(self.second).version,
-            "masks": self.masks,
-            "patches": None if self.patches is None else dict(self.patches.plain()),
-            "normal": self.normal,
-            "composited": self.composited,
+            "patches": self.patches and self.patches.plain(),
             "metrics": {name: dict(constants) for name, constants in self.metrics.items()},
             "objectives": list(self.objectives),
         }
@@ -55,15 +55,9 @@ class Setting:
     @classmethod
     def of(cls, plain: Plain) -> Setting:
         """The inverse of ``plain``."""
-        return cls(
-            second=MethodSpec(**plain["second"]),
-            masks=plain["masks"],
-            patches=None if plain["patches"] is None else Patches.of(plain["patches"]),
-            normal=plain["normal"],
-            composited=plain["composited"],
-            metrics=plain["metrics"],
-            objectives=tuple(plain["objectives"]),
-        )
+        fields = {name: value for name, value in plain.items() if name != "second_version"}
+        fields |= {"second": MethodSpec(**plain["second"]), "objectives": tuple(plain["objectives"])}
+        return cls(**{**fields, "patches": plain["patches"] and Patches.of(plain["patches"])})
 
     @property
     def key(self) -> str:
@@ -73,8 +67,8 @@ class Setting:
     @property
     def mark(self) -> str:
         """What stands behind the fingerprint of the protocol: what the protocol leaves to the run."""
-        given = self.plain()
-        return f"+{self.second.leaf}-{content_id(given['second'], given['second_version'], given['masks'], given['patches'])[:8]}"
+        plain = self.plain()
+        return f"+{self.second.leaf}-{content_id(*(plain[name] for name in _LEFT_TO_THE_RUN))[:8]}"
 
     def words(self, dataset: Dataset) -> str:
         """For the head of a table: ``telea, K 10, P 40%, S 32``."""
@@ -171,5 +165,5 @@ def published_words(dataset: Dataset) -> str:
     if "second_ratio" not in recipe or "patch_pixels" not in recipe:
         return "second masks of the dataset"
     ratio = recipe["second_ratio"]
-    given = tuple(ratio) if isinstance(ratio, list | tuple) else float(ratio)
-    return Patches(ratio=given, size_pixels=recipe["patch_pixels"], count=recipe.get("second_count", "bernoulli")).words
+    share = tuple(ratio) if isinstance(ratio, list | tuple) else float(ratio)
+    return Patches(ratio=share, size_pixels=recipe["patch_pixels"], count=recipe.get("second_count", "bernoulli")).words

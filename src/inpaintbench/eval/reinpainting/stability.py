@@ -81,15 +81,12 @@ def run(name: str, measure: Measure, dataset: Dataset, firsts: Sequence[First], 
     """
     if base.patches is not None and base.patches.interval[1] == 0:
         raise InputError("second masks of ratio 0 hide nothing, so that there is nothing to inpaint again; use a larger --ratio")
-    if name == "mask_draws":
-        made = mask_draws(measure, dataset, base, submetric)
-    else:
-        made = {"seeds": seeds, "objectives": objectives, "images": images, "k": k}[name](
-            measure, dataset, firsts, base, submetric
-        )
-    if not any(row.values for row in made.rows):
-        raise InputError(f"{made.title}: {submetric.upper()} has no finite value on any item; is there anything that is hidden?")
-    return made
+    of_name = {"seeds": seeds, "mask_draws": mask_draws, "objectives": objectives, "images": images, "k": k}[name]
+    experiment = of_name(measure, dataset, firsts, base, submetric)
+    if not any(row.values for row in experiment.rows):
+        words = f"{experiment.title}: {submetric.upper()}"
+        raise InputError(f"{words} has no finite value on any item; is there anything that is hidden?")
+    return experiment
 
 
 def seeds(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
@@ -97,7 +94,10 @@ def seeds(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Set
 
     The paper states a deviation of at most 0.0003.
     """
-    settings = [_seeded(base, number) for number in range(SEEDS)]
+    first_seed = (base.patches or Patches()).seed
+    settings = [
+        replace(with_patches(base, seed=first_seed + number), second=under_seed(base.second, number)) for number in range(SEEDS)
+    ]
     found = measure(dataset, firsts, settings)
     rows = tuple(
         Spread(first.label, tuple(_final(found[first.label, one.key], submetric) for one in settings)) for first in firsts
@@ -107,7 +107,7 @@ def seeds(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Set
     return Experiment("seeds", f"{SEEDS} seeds of second masks{both}", told, submetric, rows)
 
 
-def mask_draws(measure: Measure, dataset: Dataset, base: Setting, submetric: str) -> Experiment:
+def mask_draws(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:  # noqa: ARG001 - as its siblings
     """The truth inpainted under many normal masks and under many patch masks, against itself; F2 has one seed."""
     most = min(base.masks, len(dataset.items) - 1)
     if most < 1:
@@ -180,15 +180,15 @@ def k(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting
 
 def seed_figures(name: str, rows: Sequence[Score], base: Setting, submetrics: Sequence[str]) -> list[Experiment]:
     """Fig. 3f or Fig. 4 from the rows of ``seeded.under_seeds``, one for each sub-metric."""
-    labels = (NORMAL, PATCHES) if name == FILL_SEEDS else OBJECTIVES
-    told, title = (
-        (f"A value: the picture inpainted under one mask and one seed of F2, against the picture (Fig. 3f). {base.masks} seeds.",
-         f"{base.masks} seeds of F2, one normal mask and one of patches")
-        if name == FILL_SEEDS else
-        (f"A value: one seed of the first method (Fig. 4). {base.masks} seeds, one picture, one first and one second mask.",
-         f"Objectives under {base.masks} seeds of the first method")
-    )  # fmt: skip
-    made = []
+    seeds = f"{base.masks} seeds"
+    if name == FILL_SEEDS:
+        labels: Sequence[str] = (NORMAL, PATCHES)
+        told = f"A value: the picture inpainted under one mask and one seed of F2, against the picture (Fig. 3f). {seeds}."
+        title = f"{seeds} of F2, one normal mask and one of patches"
+    else:
+        labels, title = OBJECTIVES, f"Objectives under {seeds} of the first method"
+        told = f"A value: one seed of the first method (Fig. 4). {seeds}, one picture, one first and one second mask."
+    figures = []
     for submetric in submetrics:
         metrics = {metric_of(objective, submetric) for objective in OBJECTIVES}
         of_label = {row.method: row for row in rows if row.metric in metrics}
@@ -197,8 +197,8 @@ def seed_figures(name: str, rows: Sequence[Score], base: Setting, submetrics: Se
             for label in labels
             if (row := of_label.get(label)) is not None
         )
-        made.append(Experiment(f"{name}_{submetric}", title, told, submetric, spreads))
-    return made
+        figures.append(Experiment(f"{name}_{submetric}", title, told, submetric, spreads))
+    return figures
 
 
 def measured_submetrics(rows: Sequence[Score]) -> tuple[list[str], str | None]:
@@ -215,7 +215,7 @@ def figure(experiment: Experiment) -> altair.ConcatChart:
     colours = {row.label: PALETTE[place % len(PALETTE)] for place, row in enumerate(experiment.rows)}
     for row in experiment.rows:
         shown = row.values[:: max(1, -(-len(row.values) // _MOST_DOTS))]
-        words = f"{_words(row.mean)} ± {_words(row.deviation)}"
+        words = f"{number(row.mean, 4)} ± {number(row.deviation, 4)}"
         told = f"{row.label}: {words}, n {len(row.values)}" + (f", {row.told}" if row.told else "")
         marks.append(Mark(row.mean, words, colours[row.label], row.deviation, tuple((one, row.label) for one in shown), told))
     panel = Panel(experiment.submetric.upper(), experiment.submetric.upper(), tuple(marks), bars=False)
@@ -226,7 +226,9 @@ def figure(experiment: Experiment) -> altair.ConcatChart:
 
 def table(experiment: Experiment) -> tuple[list[str], list[list[str]]]:
     """Heads and lines for the console."""
-    lines = [[row.label, _words(row.mean), _words(row.deviation), str(len(row.values)), row.told] for row in experiment.rows]
+    lines = [
+        [row.label, number(row.mean, 4), number(row.deviation, 4), str(len(row.values)), row.told] for row in experiment.rows
+    ]
     return ["", "mean", "standard deviation", "values", ""], lines
 
 
@@ -266,13 +268,3 @@ def _of_masks(label: str, rows: Sequence[Score], submetric: str) -> Spread:
     values = tuple(value - statistics.fmean(one) + middle for one in singles if one for value in one)
     areas = [float(row.details["second_area"]) for row in rows if row.details.get("second_area") is not None]
     return Spread(label, values, f"{statistics.fmean(areas):.0%} of the frame hidden" if areas else "")
-
-
-def _seeded(setting: Setting, number: int) -> Setting:
-    """The setting with its ``number``-th seed, of the second masks and of F2 where it has one."""
-    seeded = with_patches(setting, seed=(setting.patches or Patches()).seed + number)
-    return replace(seeded, second=under_seed(setting.second, number))
-
-
-def _words(value: float | None) -> str:
-    return number(value, 4)

@@ -1,4 +1,7 @@
-"""Inpaint again and compare, over the executor: one task is one item under one first method and one setting."""
+"""Inpaint again and compare, over the executor: one task is one item under one first method and one setting.
+
+A worker reads the first result of its item, draws or reads the second holes, runs F2 under each and measures the distances.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,24 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError
+from inpaintbench import frozen, video
+from inpaintbench.compute import Compute, Shared
+from inpaintbench.errors import InputError, MediaError
 from inpaintbench.eval.freshness import NOT_RUN
+from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.predict import build
+from inpaintbench.eval.reinpainting import engine, fills
 from inpaintbench.eval.reinpainting.fills import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, check_fill, partners
 from inpaintbench.eval.reinpainting.leaves import metric_of
+from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_of, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting, checked
+from inpaintbench.eval.sizes import fitted
 from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
-from inpaintbench.types import Dataset, Plain, Prediction, Score, content_id, item_rng
+from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, Score, content_id, item_rng
+from inpaintbench.view import composite
+from inpaintbench.workspace import Blobs
 
 VERSION = "1"
 # Of the run folder: every value as it was measured, for any number of settings.
@@ -51,11 +61,7 @@ class First:
     @classmethod
     def of_fill(cls, name: str, *, seed: int = 0, sigma: float = NOISE_SIGMA, clip: bool = True) -> First:
         """A synthetic fill; ``UnknownNameError`` for a name that is none."""
-        constants: dict[str, Plain] = {
-            NATURAL: {},
-            BLEND: {"seed": seed},
-            NOISE: {"seed": seed, "sigma": sigma, "clip": clip},
-        }
+        constants: dict[str, Plain] = {NATURAL: {}, BLEND: {"seed": seed}, NOISE: {"seed": seed, "sigma": sigma, "clip": clip}}
         return cls(name, fill=check_fill(name), fill_constants=constants[name])
 
 
@@ -104,31 +110,27 @@ def inpaint_again_all(
     for setting in settings:
         checked(setting, dataset)
         for first in firsts:
-            step = _step(first, setting, protocol, fingerprint + setting.mark, compute, time_limit_seconds)
+            told = {"method": first.label, "protocol": protocol, "fingerprint": fingerprint + setting.mark + compute.mark}
+            step = step_of(
+                f"reinpaint.{setting.key}.{first.label}", f"{__name__}:inpaint_again_one", told, setting, compute,
+                seconds=time_limit_seconds, unmeasured=f"{__name__}:unmeasured",
+            )  # fmt: skip
             work.append((step, _tasks(dataset, first, setting, root=root, compute=compute)))
             keys.append((first.label, setting.key))
     outcomes = executor.run_together(work, label=label)
     return {key: outcomes[step.name].records for key, (step, _) in zip(keys, work, strict=True)}
 
 
-def _step(first: First, setting: Setting, protocol: str, fingerprint: str, compute: Compute, seconds: float) -> Step:
+def step_of(
+    name: str, function: str, parameters: Plain, setting: Setting, compute: Compute, *, seconds: float, unmeasured: str = ""
+) -> Step:
+    """A step whose tasks inpaint again under ``setting``; ``parameters`` get the setting and the weights that it needs."""
+    needed = weights_of(setting, compute)
     return Step(
-        name=f"reinpaint.{setting.key}.{first.label}",
-        version=VERSION,
-        table=TABLE,
-        record=Score,
-        function="inpaintbench.eval.reinpainting.one_item:inpaint_again_one",
-        parameters={
-            "method": first.label,
-            "protocol": protocol,
-            "fingerprint": fingerprint + compute.mark,
-            "setting": setting.plain(),
-            **weights.needed(weights_of(setting, compute)),
-        },
-        time_limit_seconds=seconds,
-        lacks=torch_networks.lacks(weights_of(setting, compute), compute),
-        unmeasured="inpaintbench.eval.reinpainting.step:unmeasured",
-    )
+        name=name, version=VERSION, table=TABLE, record=Score, function=function,
+        parameters={**parameters, "setting": setting.plain(), **weights.needed(needed)},
+        time_limit_seconds=seconds, lacks=torch_networks.lacks(needed, compute), unmeasured=unmeasured,
+    )  # fmt: skip
 
 
 def weights_of(setting: Setting, compute: Compute) -> list[str]:
@@ -139,49 +141,36 @@ def weights_of(setting: Setting, compute: Compute) -> list[str]:
 
 def _tasks(dataset: Dataset, first: First, setting: Setting, *, root: Path | str, compute: Compute) -> list[Task]:
     folder, leaf = str(Path(root).resolve()), build(setting.second)
-    given = _givens(dataset, first)
+    source_of = givens(dataset, first)
     tasks = []
     for row in dataset.items:
-        item_id = row["item_id"]
+        item_id, given = row["item_id"], source_of[row["item_id"]]
         holes, hashes = second_files(dataset, row, setting)
-        own = leaf.content(item_id)
+        # The picture that fills a hole stands in the key by its pixels: other facts of that item change nothing here.
+        identity = {**given, "other": given["other"]["truth_rgb_sha256"]} if "other" in given else given
         content = content_id(
-            item_id, row["truth_rgb_sha256"], row["hole_sha256"], row["fill"], hashes, own, _identity(given[item_id])
+            item_id, row["truth_rgb_sha256"], row["hole_sha256"], row["fill"], hashes, leaf.content(item_id), identity
         )
-        payload = {
-            "root": folder, "row": dict(row), "first": given[item_id], "second_files": holes, "compute": asdict(compute),
-        }  # fmt: skip
+        payload = {"root": folder, "row": dict(row), "first": given, "second_files": holes, "compute": asdict(compute)}
         tasks.append(Task(item_id, content, payload, f"{first.label}/{item_id}"))
     return tasks
 
 
-def given_of(dataset: Dataset, first: First, row: Plain) -> dict[str, Any]:
-    """Where the first result of one item comes from, as a worker is told."""
-    return _givens(dataset, first)[row["item_id"]]
-
-
-def _givens(dataset: Dataset, first: First) -> dict[str, dict[str, Any]]:
-    """Item id -> where its first result comes from."""
+def givens(dataset: Dataset, first: First) -> dict[str, dict[str, Any]]:
+    """Item id -> where its first result comes from, for a worker: ``blob``, ``fill`` with its constants, or ``failure``."""
+    ids = [row["item_id"] for row in dataset.items]
     if first.fill is None:
-        return {row["item_id"]: _predicted(first, row["item_id"]) for row in dataset.items}
-    made: dict[str, Any] = {"fill": first.fill, **first.fill_constants}
+        reasons = {item: first.failures.get(item, NOT_RUN) for item in ids}
+        return {
+            item: {"blob": first.predictions[item].blob} if item in first.predictions else {"failure": reasons[item]}
+            for item in ids
+        }
+    fill: dict[str, Any] = {"fill": first.fill, **first.fill_constants}
     if first.fill != BLEND:
-        return {row["item_id"]: made for row in dataset.items}
-    other = partners(dataset.items, seed=first.fill_constants["seed"])
-    nobody = {"failure": "no other picture of the set has its size and another source"}
-    return {
-        row["item_id"]: {**made, "other": dict(other[row["item_id"]])} if row["item_id"] in other else nobody
-        for row in dataset.items
-    }
-
-
-def _predicted(first: First, item_id: str) -> dict[str, Any]:
-    found = first.predictions.get(item_id)
-    return {"failure": first.failures.get(item_id, NOT_RUN)} if found is None else {"blob": found.blob}
-
-
-def _identity(given: Plain) -> Plain:
-    return {**given, "other": given["other"]["truth_rgb_sha256"]} if "other" in given else given
+        return dict.fromkeys(ids, fill)
+    others = partners(dataset.items, seed=first.fill_constants["seed"])
+    lonely = {"failure": "no other picture of the set has its size and another source"}
+    return {item: {**fill, "other": dict(others[item])} if item in others else lonely for item in ids}
 
 
 def second_files(dataset: Dataset, row: Plain, setting: Setting) -> tuple[list[str], list[str]]:
@@ -198,28 +187,99 @@ def second_files(dataset: Dataset, row: Plain, setting: Setting) -> tuple[list[s
 
 def normal_masks(dataset: Dataset, row: Plain, *, count: int) -> list[Plain]:
     """Items whose first holes lie upon this one as normal masks: of its size, drawn by its id alone."""
-    others = sorted((one for one in dataset.items if _is_another(one, row)), key=lambda one: str(one["item_id"]))
+    same = ("frames", "height", "width")
+    others = [
+        other for other in dataset.items if other["item_id"] != row["item_id"] and all(other[name] == row[name] for name in same)
+    ]
+    others.sort(key=lambda other: str(other["item_id"]))
     order = item_rng(0, "reinpaint.normal", row["item_id"]).permutation(len(others))
     return [others[place] for place in order[:count]]
 
 
-def _is_another(one: Plain, row: Plain) -> bool:
-    return one["item_id"] != row["item_id"] and all(one[name] == row[name] for name in ("frames", "height", "width"))
-
-
 def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[Score]:
     """A row without a value for every objective and sub-metric."""
-    setting, item_id = Setting.of(parameters["setting"]), payload["row"]["item_id"]
-    return [
-        Score(
-            parameters["method"], item_id, metric_of(objective, name), "frame", parameters["protocol"], parameters["fingerprint"],
-            None, reason,
-        )
-        for objective in setting.objectives
-        for name in setting.metrics
-    ]  # fmt: skip
+    setting, nothing = Setting.of(parameters["setting"]), Measurement(None, reason)
+    names = [metric_of(objective, name) for objective in setting.objectives for name in setting.metrics]
+    return [score_of(parameters, payload["row"], metric, nothing) for metric in names]
+
+
+def score_of(
+    parameters: Plain, row: Plain, metric: str, value: Measurement, *, more: Plain | None = None, method: str | None = None
+) -> Score:
+    """The row of a measurement over whole frames, with ``more`` details; ``method`` as the parameters say by default."""
+    return Score(
+        method or parameters["method"], row["item_id"], metric, "frame", parameters["protocol"], parameters["fingerprint"],
+        value.value, value.reason, details={**value.details, **(more or {})},
+    )  # fmt: skip
 
 
 def natural() -> First:
     """The truth as a first result."""
     return First.of_fill(NATURAL)
+
+
+def inpaint_again_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
+    """All objectives and sub-metrics of one item for one first method under one setting."""
+    root, row, setting = payload["root"], payload["row"], Setting.of(parameters["setting"])
+    truth, hole = frozen.truth_and_hole(root, row)
+    try:
+        first = first_result(root, row, payload["first"], truth, hole, blobs=blobs)
+    except MediaError as error:
+        return unmeasured(payload, parameters=parameters, reason=str(error))
+    holes = second_holes(root, row, hole, setting, files=payload["second_files"])
+    measurements = measured(truth, first, again(first, holes, row, setting), setting, compute=Compute(**payload["compute"]))
+    areas = {"first_area": float(hole.mean()), "second_area": mean_area(holes), "second": setting.second.label}
+    return [score_of(parameters, row, metric, value, more=areas) for metric, value in measurements.items()]
+
+
+def first_result(root: Path | str, row: Plain, given: Plain, truth: Frames, hole: Hole, *, blobs: Blobs) -> Frames:
+    """X1, ``uint8[T, H, W, 3]``: the composite of a prediction, or a synthetic fill.
+
+    Raises:
+        MediaError: there is no prediction, it cannot be read, or is of another size.
+    """
+    if "failure" in given:
+        raise MediaError(given["failure"])
+    fill = given.get("fill")
+    if fill is None:
+        return composite(truth, hole, fitted(video.read_frames(blobs.path(given["blob"])), row, resize="none"))
+    if fill == BLEND:
+        return fills.blend(truth, hole, frozen.truth_and_hole(root, given["other"])[0])
+    if fill == NOISE:
+        rng = fills.noise_rng(given["seed"], row["item_id"])
+        return fills.noise(truth, hole, rng=rng, sigma=given["sigma"], clip=given["clip"])
+    return truth
+
+
+def second_holes(root: Path | str, row: Plain, first: Hole, setting: Setting, *, files: Sequence[str]) -> list[Hole]:
+    """M2_k for each k, none of it in the first hole."""
+    if setting.patches is None:
+        return [second_hole(video.read_hole(Path(root) / name), first) for name in files]
+    return [second_hole(patch_of(setting.patches, row, number), first) for number in range(setting.masks)]
+
+
+def again(first: Frames, holes: Sequence[Hole], row: Plain, setting: Setting) -> list[Frames]:
+    """X2_k for each second hole; F2 may seed its chance with the item's id and k, the same for all first methods."""
+    leaf = build(setting.second)
+    return [once_more(leaf, first, hole, row, setting, number=number) for number, hole in enumerate(holes)]
+
+
+def once_more(leaf: Any, first: Frames, hole: Hole, row: Plain, setting: Setting, *, number: int) -> Frames:
+    """``engine.inpaint_again`` with what an item and a setting say; programs may seed from the item's id and ``number``."""
+    return engine.inpaint_again(
+        leaf, first, hole, fill=row["fill"], composited=setting.composited, item_id=f"{row['item_id']}.{number}", fps=row["fps"]
+    )
+
+
+def measured(
+    truth: Frames, first: Frames, seconds: Sequence[Frames], setting: Setting, *, compute: Compute | None = None
+) -> dict[str, Measurement]:
+    """Metric -> its value for the item: the mean over second holes, or of objective 0-1 the value of the first result."""
+    pairs = {"0-1": (truth, [first]), "0-2": (truth, seconds), "1-2": (first, seconds)}
+    values: dict[str, Measurement] = {}
+    for objective in setting.objectives:
+        distances = engine.distances(*pairs[objective], metrics=setting.metrics, shared=Shared(compute=compute))
+        # One first result has one distance from the truth, so there is nothing to average.
+        mean = (lambda own: own[0]) if objective == "0-1" else engine.mean_over_masks
+        values |= {metric_of(objective, name): mean(own) for name, own in distances.items()}
+    return values
