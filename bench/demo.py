@@ -59,7 +59,7 @@ def main() -> int:
         seconds = time.perf_counter() - begun
         done.set()
         watcher.join()
-        page = Path(output.rpartition("Report: ")[2].strip())
+        page = Path(output.rpartition("Report: ")[2].splitlines()[0])
         megabytes = page.stat().st_size / 1e6 if page.is_file() else float("nan")
     print("## Demo\n")
     print(f"`inpaintbench demo` in an empty folder on {os.cpu_count()} cores; memory of all processes, sampled twice a second.\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from inpaintbench.catalogue import Catalogue
+from inpaintbench.catalogue import Catalogue, attribute_at
 from inpaintbench.types import Dataset
 
 
@@ -55,16 +55,10 @@ class Benchmark:
     """Whether methods are run on their own results, by `eval reinpaint` and under second masks where it has any."""
 
 
+# The recipes lie above this module, so they are named by their address, as leaves are.
 BENCHMARKS: Catalogue[Benchmark] = Catalogue(
     "benchmark",
-    {
-        "devil": "inpaintbench.recipes.about.devil:BENCHMARK",
-        "reinpaint": "inpaintbench.recipes.about.reinpaint:BENCHMARK",
-        "humans": "inpaintbench.recipes.about.humans:BENCHMARK",
-        "fingerprint": "inpaintbench.recipes.about.fingerprint:BENCHMARK",
-        "decaption": "inpaintbench.recipes.about.decaption:BENCHMARK",
-        "editing": "inpaintbench.recipes.about.editing:BENCHMARK",
-    },
+    {name: f"inpaintbench.recipes.about:{name.upper()}" for name in attribute_at("inpaintbench.recipes:NAMES")},
 )
 
 

@@ -241,7 +241,7 @@ def test_a_choice_that_several_tasks_of_a_subject_offer_asks_for_the_candidates(
     with pytest.raises(InputError, match=r"line 2: 2 tasks have .*; say in a column candidates which .* such as deep.flow"):
         run("import", tmp_path / "study", path)
     path.write_text(f"rater,question,subject,candidates,choice\nr1,pairwise,{name},flow|deep,deep\n")
-    assert "1 judgements stored" in run("import", tmp_path / "study", path)
+    assert "1 judgement stored" in run("import", tmp_path / "study", path)
 
 
 def test_a_plan_for_labels_and_for_selections() -> None:
@@ -319,5 +319,5 @@ def test_nonsense_is_one_sentence(elsewhere: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("rater,question,subject_id,choice,seconds\n")
     with pytest.raises(InputError, match="holds no judgements"):
         run("import", elsewhere, tmp_path / "empty.csv", "--database", "answers.sqlite")
-    with pytest.raises(InputError, match="with 90% ties nobody wins 80% of the votes"):
+    with pytest.raises(InputError, match="with 90 % ties nobody wins 80 % of the votes"):
         run("plan", "--ties", "0.9", "--difference", "0.3")

@@ -186,6 +186,10 @@ def test_some_metrics_and_one_slice(root: Path, run: Path) -> None:
         ),
         (("DATA", "--run", "RUN", "--slice", "motion-hgh"), "unknown slice 'motion-hgh', did you mean 'motion-high'"),
         (("DATA", "--run", "RUN", "--metric", "msee"), "'msee', did you mean 'mse'"),
+        (
+            ("DATA", "--run", "RUN", "--metric", "lpips"),
+            r"^lpips was not measured under .* in this run, only mse, psnr, ssim were$",
+        ),
         (("DATA", "--run", "RUN", "--region", "hoel"), "unknown region 'hoel', did you mean 'hole'"),
         (("DATA", "--run", "RUN", "--region", "hole"), "nothing that ranks methods was measured in the region 'hole'"),
         (("DATA", "--run", "RUN", "--joints"), "no wnjd was measured under"),

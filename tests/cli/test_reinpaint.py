@@ -127,7 +127,7 @@ def test_what_looks_at_the_picture_alone_stands_beside_d(world: World, tmp_path:
     table = call("selection", world.root, "--run", world.run).output
     assert "MUSIQ (SPAQ)" in table
     telea = next(line for line in table.splitlines() if "telea" in line)
-    assert telea.count("100%") >= 2  # fewest black pixels, and more under MUSIQ
+    assert telea.count("100 %") >= 2  # fewest black pixels, and more under MUSIQ
     made_up = [replace(row, fingerprint=f"{fingerprint}+{RANDOM_WEIGHTS}1") for row in rows if row.method == "telea"]
     workspace.write_table("scores", score_step("no-reference/spaq", "telea"), made_up, Score)
     with pytest.raises(InputError, match="random weights"):

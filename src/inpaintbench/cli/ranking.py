@@ -12,7 +12,7 @@ from inpaintbench.cli.evaluate_options import ProtocolName, SomeMetrics, dataset
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
-from inpaintbench.cli.words import ABSENT, check_name
+from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.eval.poses.by_joint import METRIC as JOINTS_METRIC
 from inpaintbench.eval.poses.by_joint import joint_means
@@ -21,6 +21,7 @@ from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, decimal
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.run_standings import RunStandings, ranked_quantities
 from inpaintbench.eval.slices import named
+from inpaintbench.pages.words import DASH, number
 
 
 def rank(
@@ -92,7 +93,7 @@ def _print_joints(results: Results) -> None:
         raise InputError(f"no {JOINTS_METRIC} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
     names = sorted({joint for row in means.values() for joint in row})
     rows = [
-        (joint, *(f"{row[joint].mean:.4f} ({row[joint].items})" if joint in row else ABSENT for row in means.values()))
+        (joint, *(f"{number(row[joint].mean, 4)} ({row[joint].items})" if joint in row else DASH for row in means.values()))
         for joint in names
     ]
     console.print_table("WNJD of each joint (items)", ["joint", *means], rows)
@@ -114,13 +115,10 @@ def _head(columns: Sequence[Column]) -> list[str]:
 def _rows(found: Sequence[Standing], texts: dict[str, list[str]], mean_places: MeanPlaces) -> list[tuple[str, ...]]:
     return [
         (
-            ABSENT if one.place is None else str(one.place),
+            DASH if one.place is None else str(one.place),
             one.method,
-            ABSENT if one.mean is None else decimal(one.mean, how=mean_places),
-            *(
-                f"{text} ({ABSENT if place is None else place})"
-                for text, place in zip(texts[one.method], one.places, strict=True)
-            ),
+            DASH if one.mean is None else decimal(one.mean, how=mean_places),
+            *(f"{text} ({DASH if place is None else place})" for text, place in zip(texts[one.method], one.places, strict=True)),
         )
         for one in found
     ]

@@ -27,6 +27,7 @@ from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection
+from inpaintbench.pages.words import percent, percents
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.steps import LEVELS
@@ -149,9 +150,8 @@ def _print_calibration(judged: Judged) -> None:
 def _share(share: Share) -> str:
     if share.value is None:
         return f"none: {share.reason}"
-    if share.low is None or share.high is None:
-        return f"{share.value:.0%}"
-    return f"{share.value:.0%} ({share.low:.0%}..{share.high:.0%})"
+    ends = percents(share.low, share.high)
+    return percent(share.value) + (f" ({ends})" if ends else "")
 
 
 def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:

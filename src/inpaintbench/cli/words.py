@@ -9,8 +9,6 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.errors import UnknownNameError
 
-# In the place of a number that there is none of.
-ABSENT = "–"
 Value = TypeVar("Value")
 
 
@@ -37,11 +35,6 @@ def pair(text: str, wanted: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise UsageError(wanted)
     return name, value
-
-
-def percent(share: float | None) -> str:
-    """A share of 0..1 in whole per cent."""
-    return ABSENT if share is None else f"{share:.0%}"
 
 
 def span(low: object | None, high: object | None, between: str = "-") -> str:

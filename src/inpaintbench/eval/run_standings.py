@@ -8,6 +8,7 @@ from typing import Any
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.ranking import Column, Standing, standings
 from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.report.quantity import Quantity
@@ -35,7 +36,12 @@ def ranked_quantities(results: Results, metrics: Sequence[str] | None, region: s
     if not there:
         raise InputError(f"nothing that ranks methods was measured{where}; choose another {'--region' if region else 'protocol'}")
     named = {quantity.metric: quantity for quantity in there}
+    reasons = {quantity.metric: reason for quantity, reason in results.unmeasured.items()}
     for name in metrics or ():
+        if name not in named and name in METRICS and not region:
+            why = f" ({reasons[name]})" if name in reasons else ""
+            known = ", ".join(sorted(named))
+            raise UnknownNameError(f"{name} was not measured under {results.protocol.name!r} in this run{why}, only {known} were")
         if name not in named:
             raise UnknownNameError(unknown_name(f"metric with values{where}:", name, named))
     return [named[name] for name in dict.fromkeys(metrics)] if metrics else there

@@ -6,14 +6,6 @@ from typing import Any
 
 from inpaintbench.catalogue import Catalogue
 
-RECIPES: Catalogue[Any] = Catalogue(
-    "recipe",
-    {
-        "devil": "inpaintbench.recipes.devil:DevilRecipe",
-        "reinpaint": "inpaintbench.recipes.reinpaint:ReinpaintRecipe",
-        "humans": "inpaintbench.recipes.humans:HumansRecipe",
-        "fingerprint": "inpaintbench.recipes.fingerprint:FingerprintRecipe",
-        "decaption": "inpaintbench.recipes.decaption:DecaptionRecipe",
-        "editing": "inpaintbench.recipes.editing:EditingRecipe",
-    },
-)
+# Of the module of a recipe, of its command under `build` and, in capitals, of what ``about`` says of it.
+NAMES = ("devil", "reinpaint", "humans", "decaption", "fingerprint", "editing")
+RECIPES: Catalogue[Any] = Catalogue("recipe", {name: f"inpaintbench.recipes.{name}:{name.capitalize()}Recipe" for name in NAMES})

@@ -26,6 +26,7 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.words import span
 from inpaintbench.errors import InputError
+from inpaintbench.pages.words import count, percent
 from inpaintbench.recipes.agreements import agreements_of
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement
 from inpaintbench.types import Clip, Score
@@ -106,9 +107,9 @@ def _print_ranking(label: str, one: Ranking) -> None:
     ]
     console.print_table(label, ["rank", "method", "strength", "from", "to", "ranks", "win ratio", "votes"], rows)
     told = [
-        f"{one.votes} votes on {one.clusters} sources",
-        *([f"{one.ties:.0%} hard to distinguish"] if one.ties is not None else []),
-        *([f"{one.both_bad:.0%} both bad"] if one.both_bad else []),
+        f"{count(one.votes, 'vote')} on {count(one.clusters, 'source')}",
+        *([f"{percent(one.ties)} hard to distinguish"] if one.ties is not None else []),
+        *([f"{percent(one.both_bad)} both bad"] if one.both_bad else []),
         "the order is settled" if one.stable else "the order is not settled",
         *([one.reason] if one.reason else []),
         *one.notes,
@@ -224,8 +225,8 @@ def export(
     """
     with opened(study, database) as found:
         called = _called(found.people.raters(found.study.study_id)) if names else None
-        count = export_judgements(found.study, found.votes(), out, names=called)
-    console.say(f"{count} judgements in {console.shown(out)}")
+        written = export_judgements(found.study, found.votes(), out, names=called)
+    console.say(f"{count(written, 'judgement')} in {console.shown(out)}")
 
 
 def import_file(
@@ -239,4 +240,4 @@ def import_file(
         done = import_judgements(file, found.study, found.journal, at=time.time())
     if not (done.stored or done.known):
         raise InputError(f"{str(file)!r} holds no judgements")
-    console.say(f"{done.stored} judgements stored, {done.known} were here already")
+    console.say(f"{count(done.stored, 'judgement')} stored, {done.known} were here already")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +15,7 @@ from inpaintbench.cli.answers import AsJson, print_json
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.pages.words import moment
 
 Names = Annotated[list[str], argument("What raters are called; any words.")]
 Name = Annotated[str, argument("What the rater is called.")]
@@ -101,7 +101,7 @@ def raters(study: InStudy, database: Database = None) -> None:
                 one.name,
                 "revoked" if one.revoked else "paused" if seen.get(one.rater_id, {}).get("paused") else one.role,
                 seen.get(one.rater_id, {}).get("answered", 0),
-                datetime.fromtimestamp(one.created_at, UTC).strftime("%Y-%m-%d %H:%M"),
+                moment(one.created_at),
             )
             for one in found.people.raters(found.study.study_id)
         ]

@@ -18,6 +18,7 @@ from inpaintbench.cli.console import Processes, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError
+from inpaintbench.pages.words import percent
 
 
 def list_shipped() -> None:
@@ -112,7 +113,7 @@ def plan(
     else:
         if difference >= (1 - ties) / 2:
             wins = 0.5 + difference
-            raise UsageError(f"with {ties:.0%} ties nobody wins {wins:.0%} of the votes; lower --ties or --difference")
+            raise UsageError(f"with {percent(ties)} ties nobody wins {percent(wins)} of the votes; lower --ties or --difference")
         smallest = difference_of(0.5 + difference, ties=ties)
         with console.busy(f"simulating studies of {methods} methods"):
             found = plan_votes(

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from inpaintbench.cli.commands import group
+from inpaintbench.recipes import NAMES
 
 app = group(
-    {
-        "devil": "inpaintbench.cli.build.devil:build_devil",
-        "reinpaint": "inpaintbench.cli.build.reinpaint:build_reinpaint",
-        "humans": "inpaintbench.cli.build.humans:build_humans",
-        "decaption": "inpaintbench.cli.build.decaption:build_decaption",
-        "fingerprint": "inpaintbench.cli.build.fingerprint:build_fingerprint",
-        "editing": "inpaintbench.cli.build.editing:build_editing",
-    },
+    {name: f"inpaintbench.cli.build.{name}:build_{name}" for name in NAMES},
     help="Build a whole benchmark: sources to frozen dataset.",
 )

@@ -210,3 +210,5 @@ def demo(out: Out = Path("demo"), running: Processes = Running()) -> None:
     page = reporting.evaluate(folder, run=out, methods=reporting.DEMO_METHODS, protocol="devil/corrected", running=running)
     console.say(f"Done in {time.monotonic() - begun:.0f} s. Dataset: {console.shown(folder)}")
     console.say(f"Report: {page.resolve()}")
+    score = f"inpaintbench eval run {console.shown(folder)} --run {console.shown(out)} --method MODULE:NAME --report"
+    console.say(f"Next: open the report in a browser, then score a method of your own beside these: {score}")

@@ -14,7 +14,7 @@ from inpaintbench.cli.options import bundle, option
 from inpaintbench.cli.reinpaint import options
 from inpaintbench.cli.reinpaint.options import PROTOCOL, parse_ratio, second_spec
 from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
-from inpaintbench.cli.words import check_name, percent
+from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
@@ -29,6 +29,7 @@ from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_al
 from inpaintbench.eval.report.admission import one_fingerprint
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.pages.words import percent
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 

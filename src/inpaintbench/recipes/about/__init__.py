@@ -1,1 +1,0 @@
-"""What each recipe says of its benchmarks, apart from what builds them."""
