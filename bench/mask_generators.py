@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from inpaintbench.masks.generators.base import Generator
 from inpaintbench.masks.generators.brush_box import PRESETS, BrushBox, Reach
-from inpaintbench.masks.generators.brush_presets import BrushPreset
+from inpaintbench.masks.generators.brush_shapes import BrushPreset
 from inpaintbench.masks.generators.patches import Patches
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView

@@ -11,7 +11,7 @@ import numpy as np
 from inpaintbench import video
 from inpaintbench.curation.sources.embedded import film, shots
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.overlays.blend import over
+from inpaintbench.masks.overlays.raster import over
 from inpaintbench.types import Frames, Hole
 
 PATCH = 32

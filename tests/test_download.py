@@ -24,7 +24,7 @@ import pytest
 import tenacity.nap
 from web_server import Answer, WebServer
 
-from inpaintbench import http_transport
+from inpaintbench import http_client
 from inpaintbench.download import Limits, ask, download, forget, safe_name, without_query
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
 from inpaintbench.http_client import ServerGone, ServerRefused
@@ -436,7 +436,7 @@ def certificate_of(folder: Path, host: str) -> Path:
 def test_certificates_are_those_of_the_name(tmp_path: Path, part: Path, slept: Slept, monkeypatch: pytest.MonkeyPatch) -> None:
     certificate = certificate_of(tmp_path, "videos.test")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "only.pem"))
-    http_transport._tls.cache_clear()
+    http_client._tls.cache_clear()
     here = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, *rest, **more: [(*here, ("127.0.0.1", port or 0))])
     with WebServer(certificate) as server:
@@ -444,4 +444,4 @@ def test_certificates_are_those_of_the_name(tmp_path: Path, part: Path, slept: S
         assert download(server.url("/a", host="videos.test"), part, limits=HERE).sha256 == digest(BODY)
         with pytest.raises(NetworkError, match="certificate verify failed"):
             download(server.url("/a", host="other.test"), part, limits=replace(HERE, tries=1))
-    http_transport._tls.cache_clear()
+    http_client._tls.cache_clear()

@@ -6,7 +6,7 @@ import ipaddress
 
 import pytest
 
-from inpaintbench.http_transport import non_public_reason
+from inpaintbench.http_client import non_public_reason
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "2606:2800:21f:cb07::1", "64:ff9b::808:808", "::ffff:8.8.8.8", "2002:808:808::1"]
 NOT_PUBLIC = {

@@ -24,7 +24,6 @@ LAYERS = (
         "steps",
         "fingerprints",
         "download",
-        "http_transport",
         "http_client",
         "claims",
     },

@@ -12,7 +12,7 @@ from PIL import Image
 from program import run_here
 
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.generators.blob_presets import PRESETS
+from inpaintbench.masks.generators.blob_motion import PRESETS
 
 
 @pytest.mark.parametrize("generator", [name for name in GENERATORS if name not in ("saved_masks", "given_blocks", "devil_blobs")])

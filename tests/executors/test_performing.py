@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from inpaintbench.errors import InputError, NetworkError, Rejected
-from inpaintbench.executors.ahead import Ahead
 from inpaintbench.executors.base import Job, Step, Task
-from inpaintbench.executors.performing import perform
+from inpaintbench.executors.performing import Ahead, perform
 from inpaintbench.types import Attribute
 
 RAISED: dict[str, BaseException] = {
@@ -48,7 +47,7 @@ def job(name: str, *, how: str = "", ahead: str = "") -> Job:
 @pytest.fixture(autouse=True)
 def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inpaintbench.executors.performing.load", lambda address: globals()[address])
-    monkeypatch.setattr("inpaintbench.executors.ahead.load", lambda address: globals()[address])
+    monkeypatch.setattr("inpaintbench.executors.performing.load", lambda address: globals()[address])
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,17 @@ from publishing_data import make_dataset
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
-from inpaintbench.export.diff import OTHER_PIXELS, SAME_PIXELS, Change, SliceChange, difference, is_hub_name, manifest_of
-from inpaintbench.export.diff_text import changelog, lines
+from inpaintbench.export.diff import (
+    OTHER_PIXELS,
+    SAME_PIXELS,
+    Change,
+    SliceChange,
+    changelog,
+    difference,
+    is_hub_name,
+    lines,
+    manifest_of,
+)
 from inpaintbench.types import Dataset, Slice
 
 

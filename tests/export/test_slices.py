@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from inpaintbench.export.slices import Plan, by_bin, by_value, everything, legacy_order, plan
-from inpaintbench.masks.generators.blob_presets import PRESETS
+from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 
 LABELS = {preset: labels_of(preset) for preset in PRESETS}

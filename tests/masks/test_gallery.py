@@ -18,7 +18,8 @@ from scipy import ndimage
 from skimage import data
 
 from inpaintbench.errors import InputError, MaskShapeError
-from inpaintbench.masks.gallery import Panel, Tile, facts, panels, pictures, plots, write_gallery
+from inpaintbench.masks.gallery import Panel, Tile, facts, panels, pictures, write_gallery
+from inpaintbench.masks.gallery.page import histogram, histogram_counts, scale_end
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Joint
 
@@ -286,15 +287,15 @@ def test_pictures_get_smaller_until_the_page_fits(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_area_at_an_edge_counts_in_the_step_above() -> None:
-    assert plots.histogram_counts([0.3, 0.375], end=0.4) == [0] * 15 + [1, 0, 0, 1, 0]
+    assert histogram_counts([0.3, 0.375], end=0.4) == [0] * 15 + [1, 0, 0, 1, 0]
 
 
 @settings(max_examples=40)
 @given(areas=st.lists(st.floats(0, 1), max_size=30), high=st.one_of(st.none(), st.floats(0.01, 1)))
 def test_a_histogram_counts_every_area_once(areas: list[float], high: float | None) -> None:
     bounds = None if high is None else (0.0, high)
-    end = plots.scale_end(areas, [bounds])
-    counts = plots.histogram_counts(areas, end=end)
+    end = scale_end(areas, [bounds])
+    counts = histogram_counts(areas, end=end)
     assert sum(counts) == len(areas)
     expected, _ = np.histogram(areas, bins=20, range=(0, end))
     steps = np.array(areas) / end * 20
@@ -306,7 +307,7 @@ def test_a_histogram_counts_every_area_once(areas: list[float], high: float | No
 def test_a_histogram_tells_its_columns_and_leads_to_every_tile(bounds: tuple[float, float] | None) -> None:
     areas = [0.0, 0.121, 0.125, 0.29, 0.4]
     links = [f"mask-{index}" for index in range(len(areas))]
-    tree = Tree(plots.histogram(areas, bounds=bounds, end=0.4, links=links, title=NASTY, axis=NASTY))
+    tree = Tree(histogram(areas, bounds=bounds, end=0.4, links=links, title=NASTY, axis=NASTY))
     assert [attributes["href"] for tag, attributes in tree.tags if tag == "a"] == [f"#{link}" for link in links]
     told = [attributes.get("aria-label") for _, attributes in tree.tags if attributes.get("role") == "graphics-symbol"]
     assert [words for words in told if words and words.isdecimal()] == ["1", "2", "1", "1"]

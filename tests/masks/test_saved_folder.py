@@ -14,8 +14,7 @@ from PIL import Image
 
 from inpaintbench import video
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.saved_folder import SAMPLE, folder_polarity
-from inpaintbench.masks.saved_sequences import sequence_files
+from inpaintbench.masks.saved_folder import SAMPLE, folder_polarity, sequence_files
 
 SQUARE = np.zeros((20, 30), np.uint8)
 SQUARE[6:12, 10:18] = 255

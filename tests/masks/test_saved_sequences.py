@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.masks.saved_sequences import list_sequences, sequence_files
+from inpaintbench.masks.saved_folder import list_sequences, sequence_files
 
 
 def fill(folder: Path, *names: str) -> Path:

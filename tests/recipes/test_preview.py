@@ -13,7 +13,7 @@ from PIL import Image
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.generators.blob_presets import PRESETS
+from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.recipes.preview import EXAMPLES, Backdrop, backdrops, check, guessed, panels
 
 SQUARE = np.zeros((32, 32), np.uint8)

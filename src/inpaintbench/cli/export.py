@@ -199,10 +199,9 @@ def diff(
 
     Example: inpaintbench export diff exports/devil-1.0 exports/devil --changelog
     """
-    from inpaintbench.export.diff import difference, manifest_of
-    from inpaintbench.export.diff_text import as_json as plain
-    from inpaintbench.export.diff_text import changelog as markdown
-    from inpaintbench.export.diff_text import lines
+    from inpaintbench.export.diff import as_json as plain
+    from inpaintbench.export.diff import changelog as markdown
+    from inpaintbench.export.diff import difference, lines, manifest_of
 
     if changelog and as_json:
         raise UsageError("--changelog prints Markdown and --json JSON; give one of them")

@@ -17,7 +17,7 @@ from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of, write_gallery
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.generators.blob_presets import PRESETS, find_preset
+from inpaintbench.masks.generators.blob_motion import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
 from inpaintbench.pages.words import count as counted

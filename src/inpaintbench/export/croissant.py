@@ -17,8 +17,7 @@ from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export import layout
 from inpaintbench.export.card import first_paragraph
 from inpaintbench.export.card.words import sources
-from inpaintbench.export.licence_names import licence_url, spdx
-from inpaintbench.export.licences import is_known
+from inpaintbench.export.licences import is_known, licence_url, spdx
 from inpaintbench.frozen import MANIFEST, content_of
 from inpaintbench.types import Dataset
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from inpaintbench.export.licence_names import licence_url, spdx
-from inpaintbench.export.licences import NOT_STATED
+from inpaintbench.export.licences import NOT_STATED, licence_url, spdx
 from inpaintbench.types import Dataset, Plain
 
 # Sources that are nobody's, and too many to name.

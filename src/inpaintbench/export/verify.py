@@ -16,8 +16,7 @@ from inpaintbench import video
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
-from inpaintbench.export.verify_configs import config_problems
-from inpaintbench.export.verify_files import needless, there
+from inpaintbench.export.verify_files import config_problems, needless, there
 from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, load, matches_manifest
 from inpaintbench.types import Dataset, Plain, item_rng
 from inpaintbench.workspace import file_sha256

@@ -1,11 +1,16 @@
-"""What lies in the folder of a dataset: its files, and what is no file and has no business there."""
+"""Files and configs of a frozen dataset: what lies in its folder, and every config as `datasets` loads it, without decoding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from inpaintbench.export import layout
 from inpaintbench.frozen import MANIFEST
+from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # The Hub adds it to every repository.
 _OF_THE_HUB = ".gitattributes"
@@ -43,3 +48,75 @@ def needless(others: Mapping[str, Path], *, files: Iterable[str]) -> Iterator[st
             yield f"{name}: neither file nor folder, not in the manifest"
         elif name not in holding:
             yield f"{name}: a folder without files, not in the manifest"
+
+
+def config_problems(root: Path, dataset: Dataset, counts: Counter[str], told: Callable[[str, int, int], None]) -> Iterator[str]:
+    """What differs when `datasets` loads every config afresh; ``configs`` and media ``cells`` are counted in ``counts``."""
+    from datasets import disable_progress_bars, enable_progress_bars, get_dataset_config_names
+
+    rows = {row["item_id"]: row for row in dataset.items}
+    disable_progress_bars()
+    try:
+        names = get_dataset_config_names(str(root))
+        wanted = [part.name for part in dataset.slices]
+        if sorted(names) != sorted(wanted):
+            yield f"README.md: configs {sorted(names)} != slices {sorted(wanted)}"
+        with tempfile.TemporaryDirectory(prefix="inpaintbench-verify-") as cache:
+            for part in dataset.slices:
+                yield from _slice_problems(root, part, rows, cache, counts)
+                counts["configs"] += 1
+                told("configs", counts["configs"], len(dataset.slices))
+    finally:
+        enable_progress_bars()
+
+
+def _slice_problems(root: Path, part: Slice, rows: Mapping[str, Plain], cache: str, counts: Counter[str]) -> Iterator[str]:
+    split_of = layout.splits(list(rows.values()))
+    for split, wanted in layout.by_split(part.item_ids, split_of).items():
+        where = part.name if set(split_of.values()) == {"test"} else f"{part.name}/{split}"
+        loaded = _undecoded(root, part.name, split, cache)
+        ids = [row["item_id"] for row in loaded]
+        if ids != wanted:
+            yield f"{where}: rows {ids} != items of the manifest {wanted}"
+            continue
+        for row in loaded:
+            expected = rows[row["item_id"]]
+            for column in layout.media_parts(expected):
+                yield from _media_cell_problems(root, where, row, expected, column, counts)
+            yield from _cell_problems(where, row, expected)
+
+
+def _undecoded(root: Path, config: str, split: str, cache: str) -> Any:
+    from datasets import Image, LargeList, List, Video, load_dataset
+
+    loaded = load_dataset(str(root), config, split=split, cache_dir=cache)
+    for column, feature in loaded.features.items():
+        inner = feature.feature if isinstance(feature, List | LargeList) else feature
+        if isinstance(inner, Image | Video):
+            undecoded = type(inner)(decode=False)
+            loaded = loaded.cast_column(column, undecoded if inner is feature else type(feature)(undecoded))
+    return loaded
+
+
+def _media_cell_problems(
+    root: Path, where: str, row: Mapping[str, Any], expected: Plain, column: str, counts: Counter[str]
+) -> Iterator[str]:
+    wanted, cells = expected[layout.file_column(column)], row[column]
+    names, cells = ([wanted], [cells]) if isinstance(wanted, str) else (list(wanted or ()), list(cells or ()))
+    if len(names) != len(cells):
+        yield f"{where}: {column} of {row['item_id']} has {len(cells)} cells, not {len(names)}"
+        return
+    for name, cell in zip(names, cells, strict=True):
+        counts["cells"] += 1
+        found = Path(cell["path"])
+        if found.resolve() != (root / name).resolve():
+            yield f"{where}: {column} of {row['item_id']} is {found.name}, not {name}"
+
+
+def _cell_problems(name: str, row: Mapping[str, Any], expected: Plain) -> Iterator[str]:
+    for column, value in expected.items():
+        if column.endswith(("_file_name", "_file_names")):
+            continue
+        wanted = canonical_json(value) if isinstance(value, dict) else value
+        if row[column] != wanted:
+            yield f"{name}: {column} of {row['item_id']} is {row[column]!r}, not {wanted!r}"

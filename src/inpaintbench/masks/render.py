@@ -176,7 +176,7 @@ def _checked(hole: Hole, request: MaskRequest, blobs: Blobs) -> Hole:
 
 def _with_overlay(corruption: Corruption, drawn: Drawn, request: MaskRequest, blobs: Blobs) -> Corruption:
     """Copy of the corruption with its overlay's opacity and the frames under the overlay, stored."""
-    from inpaintbench.masks.overlays.blend import over
+    from inpaintbench.masks.overlays.raster import over
 
     clip, alpha, colour = request.clip, drawn.alpha, drawn.colour
     if alpha is None or colour is None:

@@ -25,7 +25,7 @@ from inpaintbench.errors import RunError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.masks import render
-from inpaintbench.masks.generators.blob_presets import PRESETS
+from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, Behaviour, Option, Seed

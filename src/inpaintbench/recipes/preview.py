@@ -30,8 +30,8 @@ from inpaintbench.masks import render
 from inpaintbench.masks.gallery import Panel, Tile
 from inpaintbench.masks.gallery.facts import value_text
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.generators.blob_presets import PRESETS
-from inpaintbench.masks.overlays.blend import over
+from inpaintbench.masks.generators.blob_motion import PRESETS
+from inpaintbench.masks.overlays.raster import over
 from inpaintbench.types import Frames, Joint, Plain, item_rng
 
 FPS = 25.0

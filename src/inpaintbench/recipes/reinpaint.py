@@ -20,9 +20,8 @@ from inpaintbench.errors import InputError, Rejected, RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.masks import render
-from inpaintbench.masks.generators.brush_presets import PRESETS
-from inpaintbench.masks.saved_folder import folder_polarity
-from inpaintbench.masks.saved_sequences import content_of, sequence_files
+from inpaintbench.masks.generators.brush_shapes import PRESETS
+from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
 from inpaintbench.recipes import saved_pairs, stages
 from inpaintbench.recipes.options import CLIPS, MASKS, SECOND_MASKS, Option, Seed, read_edges, read_ratio, write_edges
 from inpaintbench.recipes.stages import SourceSpec, require

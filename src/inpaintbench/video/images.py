@@ -9,9 +9,10 @@ import av
 import cv2
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from inpaintbench.errors import MediaError, reason_of
+from inpaintbench.types import Frames
 
 # Lower-case file name endings of still images.
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
@@ -116,3 +117,21 @@ def reason(error: BaseException) -> str:
     if isinstance(error, av.FFmpegError):  # no ``OSError``, and its text tells the whole path
         return error.strerror
     return reason_of(error) or type(error).__name__
+
+
+# Of each frame; GIF needs a duration, and its value changes no pixel.
+_MILLISECONDS = 100
+
+
+def gif_frames(frames: Frames) -> Frames:
+    """Frames after a round trip through a GIF of Pillow: ``uint8[T, H, W, 3]`` -> ``uint8[T', H, W, 3]``, T' <= T.
+
+    Each frame gets its own palette by Pillow's default quantisation. Runs of equal frames are merged into one of longer duration;
+    durations are ignored when reading.
+    """
+    pictures = [Image.fromarray(frame) for frame in frames]
+    file = io.BytesIO()
+    pictures[0].save(file, format="GIF", save_all=True, append_images=pictures[1:], duration=_MILLISECONDS, loop=0)
+    file.seek(0)
+    with Image.open(file) as opened:
+        return np.stack([np.asarray(frame.convert("RGB"), np.uint8) for frame in ImageSequence.Iterator(opened)])

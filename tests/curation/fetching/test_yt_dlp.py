@@ -10,7 +10,7 @@ import pytest
 from web_footage import HERE, clip_bytes, write_list
 from web_server import Answer, WebServer
 
-from inpaintbench import http_transport
+from inpaintbench import http_client
 from inpaintbench.curation.fetching.base import Candidate
 from inpaintbench.curation.fetching.step import fetch, rows_of
 from inpaintbench.curation.fetching.yt_dlp import YtDlp, _without_queries
@@ -62,13 +62,13 @@ def test_private_addresses_are_refused(server: WebServer, tmp_path: Path) -> Non
 def test_every_address_of_a_redirect_is_judged(server: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first name stands for a public host; it is asked at the address that was judged, and redirects to this machine."""
     asked: list[str] = []
-    plain = http_transport.resolve
+    plain = http_client.resolve
 
     def resolve(host: str, *, allow_private: bool) -> list[str]:
         asked.append(host)
         return ["127.0.0.1"] if host == "public.test" else plain(host, allow_private=allow_private)
 
-    monkeypatch.setattr(http_transport, "resolve", resolve)
+    monkeypatch.setattr(http_client, "resolve", resolve)
     server.redirect("/beach.mp4", server.say("/inner.mp4", Answer(clip_bytes(tmp_path, 1), headers=VIDEO)))
     server.redirect("/other.mp4", "ftp://files.test/a.mp4")
     leaf, candidate = candidate_of(tmp_path, server.url("/beach.mp4", host="public.test"))

@@ -10,7 +10,7 @@ import pytest
 from inpaintbench import video
 from inpaintbench.eval.passes.gif_frames import through_gif
 from inpaintbench.types import Frames
-from inpaintbench.video.gif import gif_frames
+from inpaintbench.video.images import gif_frames
 from inpaintbench.view import ItemView
 
 

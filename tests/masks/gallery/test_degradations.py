@@ -16,7 +16,7 @@ from PIL import Image
 
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import Panel, Tile, facts, panels, pictures, quantity_of, write_gallery
-from inpaintbench.masks.gallery.quantities import AREA, CHANGE
+from inpaintbench.masks.gallery.panels import AREA, CHANGE
 from inpaintbench.masks.generators.base import Drawn
 
 SIDE = 32

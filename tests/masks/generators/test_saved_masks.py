@@ -13,7 +13,7 @@ from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.saved_masks import SavedMasks
-from inpaintbench.masks.saved_sequences import content_of, sequence_files
+from inpaintbench.masks.saved_folder import content_of, sequence_files
 from inpaintbench.view import ItemView
 
 HEIGHT, WIDTH = 20, 30

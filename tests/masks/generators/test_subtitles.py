@@ -14,8 +14,7 @@ from overlay_recovery import DIFFICULTIES, LEAST_RECALL, REAL_FILMS, Counts, emb
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.subtitles import Subtitles
-from inpaintbench.masks.overlays.blend import over
-from inpaintbench.masks.overlays.room import MOST_OVERLAY_FRACTION
+from inpaintbench.masks.overlays.raster import MOST_OVERLAY_FRACTION, over
 from inpaintbench.types import Frames, TextEvent, item_rng
 from inpaintbench.view import ItemView
 

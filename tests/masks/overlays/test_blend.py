@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import MaskShapeError
-from inpaintbench.masks.overlays.blend import over
+from inpaintbench.masks.overlays.raster import over
 
 
 def test_every_alpha_and_every_truth_are_rounded_exactly() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import httpx2
 
 from inpaintbench.errors import Rejected
-from inpaintbench.http_client import Limits, Visit, send_following_redirects
-from inpaintbench.http_transport import CheckedTransport
+from inpaintbench.http_client import CheckedTransport, Limits, Visit, send_following_redirects
 
 _OWN = ("authorization", "cookie")  # headers that no other host than the one asked for may see
 _KNOWN_EXTENSIONS = ("cookiejar", "timeout", "legacy_ssl", "keep_header_casing")

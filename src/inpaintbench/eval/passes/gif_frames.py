@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.types import Frames
-from inpaintbench.video.gif import gif_frames
+from inpaintbench.video.images import gif_frames
 from inpaintbench.view import ItemView
 
 WITHOUT_GIF = Deviation(

@@ -17,8 +17,7 @@ from inpaintbench.export.card import words
 from inpaintbench.export.card.header import card_text
 from inpaintbench.export.card.measures import statistics
 from inpaintbench.export.card.plots import Plot, plots
-from inpaintbench.export.licence_names import spdx
-from inpaintbench.export.licences import NOT_STATED
+from inpaintbench.export.licences import NOT_STATED, spdx
 from inpaintbench.pages import render
 from inpaintbench.types import Dataset, Plain, canonical_json
 

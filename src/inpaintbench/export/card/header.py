@@ -9,7 +9,7 @@ from typing import Any
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export import layout
 from inpaintbench.export.card.words import are_stills, sources
-from inpaintbench.export.licence_names import header_names
+from inpaintbench.export.licences import header_names
 from inpaintbench.frozen import content_of
 from inpaintbench.types import Dataset, Plain, Slice
 

@@ -1,19 +1,22 @@
-"""What a layout is given, and what it has to do."""
+"""Base of layouts: what a layout is given, what it has to do, and frames and holes as numbered PNG files."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inpaintbench import frozen
+import numpy as np
+
+from inpaintbench import frozen, video
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import VerifyError
 from inpaintbench.export.layout import media_names
-from inpaintbench.types import Dataset, Plain, Slice, canonical_json
+from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice, canonical_json
 from inpaintbench.workspace import file_sha256
 
 CLIPS, PICTURES = "clips with holes", "pictures with holes"
@@ -151,3 +154,30 @@ def by_bytes(rows: Sequence[Plain], root: Path, *, most: int) -> Iterator[list[P
         held += size
     if run:
         yield run
+
+
+def write_frames(folder: Path, template: str, frames: Frames) -> None:
+    """Write ``uint8[T, H, W, 3]`` as RGB; ``template`` names a file by its number, such as ``frame_%04d.png``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for index, frame in enumerate(frames):
+        video.write_image(folder / (template % index), frame)
+
+
+def write_black_holes(folder: Path, template: str, hole: Hole) -> None:
+    """Write ``bool[T, H, W]``, one bit a pixel: black where it is hole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for index, missing in enumerate(hole):
+        video.write_image(folder / (template % index), ~missing)
+
+
+def write_objects(folder: Path, template: str, mask: Hole) -> None:
+    """Write ``bool[T, H, W]`` as RGB: white where the object is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for index, inside in enumerate(mask):
+        video.write_image(folder / (template % index), np.repeat((inside * np.uint8(255))[..., None], 3, axis=2))
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy the bytes of a file, and nothing of its times and rights."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)

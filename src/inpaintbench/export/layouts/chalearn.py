@@ -11,8 +11,7 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
-from inpaintbench.export.layouts.base import DEGRADED, PAINTED, PICTURES, Chosen, Layout, Written, kind_of
-from inpaintbench.export.layouts.pictures import copy
+from inpaintbench.export.layouts.base import DEGRADED, PAINTED, PICTURES, Chosen, Layout, Written, copy, kind_of
 from inpaintbench.types import Plain
 from inpaintbench.workspace import write_atomically
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from inpaintbench import frozen
-from inpaintbench.export.layouts.base import CLIPS, PICTURES, Chosen, Layout, Written
-from inpaintbench.export.layouts.pictures import write_black_holes, write_frames
+from inpaintbench.export.layouts.base import CLIPS, PICTURES, Chosen, Layout, Written, write_black_holes, write_frames
 
 _TRUTH, _HOLE = "frame_%04d_gt.png", "frame_%04d_mask.png"
 

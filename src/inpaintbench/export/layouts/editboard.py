@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from inpaintbench import frozen, video
-from inpaintbench.export.layouts.base import EDITS, Chosen, Layout, Written
-from inpaintbench.export.layouts.pictures import write_frames, write_objects
+from inpaintbench.export.layouts.base import EDITS, Chosen, Layout, Written, write_frames, write_objects
 from inpaintbench.types import Plain
 from inpaintbench.workspace import write_atomically
 

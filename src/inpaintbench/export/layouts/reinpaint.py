@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.export.layouts.base import PICTURES, Chosen, Layout, Written
-from inpaintbench.export.layouts.pictures import copy
+from inpaintbench.export.layouts.base import PICTURES, Chosen, Layout, Written, copy
 from inpaintbench.types import Slice
 
 _BIN = "area-"

@@ -13,7 +13,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.documents import CARD, sealed
-from inpaintbench.export.publishing.restating import metadata_files
+from inpaintbench.export.publishing.stating import metadata_files
 from inpaintbench.types import Dataset
 
 # What the part says of the whole: where it is, the hash of its manifest, and what is missing here.

@@ -11,8 +11,7 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export.licences import NOT_STATED, is_known, is_unstated, why_refused
 from inpaintbench.export.publishing.part import ORIGIN
-from inpaintbench.export.publishing.restating import OVER, restated
-from inpaintbench.export.publishing.stating import called, listed, read_licences, stated
+from inpaintbench.export.publishing.stating import OVER, called, listed, read_licences, restated, stated
 from inpaintbench.export.verify import file_problems
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset

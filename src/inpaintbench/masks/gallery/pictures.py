@@ -101,7 +101,7 @@ def _input(tile: Tile, chosen: list[int]) -> Frames | None:
     alpha, colour = tile.drawn.alpha, tile.drawn.colour
     if alpha is None or colour is None:
         return None
-    from inpaintbench.masks.overlays.blend import over
+    from inpaintbench.masks.overlays.raster import over
 
     painted: Frames = over(tile.truth[chosen], alpha[chosen], colour[chosen])
     return painted

@@ -19,7 +19,7 @@ class Drawn:
     """Result of a generator.
 
     A generator that removes pixels returns a hole alone. One that paints over them returns ``alpha`` and ``colour`` too; its hole
-    is then ``alpha > 0``, and the input is the truth under that overlay (``inpaintbench.masks.overlays.blend``). One that
+    is then ``alpha > 0``, and the input is the truth under that overlay (``inpaintbench.masks.overlays.raster``). One that
     degrades the whole picture returns ``input`` and no hole: every pixel is to be recovered.
     """
 

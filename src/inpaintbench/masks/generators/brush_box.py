@@ -14,8 +14,7 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.arguments import Interval, choice, share, share_interval
 from inpaintbench.masks.generators.base import Drawn, Generator
-from inpaintbench.masks.generators.brush_presets import PRESETS
-from inpaintbench.masks.generators.brush_shapes import Canvas, Shape, box_room, boxes, strokes
+from inpaintbench.masks.generators.brush_shapes import PRESETS, Canvas, Shape, box_room, boxes, strokes
 from inpaintbench.masks.generators.motion import FrameHole, Motion
 from inpaintbench.view import ItemView
 

@@ -12,8 +12,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn, Generator
-from inpaintbench.masks.generators.blob_motion import Trajectory, trajectory
-from inpaintbench.masks.generators.blob_presets import CANVAS, PRESETS, find_preset
+from inpaintbench.masks.generators.blob_motion import CANVAS, PRESETS, Trajectory, find_preset, trajectory
 from inpaintbench.masks.generators.blob_raster import render
 from inpaintbench.masks.measure import (
     EXPECTED_INTERVALS,

@@ -15,7 +15,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.devil_blobs import playing_order
-from inpaintbench.masks.saved_folder import folder_polarity
+from inpaintbench.masks.saved_folder import Layout, content_of, folder_polarity, sequence_files
 from inpaintbench.masks.saved_polarity import (
     POLARITIES,
     STATE_IT,
@@ -27,7 +27,6 @@ from inpaintbench.masks.saved_polarity import (
     read_hole_from,
     vote_of,
 )
-from inpaintbench.masks.saved_sequences import Layout, content_of, sequence_files
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 

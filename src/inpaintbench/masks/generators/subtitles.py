@@ -17,8 +17,7 @@ from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.overlays.fonts import find_font, installed_families
 from inpaintbench.masks.overlays.layout import Placed, place
-from inpaintbench.masks.overlays.raster import Track, render
-from inpaintbench.masks.overlays.room import fits_half, thinned_out
+from inpaintbench.masks.overlays.raster import Track, fits_half, render, thinned_out
 from inpaintbench.masks.overlays.styles import Difficulty, Style, check_fields, draw_style
 from inpaintbench.types import Plain, TextEvent
 from inpaintbench.view import ItemView

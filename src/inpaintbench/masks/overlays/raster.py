@@ -1,18 +1,20 @@
-"""Rasterisation of placed text: each distinct picture once, with exact opacity and colour."""
+"""Rasterisation of placed text, with exact opacity and colour; its limit on the hidden share of a frame; its blending."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
+from inpaintbench.errors import MaskShapeError
 from inpaintbench.masks.overlays.fonts import load
 from inpaintbench.masks.overlays.layout import Placed
 from inpaintbench.masks.overlays.styles import Rgba
 from inpaintbench.masks.overlays.wrapping import Line, Piece
+from inpaintbench.types import Alpha, Frames
 
 Levels = npt.NDArray[np.uint8]
 FloatArray = npt.NDArray[np.float32]
@@ -174,3 +176,82 @@ def _draw_piece(canvas: Image.Image, piece: Piece, left: float, baseline: float,
                 top + thickness - 1 + round(outline),
             )
             pen.rectangle(ends, fill=255)
+
+
+def over(truth: Frames, alpha: Alpha, colour: Frames) -> Frames:
+    """Composite ``round(((255 - alpha) * truth + alpha * colour) / 255)``, a new ``uint8[T, H, W, 3]``.
+
+    ``alpha`` is ``uint8[T, H, W]``, ``colour`` ``uint8[T, H, W, 3]``, not premultiplied. In integers, so that over black (B) and
+    white (W) ``alpha = 255 - (W - B)`` holds exactly, and pixels with ``alpha`` 0 are unchanged.
+
+    Raises:
+        MaskShapeError: the shapes do not fit each other.
+    """
+    if truth.shape != (*alpha.shape, 3) or colour.shape != truth.shape:
+        raise MaskShapeError(f"alpha {alpha.shape} and colour {colour.shape} do not fit the frames {truth.shape}")
+    painted = truth.copy()
+    for frame, opacity, paint in zip(painted, alpha, colour, strict=True):
+        rows, columns = np.flatnonzero(opacity.any(axis=1)), np.flatnonzero(opacity.any(axis=0))
+        if len(rows):
+            box = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+            frame[box] = _mixed(frame[box], opacity[box], paint[box])
+    return painted
+
+
+def _mixed(
+    below: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
+    opacity: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
+    paint: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.uint16]]:
+    weight = opacity[..., None].astype(np.uint16)
+    total = below * (255 - weight)
+    total += paint * weight
+    # Division by 255 with rounding, exact for 0 ... 65025; 65025 + 128 + 254 still fits into 16 bits.
+    total += 128
+    total += total >> 8
+    total >>= 8
+    return total
+
+
+# Share of a frame; the largest of the published clips.
+MOST_OVERLAY_FRACTION = 0.5
+
+
+def fits_half(picture: Picture) -> bool:
+    """True if a picture hides no more than half of the frame."""
+    return float(np.mean(picture.alpha > 0)) <= MOST_OVERLAY_FRACTION
+
+
+def thinned_out(
+    place: Callable[[Mapping[int, int]], list[Placed]], *, frames: int, height: int, width: int
+) -> tuple[list[Placed], int]:
+    """Layout in which texts end wherever more than half of a frame would be hidden, the oldest first.
+
+    ``place`` takes the frames from which on texts are hidden, as ``layout.place`` does. A text that by itself hides more than
+    half ends before others. Also returns the number of texts that end early or are missing.
+    """
+    ends: dict[int, int] = {}
+    fits: dict[tuple[Placed, ...], bool] = {}
+    placed = place(ends)
+    frame = 0
+    while frame < frames:
+        shown = _shown(placed, frame)
+        if shown not in fits:
+            fits[shown] = fits_half(draw(shown, height=height, width=width))
+        if fits[shown]:
+            frame = _next_change(placed, frame, frames)
+            continue
+        too_large = [text for text in shown if len(shown) > 1 and not fits_half(draw([text], height=height, width=width))]
+        ends[min(text.block.event for text in too_large or shown)] = frame
+        placed = place(ends)
+        frame = 0  # hidden pages leave room for earlier texts, whose positions change
+    return placed, len(ends)
+
+
+def _shown(placed: Sequence[Placed], frame: int) -> tuple[Placed, ...]:
+    return tuple(text for text in placed if text.block.first_frame <= frame < text.block.end_frame)
+
+
+def _next_change(placed: Sequence[Placed], frame: int, frames: int) -> int:
+    changes = {end for text in placed for end in (text.block.first_frame, text.block.end_frame)}
+    return min((change for change in changes if change > frame), default=frames)
