@@ -115,7 +115,7 @@ def reason(error: BaseException) -> str:
     if isinstance(error, UnidentifiedImageError):
         return "it is no image that Pillow knows"
     if isinstance(error, av.FFmpegError):  # no ``OSError``, and its text tells the whole path
-        return error.strerror
+        return error.strerror or type(error).__name__
     return reason_of(error) or type(error).__name__
 
 
