@@ -12,7 +12,7 @@ import cli_reference
 import deviations_page
 
 from inpaintbench.annotate.questions import QUESTIONS
-from inpaintbench.cli.leaf_constants import as_typed, constants_of
+from inpaintbench.cli.words import as_typed, constants_of
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.normalizers import NORMALIZERS

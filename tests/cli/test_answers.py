@@ -12,7 +12,7 @@ import pytest
 from footage import write_sources
 from program import run_here
 
-from inpaintbench.cli.answers import print_json
+from inpaintbench.cli.console import print_json
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.models.weights import known
 

@@ -13,9 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 import inpaintbench
-from inpaintbench.cli import app, doctor_probes
-from inpaintbench.cli.doctor_parts import LOOKED_FOR
-from inpaintbench.cli.doctor_probes import Finding
+from inpaintbench.cli import app, doctor
+from inpaintbench.cli.doctor import LOOKED_FOR, Finding
 from inpaintbench.models.weights import known
 
 
@@ -77,9 +76,9 @@ def test_the_table_for_people_names_every_part(tmp_path: Path, monkeypatch: pyte
 
 def test_a_gpu_that_is_not_used_is_told_with_the_way_out() -> None:
     devices = [{"name": "A GPU", "bytes": 16 * 2**30}]
-    (one,) = doctor_probes._gpu({"works": True, "devices": devices, "mps": False})
+    (one,) = doctor._gpu({"works": True, "devices": devices, "mps": False})
     assert one.told.startswith("A GPU, 16 GiB, driver ")
-    (apple,) = doctor_probes._gpu({"works": True, "devices": [], "mps": True})
+    (apple,) = doctor._gpu({"works": True, "devices": [], "mps": True})
     assert apple.part == "mps"
 
 
@@ -89,7 +88,7 @@ def test_a_weights_file_with_other_bytes_is_damaged(monkeypatch: pytest.MonkeyPa
     first, *rest = known().values()
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / first.file).write_bytes(b"x")
-    found = by_part(list(doctor_probes._weights()))
+    found = by_part(list(doctor._weights()))
     assert (found[first.name].told, found[first.name].state) == ("damaged", "broken")
     assert all(found[one.name].state == "absent" for one in rest)
 
@@ -98,5 +97,5 @@ def test_a_check_that_fails_hides_no_other() -> None:
     def fails() -> Any:
         raise OSError("gone")
 
-    (one,) = doctor_probes._surviving("disk", fails)
+    (one,) = doctor._surviving("disk", fails)
     assert (one.group, one.state, one.told) == ("disk", "warning", "failed: OSError: gone")

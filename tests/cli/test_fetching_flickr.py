@@ -11,7 +11,7 @@ from flickr_server import KEY, SECRET, FlickrServer, Video
 from typer.testing import CliRunner
 
 from inpaintbench import video
-from inpaintbench.cli.fetching_flickr import flickr
+from inpaintbench.cli.fetching import flickr
 from inpaintbench.cli.options import expanded
 from inpaintbench.types import Download
 from inpaintbench.workspace import Workspace

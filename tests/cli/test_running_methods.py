@@ -17,7 +17,7 @@ from scoring_probes import write_items
 from typer.testing import CliRunner
 
 from inpaintbench import video
-from inpaintbench.cli.method_options import any_method, label_of, program_constants
+from inpaintbench.cli.evaluate_options import any_method, label_of, program_constants
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import predict
 from inpaintbench.cli.reinpaint.options import second_spec

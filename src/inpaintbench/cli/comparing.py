@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.cli import completing, console, logs
-from inpaintbench.cli.answers import AsJson, print_json
-from inpaintbench.cli.evaluate_options import InDataset, Label, ProtocolName, Scored, SomeMetrics, SomeSlices
+from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.evaluate_options import InDataset, Label, ProtocolName, Scored, SomeMetrics, SomeSlices, label_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.method_options import label_of
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import bind, check_scored, opened, scorable, scored_methods, scores_of
 from inpaintbench.cli.words import pick

@@ -1,15 +1,16 @@
-"""What all commands share: progress, tables, and one clear sentence for every error."""
+"""What all commands share: progress, tables, answers as JSON, and one clear sentence for every error."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -30,9 +31,8 @@ from rich.table import Table
 from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.leaf_constants import check_constants
 from inpaintbench.cli.options import argument, bundle, option
-from inpaintbench.cli.words import pair
+from inpaintbench.cli.words import check_constants, pair
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor
@@ -276,3 +276,28 @@ def value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+AsJson = Annotated[bool, option("Print JSON instead of tables, for scripts.", "--json")]
+
+
+def print_json(answer: object) -> None:
+    """The answer of a command on standard output, for scripts: numbers in full, null for what is missing or not finite."""
+    sys.stdout.write(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def records(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+    """Rows of a table for ``print_json``, by the names of their columns."""
+    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -6,10 +6,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.cli import console
-from inpaintbench.cli.answers import AsJson, print_json, records
 from inpaintbench.cli.build.running import make_recipe
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import Anywhere, InShard, InWorkspace, OutWorkspace, Processes, Running, parse_leaf, parse_shard
+from inpaintbench.cli.console import (
+    Anywhere,
+    AsJson,
+    InShard,
+    InWorkspace,
+    OutWorkspace,
+    Processes,
+    Running,
+    parse_leaf,
+    parse_shard,
+    print_json,
+    records,
+)
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe

@@ -11,7 +11,7 @@ app = group(
         "score": "inpaintbench.cli.scoring:score",
         "train": "inpaintbench.cli.training:train",
         "report": "inpaintbench.cli.reporting:report",
-        "analysis": "inpaintbench.cli.analysing:analysis",
+        "analysis": "inpaintbench.cli.reporting:analysis",
         "rank": "inpaintbench.cli.ranking:rank",
         "editboard": "inpaintbench.cli.editboard:editboard",
         "transcript": "inpaintbench.cli.editboard:transcript",

@@ -1,18 +1,105 @@
-"""Arguments and options that several `eval` commands share."""
+"""Arguments and options that several `eval` commands share; methods as people type them."""
 
 from __future__ import annotations
 
+import re
+import shlex
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from inpaintbench.cli import completing
-from inpaintbench.cli.method_options import label_of
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.adapters.layouts import layout_of
+from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS
+
+_LABELLED = re.compile(r"([^=,:\s\[]+)=(.+)", re.DOTALL)
+_OTHER_WAYS = "MODULE:NAME, or LABEL=PROGRAM that can be run"
+_ADDRESS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+FORMS = (
+    "NAME, one of `eval list methods`, with constants after commas (telea,radius_pixels=5); MODULE:NAME, a callable that takes "
+    "frames uint8[T,H,W,3] and hole bool[T,H,W]; or LABEL=PROGRAM. LABEL= may stand before each. May be given again."
+)
+# The option of methods that are to run, which are the same wherever one can be named.
+Named = option(FORMS, "--method", among=METHODS, metavar="METHOD")
+
+
+def label_of(text: str) -> str:
+    """The label of a method that was given none: ``telea``, and ``mine.fill`` of the callable ``mine:fill``."""
+    return text.replace(":", ".") if _ADDRESS.fullmatch(text) else text
+
+
+def leaf_and_constants(text: str) -> tuple[str, dict[str, Any]]:
+    """``telea,radius_pixels=5`` or ``mine:fill`` -> its leaf and constants, checked by building it; a name is only looked up.
+
+    Raises:
+        UnknownNameError: no such method. InputError: constants that it does not take.
+    """
+    name, _, given = text.partition(",")
+    if name not in METHODS and _ADDRESS.fullmatch(name):
+        arguments = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
+        return "python_callable", {"address": name, **({"arguments": arguments} if arguments else {})}
+    leaf = console.parse_leaf(text, METHODS) if given else {"name": text}
+    METHODS.get(leaf["name"])
+    return leaf["name"], {name: value for name, value in leaf.items() if name != "name"}
+
+
+def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
+    """``[LABEL=]NAME[,CONSTANT=VALUE]...``, ``[LABEL=]MODULE:NAME[,ARGUMENT=VALUE]...``, or ``LABEL=PROGRAM ARGUMENTS``.
+
+    Args:
+        text: as it was typed; without a label that is the name, as ``label_of`` has it.
+        program: further constants of programs.
+
+    Raises:
+        UnknownNameError: none of these. InputError: a program without a label, or constants that a method does not take.
+    """
+    label, rest = split_label(text)
+    name = rest.partition(",")[0]
+    if name in METHODS or _ADDRESS.fullmatch(name):
+        return MethodSpec(label or label_of(name), *leaf_and_constants(rest))
+    if not _is_program(rest, program.get("folder")):
+        words = unknown_name("method", name, list(METHODS))
+        raise UnknownNameError(f"{words[:-1]}, {_OTHER_WAYS}?" if words.endswith("?") else f"{words}; or give {_OTHER_WAYS}")
+    if label is None:
+        raise UsageError(f"the program {rest!r} needs a label: --method {shlex.quote(f'LABEL={rest}')}")
+    return MethodSpec(label, "command", {"command": rest, **program})
+
+
+def split_label(text: str) -> tuple[str | None, str]:
+    """``LABEL=REST`` -> both; a text without a label -> None and itself."""
+    found = _LABELLED.fullmatch(text)
+    return (found[1], found[2]) if found else (None, text)
+
+
+def program_constants(*, seconds: float, layout: str, divisor: int | None, folder: str | None = None) -> dict[str, Any]:
+    """Constants of the method ``command`` besides the command; the divisor is the layout's unless it is given."""
+    own = layout_of(layout).divisor
+    return {
+        "time_limit_seconds": seconds,
+        "divisor": divisor or (own if isinstance(own, int) else list(own)),
+        "layout": layout,
+        **({"folder": folder} if folder else {}),
+    }
+
+
+def _is_program(text: str, folder: str | None) -> bool:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return True  # whoever runs it says what is wrong with its quotes
+    places = [words[0], f"{folder}/{words[0]}"] if folder and words else words[:1]
+    return any(map(shutil.which, places))
 
 
 def dataset_argument(default: str | None = None) -> Any:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench import frozen
 from inpaintbench.cli import completing, console
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument, label_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.method_options import label_of
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import bind, check_scored, opened, scored_methods, scores_of
 from inpaintbench.errors import InputError

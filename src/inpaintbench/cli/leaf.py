@@ -12,8 +12,8 @@ from inpaintbench.catalogue import Catalogue, Leaf, attribute_at, unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.leaf_constants import check_constants
 from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.words import check_constants
 from inpaintbench.contract import outcomes
 from inpaintbench.errors import InpaintBenchError, InputError
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
-from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.methods import METHODS

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.cli import console
-from inpaintbench.cli.answers import AsJson, print_json, records
 from inpaintbench.cli.commands import group
+from inpaintbench.cli.console import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.download import Limits

@@ -12,9 +12,8 @@ from typing import Annotated, Any
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
-from inpaintbench.cli.evaluate_options import InDataset, Run
+from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method, program_constants
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.method_options import Named, any_method, program_constants
 from inpaintbench.cli.options import bundle, option
 from inpaintbench.cli.run_folder import bind
 from inpaintbench.cli.words import check_name, pair

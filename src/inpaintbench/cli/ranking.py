@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, get_args
 
 from inpaintbench.cli import completing, console
-from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import ProtocolName, SomeMetrics, dataset_argument
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option

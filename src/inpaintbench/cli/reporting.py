@@ -1,4 +1,4 @@
-"""`eval report`, and that with predicting and scoring in one go, for the demo."""
+"""`eval report` and `eval analysis`; predicting, scoring and reporting in one go, for the demo."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run, dataset_argument
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.predicting import predict_all
-from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.cli.run_folder import bind, opened, results_of, scorable, scores_of
 from inpaintbench.compute import Compute
-from inpaintbench.errors import VerifyError
+from inpaintbench.errors import UnknownNameError, VerifyError
+from inpaintbench.eval.analysis.means import Means, means_of
+from inpaintbench.eval.analysis.paper import published_means
+from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.media import PredictionMedia
 from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -23,6 +28,7 @@ from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.score_run import score_all
 from inpaintbench.export.verify import verify
+from inpaintbench.regions import REGIONS
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -99,3 +105,53 @@ def report(
     with console.writing(workspace):
         page = _report(workspace, loaded, dataset, protocol or usual(loaded), None, out=out, media_items=media, show=show or ())
     console.say(f"Report: {page.resolve()}")
+
+
+PAPER_FOLDER = Path("devil-paper-analysis")
+
+
+def analysis(
+    dataset: Annotated[Path | None, dataset_argument("none, with --paper")] = None,
+    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --paper")] = None,
+    protocol: ProtocolName = None,
+    region: Annotated[
+        str | None,
+        option(
+            "Where metrics are shown that are measured there: hole, band or frame.",
+            default="as in the report: the hole, or the frame under protocols that judge whole frames",
+            among=REGIONS,
+        ),
+    ] = None,
+    paper: Annotated[bool, option("Analyse the numbers that DEVIL, CVPR 2022, published.", "--paper")] = False,
+    out: Annotated[
+        Path | None, option("Folder for tables, figures and the page.", default=f"RUN/analysis; {PAPER_FOLDER} with --paper")
+    ] = None,
+) -> None:
+    """Write the tables and figures of DEVIL's analysis. They are rankings, difficulty of slices, sensitivity to attributes.
+
+    Example: inpaintbench eval analysis DATASET --run RUN
+    """
+    if paper:
+        if dataset or run or protocol or region:
+            raise UsageError("--paper analyses published numbers: leave out the dataset, --run, --protocol and --region")
+        made = write_analysis((out or PAPER_FOLDER).absolute(), published_means())
+    elif dataset is None or run is None:
+        raise UsageError("give a dataset and --run for your own scores, or --paper for the published ones")
+    else:
+        means = means_of_run(run, dataset, protocol, region=region)
+        with console.writing(Workspace(run, create=False)):
+            made = write_analysis((out or run / "analysis").absolute(), means)
+    console.say(f"Analysis: {made.page.resolve()}")
+
+
+def means_of_run(run: Path, root: Path, protocol: str | None, *, region: str | None = None) -> Means:
+    """The means of every scored method in a run folder, each metric in ``region`` where it is measured there.
+
+    Raises:
+        UnknownNameError: nothing is measured in such a region. InputError: as ``results_of``.
+    """
+    results = results_of(run, root, protocol)
+    there = list(dict.fromkeys(quantity.region for quantity in results.quantities))
+    if region is not None and region not in there:
+        raise UnknownNameError(unknown_name("region with values:", region, there))
+    return means_of(results, region=region)

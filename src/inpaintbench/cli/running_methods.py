@@ -9,9 +9,8 @@ from typing import Annotated
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run, SomeSlices
+from inpaintbench.cli.evaluate_options import InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.method_options import Named, any_method
 from inpaintbench.cli.options import option
 from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell
 from inpaintbench.cli.reinpaint.options import second_spec

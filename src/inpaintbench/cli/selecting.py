@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.cli import console
-from inpaintbench.cli.answers import AsJson, print_json
-from inpaintbench.cli.console import InWorkspace, Processes, Running
+from inpaintbench.cli.console import AsJson, InWorkspace, Processes, Running, print_json
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe

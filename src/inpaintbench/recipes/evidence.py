@@ -8,6 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from inpaintbench.annotate.desk.state import Vote
+from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha
+from inpaintbench.annotate.statistics.ratings import asked_parts
+from inpaintbench.annotate.study import Study
 from inpaintbench.curation.calibration import calibrate_judged
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import stored_selection
@@ -145,3 +149,16 @@ def titles(workspace: Workspace) -> Mapping[str, str]:
     named = {row.sha256: row.title for row in workspace.table("downloads", Download) if row.sha256 and row.title}
     found = ((row.source_id, named.get(row.sha256)) for row in workspace.table("sources", Source))
     return {source: title for source, title in sorted(found) if title}
+
+
+def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
+    """How far raters agree on clips, for the card of the dataset that is made with their answers."""
+    clusters = {task.task_id: task.cluster for task in study.tasks}
+    rows = []
+    for one in asked_parts(study, votes):
+        if study.question_of[one.question].subject == "clip":
+            alpha = krippendorff_alpha(one.answers, one.scheme, bootstrap=Bootstrap(), clusters=clusters)
+            raters = len({rater for given in one.answers.values() for rater in given})
+            told = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
+            rows.append(Agreement(one.question, one.part, raters, *told))
+    return rows

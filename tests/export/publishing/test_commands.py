@@ -11,9 +11,8 @@ from publishing_data import contents, make_dataset
 from typer.testing import CliRunner, Result
 
 from inpaintbench import frozen
-from inpaintbench.cli.export import convert
+from inpaintbench.cli.export import convert, fetch, push
 from inpaintbench.cli.options import expanded
-from inpaintbench.cli.publishing import fetch, push
 from inpaintbench.errors import InputError
 
 

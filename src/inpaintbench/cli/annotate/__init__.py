@@ -6,7 +6,7 @@ from inpaintbench.cli.commands import group
 
 app = group(
     {
-        "demo": "inpaintbench.cli.annotate.demo:demo",
+        "demo": "inpaintbench.cli.annotate.running:demo",
         "studies": "inpaintbench.cli.annotate.studies:list_shipped",
         "new": "inpaintbench.cli.annotate.studies:new",
         "prepare": "inpaintbench.cli.annotate.studies:prepare",

@@ -21,14 +21,13 @@ from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_o
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened
-from inpaintbench.cli.answers import AsJson, print_json, records
+from inpaintbench.cli.console import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.words import span
 from inpaintbench.errors import InputError
 from inpaintbench.pages.words import count, percent
-from inpaintbench.recipes.agreements import agreements_of
-from inpaintbench.recipes.evidence import AGREEMENT, Agreement
+from inpaintbench.recipes.evidence import AGREEMENT, Agreement, agreements_of
 from inpaintbench.types import Clip, Score
 from inpaintbench.workspace import Workspace
 

@@ -1,17 +1,18 @@
-"""`annotate serve`, `invite`, `raters`, `revoke`, `resume`, `status`, `backup`, `restore`: while people are asked."""
+"""`annotate serve`, `demo`, `invite`, `raters`, `revoke`, `resume`, `status`, `backup`, `restore`: while people are asked."""
 
 from __future__ import annotations
 
 import getpass
+import tempfile
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from inpaintbench.annotate.study import load
+from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened, place_of
-from inpaintbench.cli.answers import AsJson, print_json
+from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
@@ -202,3 +203,31 @@ def restore(file: Annotated[Path, argument("A backup.")], study: InStudy, databa
     bring_back(file, url, study_id=load(study).study_id)
     note(study, url)
     console.say(f"{console.shown(file)} is back in the journal {name_of(url)}")
+
+
+def demo(
+    out: Annotated[Path | None, option("Folder of the study; a later demo goes on in it.", default="a new temporary one")] = None,
+    port: Annotated[int, option("0 = a free one.", min=0, max=65535)] = 7860,
+) -> None:
+    """Try the browser app with a small study. Its films are made here; Ctrl-C ends it.
+
+    Example: inpaintbench annotate demo --out first-look
+    """
+    from inpaintbench.recipes.demo_study import RATERS, is_free, write_demo_study
+
+    folder = out or Path(tempfile.mkdtemp(prefix="inpaintbench-demo-"))
+    if not (folder / MANIFEST).exists():
+        if not is_free(folder):
+            raise InputError(f"{str(folder)!r} is not empty and holds no study; choose another folder")
+        write_demo_study(folder)
+    with opened(folder, None) as found:
+        study_id = found.study.study_id
+        people: dict[str, Literal["rater", "admin"]] = {**dict.fromkeys(RATERS, "rater"), "Admin": "admin"}
+        links = {name: found.people.invite(study_id, found.rater_id(name, role=role)) for name, role in people.items()}
+
+    def ready(address: str) -> None:
+        console.say(f"the study lies in {console.shown(folder)}; open one of these links, Ctrl-C ends the app")
+        for name, secret in links.items():
+            console.say(f"  {name + ':':<15}{address}/join/{secret}")
+
+    start(folder, database=None, port=port, ready=ready)

@@ -13,8 +13,7 @@ from inpaintbench.annotate.statistics.planning import plan as plan_votes
 from inpaintbench.annotate.study import read_study_file
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, answers_stored
-from inpaintbench.cli.answers import AsJson, print_json
-from inpaintbench.cli.console import Processes, Running
+from inpaintbench.cli.console import AsJson, Processes, Running, print_json
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError

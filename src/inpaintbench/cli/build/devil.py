@@ -16,8 +16,7 @@ from inpaintbench.cli import console, reporting
 from inpaintbench.cli.build.running import Demo, Out, given_alone, make_recipe, one_of, summarise, told
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.fetching import AllowPrivate, Contact
-from inpaintbench.cli.fetching_flickr import Licences, Most, Query, Uploaded
+from inpaintbench.cli.fetching import AllowPrivate, Contact, FlickrLicences, Most, Query, Uploaded
 from inpaintbench.cli.options import bundle, option, read_option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation.fetching import FETCHERS
@@ -61,7 +60,7 @@ class Flickr:
     query: Query = ""
     users: Annotated[list[str] | None, option("User name or NSID. May be given again.")] = None
     uploaded: Uploaded = ""
-    licence: Licences = None
+    licence: FlickrLicences = None
     most: Most = None
     least: Annotated[str, option("Smallest pictures.", metavar="WxH")] = "1920x1080"
     contact: Contact = ""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.cli import completing, console
+from inpaintbench.cli.evaluate_options import label_of, leaf_and_constants
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.method_options import label_of, leaf_and_constants
 from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.run_folder import predicted
 from inpaintbench.errors import InputError

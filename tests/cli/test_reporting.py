@@ -14,9 +14,9 @@ from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 from typer.testing import CliRunner
 
 from inpaintbench import frozen
-from inpaintbench.cli import analysing
-from inpaintbench.cli.analysing import analysis
+from inpaintbench.cli import reporting
 from inpaintbench.cli.options import expanded
+from inpaintbench.cli.reporting import analysis
 from inpaintbench.errors import InputError
 from inpaintbench.eval.freshness import remember
 from inpaintbench.eval.protocols.devil import CORRECTED
@@ -82,7 +82,7 @@ def test_metrics_without_any_value_are_named_once_for_each_reason(root: Path, ru
 def test_published_numbers_need_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert call("--paper").output.endswith("devil-paper-analysis/analysis.html\n")
-    monkeypatch.setattr(analysing, "published_means", two_slices)  # fewer figures
+    monkeypatch.setattr(reporting, "published_means", two_slices)  # fewer figures
     assert call("--paper", "--out", tmp_path / "here").exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"devil-paper-analysis", "here"}
 
