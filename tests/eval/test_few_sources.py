@@ -15,9 +15,8 @@ from tests.eval.report.hand_made import FlatMedia, dataset, score
 
 import inpaintbench
 from inpaintbench.eval.alignment.align import align
-from inpaintbench.eval.alignment.measured import Measured
-from inpaintbench.eval.alignment.reading import Answers
-from inpaintbench.eval.alignment.write import write_alignment
+from inpaintbench.eval.alignment.page import write_alignment
+from inpaintbench.eval.alignment.reading import Answers, Measured
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.leaderboard.board import Board, Entry

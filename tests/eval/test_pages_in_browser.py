@@ -11,7 +11,7 @@ from tests.eval.alignment.test_write import made as alignment
 from tests.eval.analysis.test_analysis_tables import two_slices as means
 from tests.eval.editboard.test_transcript import published as transcript
 
-from inpaintbench.eval.alignment.write import write_alignment
+from inpaintbench.eval.alignment.page import write_alignment
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.editboard.write import write_transcript
 

@@ -14,12 +14,19 @@ from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
 from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.align import Alignment, align
-from inpaintbench.eval.alignment.family import Family, against, asked_for
-from inpaintbench.eval.alignment.measured import Measured, measured_of, read_scores
-from inpaintbench.eval.alignment.reading import Answers, answers_of_scores, read_answers, without
+from inpaintbench.eval.alignment.bootstrap import correlation_words, rate_words
+from inpaintbench.eval.alignment.by_slice import Family, against, asked_for
+from inpaintbench.eval.alignment.page import write_alignment
+from inpaintbench.eval.alignment.reading import (
+    Answers,
+    Measured,
+    answers_of_scores,
+    measured_of,
+    read_answers,
+    read_scores,
+    without,
+)
 from inpaintbench.eval.alignment.tables import read_table
-from inpaintbench.eval.alignment.words import asked, correlation_words, rate_words
-from inpaintbench.eval.alignment.write import write_alignment
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.references import references_in
@@ -187,7 +194,7 @@ def _say(found: Alignment) -> None:
             for spearman in [correlation_words(one.correlations["spearman"])]
         ]
         if rows:
-            title = f"{dimension.name}: {asked(dimension)}"
+            title = f"{dimension.name}: {dimension.asked}"
             console.print_table(title, ["metric", "matching rate", "preferences alone", "Spearman"], rows)
         if dimension.ceiling:
             against = rate_words(dimension.ceiling.rater_against_others)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.alignment.measured import Measured
-from inpaintbench.eval.alignment.reading import Ballot
+from inpaintbench.eval.alignment.reading import Ballot, Measured
 from inpaintbench.eval.alignment.votes import Pair, Votes
 
 GROUPS, PAIRS, RATERS = 10, 3, 30

@@ -10,12 +10,9 @@ from tests.eval.alignment.planted_answers import ballot, measured, planted_score
 
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.alignment.bootstrap import Bootstrap
-from inpaintbench.eval.alignment.by_slice import EVERYTHING, verdicts
-from inpaintbench.eval.alignment.ceiling import ceiling
-from inpaintbench.eval.alignment.family import Family, against, asked_for
-from inpaintbench.eval.alignment.matching import matched
-from inpaintbench.eval.alignment.measured import Measured
-from inpaintbench.eval.alignment.reading import TIE, Ballot
+from inpaintbench.eval.alignment.by_slice import EVERYTHING, Family, against, asked_for, verdicts
+from inpaintbench.eval.alignment.matching import ceiling, matched
+from inpaintbench.eval.alignment.reading import TIE, Ballot, Measured
 from inpaintbench.eval.alignment.selection import selection
 from inpaintbench.eval.alignment.votes import Votes, votes_of
 

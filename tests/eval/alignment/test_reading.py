@@ -10,8 +10,7 @@ import pytest
 
 from inpaintbench.annotate.outcomes.judgement_files import write_rows
 from inpaintbench.errors import InputError
-from inpaintbench.eval.alignment.measured import measured_of, read_scores
-from inpaintbench.eval.alignment.reading import TIE, Ballot, answers_of_scores, read_answers
+from inpaintbench.eval.alignment.reading import TIE, Ballot, answers_of_scores, measured_of, read_answers, read_scores
 from inpaintbench.types import Score
 
 HEAD = "annotator,group,dimension,left,right,choice\n"

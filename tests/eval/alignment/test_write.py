@@ -13,9 +13,8 @@ from tests.eval.alignment.planted_answers import ballot
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.alignment.align import DEFINITION, Alignment, align
 from inpaintbench.eval.alignment.bootstrap import Bootstrap
-from inpaintbench.eval.alignment.measured import Measured
-from inpaintbench.eval.alignment.reading import TIE, Answers, Ballot
-from inpaintbench.eval.alignment.write import write_alignment
+from inpaintbench.eval.alignment.page import write_alignment
+from inpaintbench.eval.alignment.reading import TIE, Answers, Ballot, Measured
 
 EVIL = "<script>alert(1)</script>"
 FEW = Bootstrap(replicates=100)

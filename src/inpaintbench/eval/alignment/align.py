@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate
-from inpaintbench.eval.alignment.by_slice import Verdict, verdicts
-from inpaintbench.eval.alignment.ceiling import Ceiling, ceiling
-from inpaintbench.eval.alignment.family import Family, against
-from inpaintbench.eval.alignment.matching import Matched, matched, tie_threshold
-from inpaintbench.eval.alignment.measured import Measured
-from inpaintbench.eval.alignment.reading import Answers
+from inpaintbench.eval.alignment.by_slice import Family, Verdict, against, verdicts
+from inpaintbench.eval.alignment.matching import Ceiling, Matched, ceiling, matched, tie_threshold
+from inpaintbench.eval.alignment.reading import Answers, Measured
 from inpaintbench.eval.alignment.selection import Selection, selection
 from inpaintbench.eval.alignment.votes import Votes, votes_of
 from inpaintbench.eval.alignment.win_ratios import Point, correlations, points
+from inpaintbench.pages.words import count
 
 # What the numbers are, a paragraph each; written into every output.
 DEFINITION = (
@@ -43,8 +42,7 @@ DEFINITION = (
 )
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(NamedTuple):
     """From which difference on two values of a metric count as different."""
 
     value: float
@@ -80,6 +78,13 @@ class Dimension:
     selection: Selection | None
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     """Metrics that have no number here -> why."""
+
+    @property
+    def asked(self) -> str:
+        """How much was answered: ``900 answers of 30 raters to 30 pairs, 10 sources``."""
+        raters = ", raters unknown" if self.n_raters is None else f" of {count(self.n_raters, 'rater')}"
+        pairs = f" to {count(self.n_pairs, 'pair')}" if self.n_pairs else ""
+        return f"{count(self.answers, 'answer')}{raters}{pairs}, {count(self.n_sources, 'source')}"
 
 
 @dataclass(frozen=True)
@@ -130,17 +135,35 @@ def align(
         if not eps >= 0:
             raise InputError(f"the tie threshold of {name} is {eps:g}, it must be 0 or more")
     _check_common(answers, measured)
-    names = list(dict.fromkeys(one.dimension for one in answers.ballots))
     chosen = family or against(list(measured.values))
-    parts = tuple(
-        _dimension(name, answers, measured, given, tie_quantile, slices or {}, chosen, bootstrap) for name in sorted(names)
-    )
-    return Alignment(title, parts, answers.left_out, measured.unmeasured, bootstrap, chosen)
+    dimensions = []
+    for name in sorted({ballot.dimension for ballot in answers.ballots}):
+        ballots = [ballot for ballot in answers.ballots if ballot.dimension == name]
+        votes = votes_of(name, ballots)
+        thresholds, unmeasured = _thresholds(votes, measured, given, tie_quantile)
+        limits = {metric: threshold.value for metric, threshold in thresholds.items()}
+        told = verdicts(votes, measured, limits, slices=slices or {}, family=chosen, bootstrap=bootstrap) if limits else []
+        raters = {ballot.rater for ballot in ballots}
+        dimensions.append(
+            Dimension(
+                name=name,
+                answers=sum(ballot.count for ballot in ballots),
+                n_pairs=len(votes.pairs),
+                n_sources=len({ballot.source for ballot in ballots}),
+                n_raters=None if None in raters else len(raters),
+                ceiling=ceiling(votes, bootstrap) if votes.rater is not None and votes.answers else None,
+                lines=tuple(_line(votes, measured, metric, threshold, bootstrap) for metric, threshold in thresholds.items()),
+                verdicts=tuple(told),
+                selection=selection(name, ballots, measured, bootstrap=bootstrap),
+                unmeasured=unmeasured,
+            )
+        )
+    return Alignment(title, tuple(dimensions), answers.left_out, measured.unmeasured, bootstrap, chosen)
 
 
 def _check_common(answers: Answers, measured: Measured) -> None:
     scored = {key for column in measured.values.values() for key in column}
-    asked = {(one.item, method) for one in answers.ballots for method in one.candidates}
+    asked = {(ballot.item, method) for ballot in answers.ballots for method in ballot.candidates}
     if not scored & asked:
         item, method = min(asked)
         other = min(scored, default=("no item", "no method"))
@@ -150,47 +173,14 @@ def _check_common(answers: Answers, measured: Measured) -> None:
         )
 
 
-def _dimension(
-    name: str,
-    answers: Answers,
-    measured: Measured,
-    given: Mapping[str, float],
-    quantile: float | None,
-    slices: Mapping[str, Sequence[str]],
-    family: Family,
-    bootstrap: Bootstrap,
-) -> Dimension:
-    own = [one for one in answers.ballots if one.dimension == name]
-    votes = votes_of(name, own)
-    thresholds, unmeasured = _thresholds(votes, measured, given, quantile)
-    lines = tuple(_line(votes, measured, metric, threshold, bootstrap) for metric, threshold in thresholds.items())
-    known = votes.rater is not None and votes.answers > 0
-    raters = {one.rater for one in own}
-    eps = {metric: threshold.value for metric, threshold in thresholds.items()}
-    return Dimension(
-        name=name,
-        answers=sum(one.count for one in own),
-        n_pairs=len(votes.pairs),
-        n_sources=len({one.source for one in own}),
-        n_raters=None if None in raters else len(raters),
-        ceiling=ceiling(votes, bootstrap) if known else None,
-        lines=lines,
-        verdicts=tuple(verdicts(votes, measured, eps, slices=slices, family=family, bootstrap=bootstrap)) if lines else (),
-        selection=selection(name, own, measured, bootstrap=bootstrap),
-        unmeasured=unmeasured,
-    )
-
-
 def _thresholds(
     votes: Votes, measured: Measured, given: Mapping[str, float], quantile: float | None
 ) -> tuple[dict[str, Threshold], dict[str, str]]:
     """The threshold of each metric; those that cannot have one, with the reason."""
-    found, lost = {}, {}
-    if not votes.answers:
-        return {}, {}
-    for metric in measured.values:
+    thresholds, lost = {}, {}
+    for metric in measured.values if votes.answers else ():
         if metric in given:
-            found[metric] = Threshold(given[metric], "given")
+            thresholds[metric] = Threshold(given[metric], "given")
         elif quantile is None:
             raise InputError(
                 f"metric {metric!r} has no tie threshold, and no default is right; add --tie {metric}=VALUE, or --tie-quantile Q "
@@ -199,18 +189,13 @@ def _thresholds(
         else:
             try:
                 value = tie_threshold(votes, measured.values[metric], quantile=quantile)
-                found[metric] = Threshold(value, f"quantile {quantile:g} of the differences of the pairs asked")
+                thresholds[metric] = Threshold(value, f"quantile {quantile:g} of the differences of the pairs asked")
             except NotMeasurable as error:
                 lost[metric] = str(error)
-    return found, lost
+    return thresholds, lost
 
 
 def _line(votes: Votes, measured: Measured, metric: str, threshold: Threshold, bootstrap: Bootstrap) -> Line:
-    found = points(votes, measured, metric)
-    return Line(
-        metric,
-        threshold,
-        matched(votes, measured, metric, tie_eps=threshold.value, bootstrap=bootstrap),
-        correlations(found, bootstrap),
-        tuple(found),
-    )
+    agreement = matched(votes, measured, metric, tie_eps=threshold.value, bootstrap=bootstrap)
+    of_methods = tuple(points(votes, measured, metric))
+    return Line(metric, threshold, agreement, correlations(of_methods, bootstrap), of_methods)

@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.claims import students_t, too_few
+from inpaintbench.pages.words import DASH, number
 from inpaintbench.types import item_rng
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
-# Of the replicates of a correlation; beyond it their spread says nothing.
+# Share of a correlation's replicates that may be undefined; beyond it their spread says nothing.
 _MOST_UNDEFINED = 0.05
-# Points times replicates in memory.
+# Points times replicates in memory, 32 MB of float64 for each array.
 _VALUES_AT_ONCE = 4_000_000
 
 
@@ -58,6 +59,29 @@ class Estimate(NamedTuple):
         return too_few(self.n_sources)
 
 
+def share(value: float | None) -> str:
+    """A share in per cent with one decimal, or a dash."""
+    return DASH if value is None else f"{number(100 * value, 1)} %"
+
+
+def interval_words(estimate: Estimate, *, percent: bool) -> str:
+    """`` (88.1 to 95.4)`` of a rate in ``percent``, `` (0.81 to 0.97)`` of a correlation; nothing without an interval."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    low, high = (number(100 * end, 1) if percent else number(end, 2) for end in (estimate.low, estimate.high))
+    return f" ({low} to {high})"
+
+
+def rate_words(estimate: Estimate) -> str:
+    """``92.5 % (88.1 to 95.4)``."""
+    return share(estimate.value) + interval_words(estimate, percent=True)
+
+
+def correlation_words(estimate: Estimate) -> str:
+    """``0.93 (0.81 to 0.97)``."""
+    return number(estimate.value, 2) + interval_words(estimate, percent=False)
+
+
 class Sample(NamedTuple):
     """Answers of which some match: ``float64[n]`` matches and answers of each line, ``int64[n]`` numbers of source and rater."""
 
@@ -86,7 +110,8 @@ def rate(sample: Sample, bootstrap: Bootstrap = BOOTSTRAP_95) -> Estimate:
     kept = sample.answers > 0
     sources = _numbered(sample.sources[kept])
     n_sources = int(sources.max(initial=-1)) + 1
-    n_raters = None if sample.raters is None else len(np.unique(sample.raters[kept]))
+    raters = None if sample.raters is None else _numbered(sample.raters[kept])
+    n_raters = None if raters is None else int(raters.max(initial=-1)) + 1
     n = round(total)
     if not n:
         return Estimate(None, None, None, 0, 0, n_raters, "no answer can be compared")
@@ -99,8 +124,7 @@ def rate(sample: Sample, bootstrap: Bootstrap = BOOTSTRAP_95) -> Estimate:
         low, high = (end, 1.0) if value else (0.0, 1 - end)
         return Estimate(value, low, high, n, n_sources, n_raters, None)
     variance = _logit_variance(matches, answers, sources, bootstrap)
-    if sample.raters is not None and n_raters and n_raters > 1:
-        raters = _numbered(sample.raters[kept])
+    if raters is not None and n_raters and n_raters > 1:
         over_raters = _logit_variance(matches, answers, raters, bootstrap)
         cells = _cell_variance(matches, answers, sources * n_raters + raters)
         variance = max(variance + over_raters - cells, variance, over_raters)

@@ -1,20 +1,84 @@
-"""Which metric to trust where: matching rates in each slice, and which metrics are told apart there, or could have been."""
+"""Which metric to trust where: matching rates in each slice, and which metrics are told apart there, or could have been.
+
+Which metrics are tested against which is chosen before anybody looks at a rate, since every test makes the others less sure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate
-from inpaintbench.eval.alignment.family import Family
 from inpaintbench.eval.alignment.matching import differences, matched, matches, pair_shares
-from inpaintbench.eval.alignment.measured import Measured
+from inpaintbench.eval.alignment.reading import Measured
 from inpaintbench.eval.alignment.votes import Votes
 from inpaintbench.eval.comparing import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
 from inpaintbench.pages.words import count
 
 EVERYTHING = "all items"
+# Fields of a test in files.
+_TEST = ("one", "other", "difference", "p", "p_holm", "n", "n_sources", "reason", "least_p")
+COMPARISON_COLUMNS = (*_TEST, "least_p_holm", "could_tell", "told_apart")
+# The p below which two metrics are told apart.
 LEVEL = 0.05
+# Each was the usual measure of its field before the metrics that are compared with it: of filled holes, and of edits.
+USUAL_BASELINES = ("psnr", "clip_similarity")
+
+
+@dataclass(frozen=True)
+class Family:
+    """The comparisons that are tested and corrected for together in each slice."""
+
+    pairs: tuple[tuple[str, str], ...]
+    baseline: str | None
+    """The metric that stands in every pair; None where pairs were asked for."""
+
+    def among(self, metrics: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of which both metrics are there."""
+        return [pair for pair in self.pairs if set(pair) <= set(metrics)]
+
+
+def against(metrics: Sequence[str], baseline: str | None = None) -> Family:
+    """Every metric against one of them.
+
+    Args:
+        metrics: their names.
+        baseline: the one; by default the first of ``USUAL_BASELINES`` that is there, over the whole frame before other regions,
+            else the first by name. No value plays a part.
+
+    Raises:
+        UnknownNameError: ``baseline`` is not among the metrics.
+    """
+    if baseline is not None and baseline not in metrics:
+        raise UnknownNameError(unknown_name("metric", baseline, list(metrics)))
+    chosen = baseline or min(metrics, key=_place, default=None)
+    return Family(tuple((name, chosen) for name in metrics if chosen is not None and name != chosen), chosen)
+
+
+def asked_for(metrics: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Family:
+    """Pairs that somebody chose.
+
+    Raises:
+        InputError: a metric is to be compared with itself.
+        UnknownNameError: one is not among the metrics.
+    """
+    for pair in pairs:
+        for name in pair:
+            if name not in metrics:
+                raise UnknownNameError(unknown_name("metric", name, list(metrics)))
+        if pair[0] == pair[1]:
+            raise InputError(f"a pair is {pair[0]!r} twice; name two metrics")
+    ordered = [(min(pair), max(pair)) for pair in pairs]
+    return Family(tuple(dict.fromkeys(ordered)), None)
+
+
+def _place(name: str) -> tuple[int, bool, str]:
+    metric, _, region = name.partition("/")
+    usual = USUAL_BASELINES.index(metric) if metric in USUAL_BASELINES else len(USUAL_BASELINES)
+    return usual, bool(region) and usual < len(USUAL_BASELINES), name
 
 
 @dataclass(frozen=True)
@@ -35,6 +99,15 @@ class Comparison:
     def told_apart(self) -> bool:
         """Whether they are."""
         return self.test.p_holm is not None and self.test.p_holm < LEVEL
+
+    def plain(self) -> dict[str, Any]:
+        """For files; whether the two are told apart is None where that could not have been."""
+        told = {"least_p_holm": self.least_p_holm, "could_tell": self.could_tell}
+        return {
+            **{name: getattr(self.test, name) for name in _TEST},
+            **told,
+            "told_apart": self.told_apart if self.could_tell else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -126,25 +199,17 @@ def verdicts(
         family: which metrics are compared with which.
         bootstrap: of the intervals; its seed draws the flips too.
     """
-    found = [_verdict(EVERYTHING, votes, measured, tie_eps, family, bootstrap)]
-    for name, items in slices.items():
-        own = votes.among(set(items))
-        if own.answers and name != EVERYTHING:
-            found.append(_verdict(name, own, measured, tie_eps, family, bootstrap))
-    return found
-
-
-def _verdict(
-    name: str, votes: Votes, measured: Measured, tie_eps: Mapping[str, float], family: Family, bootstrap: Bootstrap
-) -> Verdict:
-    rates = {metric: matched(votes, measured, metric, tie_eps=eps, bootstrap=bootstrap).rate for metric, eps in tie_eps.items()}
-    known = [metric for metric, one in rates.items() if one.value is not None]
-    pairs = family.among(known)
-    if not pairs:
-        return Verdict(name, rates, family.baseline, (), _why_none(known, family))
-    chosen = {metric: tie_eps[metric] for metric in dict.fromkeys(metric for pair in pairs for metric in pair)}
-    tests = _tests(votes, measured, chosen, pairs, bootstrap.seed)
-    return Verdict(name, rates, family.baseline, _compared(tests), None)
+    parts = {EVERYTHING: votes} | {name: votes.among(set(items)) for name, items in slices.items() if name != EVERYTHING}
+    made = []
+    for name, own in parts.items():
+        if name != EVERYTHING and not own.answers:
+            continue
+        rates = {metric: matched(own, measured, metric, tie_eps=eps, bootstrap=bootstrap).rate for metric, eps in tie_eps.items()}
+        known = [metric for metric, estimate in rates.items() if estimate.value is not None]
+        pairs = family.among(known)
+        compared = _compared(_tests(own, measured, tie_eps, pairs, bootstrap.seed)) if pairs else ()
+        made.append(Verdict(name, rates, family.baseline, compared, None if pairs else _why_none(known, family)))
+    return made
 
 
 def _why_none(known: Sequence[str], family: Family) -> str:
@@ -168,9 +233,9 @@ def _tests(
     """Over pairs of methods; each counts as often as it was answered."""
     shares: dict[str, Mapping[int, float]] = {}
     answers: dict[int, float] = {}
-    for metric, eps in tie_eps.items():
+    for metric in dict.fromkeys(metric for pair in pairs for metric in pair):
         delta = differences(votes, measured.values[metric], higher_is_better=measured.higher_is_better[metric])
-        shares[metric], of = pair_shares(votes, matches(votes, delta, tie_eps=eps))
+        shares[metric], of = pair_shares(votes, matches(votes, delta, tie_eps=tie_eps[metric]))
         answers |= of
     places = sorted(answers)
     return paired(

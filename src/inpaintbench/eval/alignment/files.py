@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from inpaintbench.eval.alignment.align import DEFINITION, Alignment, Dimension, Line
-from inpaintbench.eval.alignment.bootstrap import Estimate
+from inpaintbench.eval.alignment.bootstrap import Estimate, correlation_words, rate_words, share
+from inpaintbench.eval.alignment.by_slice import COMPARISON_COLUMNS
 from inpaintbench.eval.alignment.selection import Selection
 from inpaintbench.eval.alignment.win_ratios import KINDS, by_method
-from inpaintbench.eval.alignment.words import asked, correlation_words, rate_words, share
+from inpaintbench.eval.data_files import csv_bytes, json_bytes
 
-_MATCHING = ("dimension", "metric", "answers", "rate")
-_TEST = ("one", "other", "difference", "p", "p_holm", "n", "n_sources", "reason", "least_p")
-_ESTIMATE = ("low", "high", "n", "n_sources", "n_raters", "reason")
+_ESTIMATE = Estimate._fields[1:]  # behind the value, whose head says what it is
+_WIN_RATIOS = ("dimension", "metric", "method", "item", "people", "metric_ratio", "answers")
 
 
 def tables(found: Alignment) -> dict[str, bytes]:
     """Name -> CSV; None is an empty cell, shares are 0..1."""
-    own = [(dimension, one) for dimension in found.dimensions for one in dimension.lines]
+    lines = [((dimension.name, line.metric), line) for dimension in found.dimensions for line in dimension.lines]
+    verdicts = [((dimension.name, verdict.slice), verdict) for dimension in found.dimensions for verdict in dimension.verdicts]
+    matching = (
+        (*of, which, *estimate, line.matched.not_compared, *threshold)
+        for of, line in lines
+        for which, estimate, threshold in (
+            ("all", line.matched.rate, line.threshold),
+            ("preferences", line.matched.decided, (None, None)),  # no threshold plays a part
+        )
+    )
+    correlations = ((*of, kind, *estimate) for of, line in lines for kind, estimate in line.correlations.items())
+    win_ratios = (
+        (*of, point.method, point.item, point.people, point.metric, point.answers)
+        for of, line in lines
+        for point in (*line.points, *by_method(line.points))
+    )
+    rates = ((*of, metric, *estimate) for of, verdict in verdicts for metric, estimate in verdict.rates.items())
+    comparisons = ((*of, *one.plain().values()) for of, verdict in verdicts for one in verdict.comparisons)
     made = {
-        "matching.csv": _csv((*_MATCHING, *_ESTIMATE, "not_compared", "tie_eps", "tie_eps_from"), _matching(own)),
-        "correlations.csv": _csv(("dimension", "metric", "kind", "value", *_ESTIMATE), _correlations(own)),
-        "win_ratios.csv": _csv(("dimension", "metric", "method", "item", "people", "metric_ratio", "answers"), _win_ratios(own)),
+        "matching.csv": _csv(
+            ("dimension", "metric", "answers", "rate", *_ESTIMATE, "not_compared", "tie_eps", "tie_eps_from"), matching
+        ),
+        "correlations.csv": _csv(("dimension", "metric", "kind", "value", *_ESTIMATE), correlations),
+        "win_ratios.csv": _csv(_WIN_RATIOS, win_ratios),
         "raters.csv": _csv(("dimension", "what", "value", *_ESTIMATE), _raters(found)),
-        "slices.csv": _csv(("dimension", "slice", "metric", "rate", *_ESTIMATE), _slices(found)),
-        "comparisons.csv": _csv(("dimension", "slice", *_TEST, "least_p_holm", "could_tell", "told_apart"), _comparisons(found)),
-    }  # fmt: skip
-    if any(dimension.selection for dimension in found.dimensions):
-        made["selection.csv"] = _csv(("dimension", "by", "method", "share", "rows", "left_out", "tied"), _selections(found))
+        "slices.csv": _csv(("dimension", "slice", "metric", "rate", *_ESTIMATE), rates),
+        "comparisons.csv": _csv(("dimension", "slice", *COMPARISON_COLUMNS), comparisons),
+    }
+    if selections := [dimension.selection for dimension in found.dimensions if dimension.selection]:
+        shares = (
+            (one.dimension, by, method, column.shares.get(method), column.rows, column.left_out, column.tied)
+            for one in selections
+            for by, column in one.columns.items()
+            for method in one.methods
+        )
+        made["selection.csv"] = _csv(("dimension", "by", "method", "share", "rows", "left_out", "tied"), shares)
     return made
+
+
+def _raters(found: Alignment) -> Iterator[tuple[Any, ...]]:
+    for dimension in found.dimensions:
+        if of := dimension.ceiling:
+            yield dimension.name, "rater_against_others", *of.rater_against_others
+            yield dimension.name, "preferences_against_others", *of.decided_against_others
+            yield dimension.name, "two_raters", *of.two_raters
+            for name, value in (("attainable", of.attainable), ("ties", of.ties)):
+                yield dimension.name, name, value, *[None] * len(_ESTIMATE)
 
 
 def as_json(found: Alignment) -> bytes:
@@ -47,15 +79,15 @@ def as_json(found: Alignment) -> bytes:
         "unmeasured": dict(found.unmeasured),
         "dimensions": [_dimension(dimension) for dimension in found.dimensions],
     }
-    return (json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return json_bytes(plain)
 
 
 def as_markdown(found: Alignment) -> bytes:
     """The tables for reading, with the definitions."""
     lines = [f"# {_cell(found.title)}", ""]
     for dimension in found.dimensions:
-        lines += [f"## {_cell(dimension.name)}", "", asked(dimension) + ".", ""]
-        lines += [f"{row}" for row in _markdown_lines(dimension)]
+        lines += [f"## {_cell(dimension.name)}", "", dimension.asked + ".", ""]
+        lines += _markdown_lines(dimension)
         if dimension.ceiling:
             against = rate_words(dimension.ceiling.rater_against_others)
             lines += [f"A rater against the others: {against}; attainable {share(dimension.ceiling.attainable)}.", ""]
@@ -83,7 +115,7 @@ def _markdown_lines(dimension: Dimension) -> Iterator[str]:
 def _markdown_selection(found: Selection) -> Iterator[str]:
     yield f"| method | people | {' | '.join(_cell(metric) for metric in found.metrics)} |"
     yield "|---" * (2 + len(found.metrics)) + "|"
-    columns = [found.people, *found.metrics.values()]
+    columns = found.columns.values()
     for method in found.methods:
         yield f"| {_cell(method)} | {' | '.join(share(column.shares.get(method)) for column in columns)} |"
     yield ""
@@ -91,64 +123,6 @@ def _markdown_selection(found: Selection) -> Iterator[str]:
 
 def _cell(words: str) -> str:
     return " ".join(words.replace("|", "\\|").split())
-
-
-def _estimate(one: Estimate) -> list[Any]:
-    return [one.value, *(getattr(one, name) for name in _ESTIMATE)]
-
-
-def _matching(own: Sequence[tuple[Dimension, Line]]) -> Iterator[list[Any]]:
-    for dimension, one in own:
-        for which, estimate in (("all", one.matched.rate), ("preferences", one.matched.decided)):
-            threshold = [one.threshold.value, one.threshold.origin] if which == "all" else [None, None]
-            yield [dimension.name, one.metric, which, *_estimate(estimate), one.matched.not_compared, *threshold]
-
-
-def _correlations(own: Sequence[tuple[Dimension, Line]]) -> Iterator[list[Any]]:
-    for dimension, one in own:
-        for kind, estimate in one.correlations.items():
-            yield [dimension.name, one.metric, kind, *_estimate(estimate)]
-
-
-def _win_ratios(own: Sequence[tuple[Dimension, Line]]) -> Iterator[list[Any]]:
-    for dimension, one in own:
-        for point in [*one.points, *by_method(one.points)]:
-            yield [dimension.name, one.metric, point.method, point.item, point.people, point.metric, point.answers]
-
-
-def _raters(found: Alignment) -> Iterator[list[Any]]:
-    for dimension in found.dimensions:
-        of = dimension.ceiling
-        if of:
-            yield [dimension.name, "rater_against_others", *_estimate(of.rater_against_others)]
-            yield [dimension.name, "preferences_against_others", *_estimate(of.decided_against_others)]
-            yield [dimension.name, "two_raters", *_estimate(of.two_raters)]
-            for name, value in (("attainable", of.attainable), ("ties", of.ties)):
-                yield [dimension.name, name, value, *[None] * len(_ESTIMATE)]
-
-
-def _slices(found: Alignment) -> Iterator[list[Any]]:
-    for dimension in found.dimensions:
-        for verdict in dimension.verdicts:
-            for metric, one in verdict.rates.items():
-                yield [dimension.name, verdict.slice, metric, *_estimate(one)]
-
-
-def _comparisons(found: Alignment) -> Iterator[list[Any]]:
-    for dimension in found.dimensions:
-        for verdict in dimension.verdicts:
-            for one in verdict.comparisons:
-                own = [one.least_p_holm, one.could_tell, one.told_apart if one.could_tell else None]
-                yield [dimension.name, verdict.slice, *(getattr(one.test, name) for name in _TEST), *own]
-
-
-def _selections(found: Alignment) -> Iterator[list[Any]]:
-    for dimension in found.dimensions:
-        if dimension.selection:
-            for by, column in (("people", dimension.selection.people), *dimension.selection.metrics.items()):
-                for method in dimension.selection.methods:
-                    own = [column.shares.get(method), column.rows, column.left_out, column.tied]
-                    yield [dimension.name, by, method, *own]
 
 
 def _dimension(of: Dimension) -> dict[str, Any]:
@@ -166,11 +140,7 @@ def _dimension(of: Dimension) -> dict[str, Any]:
                 "slice": one.slice, "verdict": one.sentence(), "could_tell": one.could_tell,
                 "least_p": one.least_p, "least_p_holm": one.least_p_holm,
                 "rates": {metric: rate._asdict() for metric, rate in one.rates.items()},
-                "comparisons": [
-                    {**{name: getattr(each.test, name) for name in _TEST}, "least_p_holm": each.least_p_holm,
-                     "could_tell": each.could_tell, "told_apart": each.told_apart if each.could_tell else None}
-                    for each in one.comparisons
-                ],
+                "comparisons": [comparison.plain() for comparison in one.comparisons],
             }
             for one in of.verdicts
         ],
@@ -192,21 +162,15 @@ def _metric(one: Line) -> dict[str, Any]:
 
 
 def _selection(of: Selection) -> dict[str, Any]:
-    columns = {"people": of.people, **of.metrics}
     return {
         by: {"shares": dict(column.shares), "rows": column.rows, "left_out": column.left_out, "tied": column.tied,
              "rate": column.rate and column.rate._asdict()}
-        for by, column in columns.items()
+        for by, column in of.columns.items()
     }  # fmt: skip
 
 
-def _csv(columns: Sequence[str], rows: Iterator[list[Any]]) -> bytes:
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_spelt(value) for value in row])
-    return sink.getvalue().encode()
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    return csv_bytes(columns, ([_spelt(value) for value in row] for row in rows))
 
 
 def _spelt(value: Any) -> Any:

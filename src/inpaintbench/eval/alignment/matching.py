@@ -2,7 +2,7 @@
 
 An answer matches when the person chose the metric's winner, or called the two hard to distinguish while their values differ by
 less than a threshold. The paper prints no thresholds, so each must be given. Equal values have no winner: whoever prefers one of
-the two then does not match.
+the two then does not match. How far people agree with each other is what a metric can be expected to reach.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate, Floats, Sample, rate
-from inpaintbench.eval.alignment.measured import Measured, Value
-from inpaintbench.eval.alignment.votes import FIRST, SECOND, TIED, Pair, Votes
+from inpaintbench.eval.alignment.reading import Measured, Value
+from inpaintbench.eval.alignment.votes import FIRST, SECOND, TIED, Votes
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,10 @@ def difference(one: float, other: float) -> float:
 def differences(votes: Votes, values: Value, *, higher_is_better: bool) -> Floats:
     """``float64[pairs]``, above 0 where the metric prefers the first method of a pair, NaN where it lacks a value."""
     sign = 1.0 if higher_is_better else -1.0
-    return np.array([sign * _of_pair(pair, values) for pair in votes.pairs], np.float64)
-
-
-def _of_pair(pair: Pair, values: Value) -> float:
-    one, other = values.get((pair.item, pair.first)), values.get((pair.item, pair.second))
-    return math.nan if one is None or other is None else difference(one, other)
+    both = ((values.get((pair.item, pair.first)), values.get((pair.item, pair.second))) for pair in votes.pairs)
+    return np.array(
+        [math.nan if one is None or other is None else sign * difference(one, other) for one, other in both], np.float64
+    )
 
 
 def tie_threshold(votes: Votes, values: Value, *, quantile: float) -> float:
@@ -99,11 +97,6 @@ def matched(votes: Votes, measured: Measured, metric: str, *, tie_eps: float, bo
     )
 
 
-def sample_of(votes: Votes, hits: Floats) -> Sample:
-    """Answers with what they match, those that cannot be compared left out."""
-    return _sample(votes, hits, ~np.isnan(hits))
-
-
 def _sample(votes: Votes, hits: Floats, kept: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Sample:
     raters = None if votes.rater is None else votes.rater[kept]
     return Sample(hits[kept] * votes.count[kept], votes.count[kept], votes.source[kept], raters)
@@ -117,3 +110,64 @@ def pair_shares(votes: Votes, hits: Floats) -> tuple[Mapping[int, float], Mappin
     hit = np.bincount(votes.pair[kept], weights=(hits * votes.count)[kept], minlength=size)
     places = np.flatnonzero(of > 0).tolist()
     return {place: float(hit[place] / of[place]) for place in places}, {place: float(of[place]) for place in places}
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Agreement of raters under one dimension."""
+
+    rater_against_others: Estimate
+    """Share of answers that say what most of the other raters of the pair said; where k answers are equally frequent among the
+    others, one of them counts 1 / k."""
+    decided_against_others: Estimate
+    """The same over answers that prefer one of the two, against the preferences of the others; beside ``Matched.decided``."""
+    two_raters: Estimate
+    """Chance that another rater of the same pair, drawn at random, gave the same answer."""
+    attainable: float | None
+    """The largest matching rate that any metric could have on these answers: each pair's winner is the one that more people
+    chose, and its values lie within the threshold, so that ties match too."""
+    ties: float | None
+    """Share of answers that call the two hard to distinguish."""
+
+
+def ceiling(votes: Votes, bootstrap: Bootstrap = BOOTSTRAP_95) -> Ceiling:
+    """Agreement of the raters of ``votes``; pairs with a single answer tell nothing of it."""
+    tally = votes.tally()
+    total = float(tally.sum())
+    best = float((np.maximum(tally[:, FIRST], tally[:, SECOND]) + tally[:, TIED]).sum())
+    preferences = tally * np.array([1.0, 1.0, 0.0])
+    return Ceiling(
+        rater_against_others=_rate(votes, _as_most(tally), bootstrap),
+        decided_against_others=_rate(votes, _as_most(preferences), bootstrap, decided=True),
+        two_raters=_rate(votes, _as_another(tally), bootstrap),
+        attainable=best / total if total else None,
+        ties=float(tally[:, TIED].sum()) / total if total else None,
+    )
+
+
+def _as_most(tally: Floats) -> Floats:
+    """``float64[pairs, 3]``: the share of the commonest answers of the others that each answer is, NaN without others."""
+    found = np.full(tally.shape, np.nan)
+    for choice in range(3):
+        others = tally.copy()
+        others[:, choice] -= 1
+        most = others.max(axis=1)
+        common = (others == most[:, None]).sum(axis=1)
+        there = (tally[:, choice] > 0) & (most > 0)
+        found[there, choice] = ((others[:, choice] == most) / common)[there]
+    return found
+
+
+def _as_another(tally: Floats) -> Floats:
+    """``float64[pairs, 3]``: the share of the others that gave the same answer, NaN without others."""
+    others = tally.sum(axis=1, keepdims=True) - 1
+    found = np.full(tally.shape, np.nan)
+    np.divide(tally - 1, others, out=found, where=np.broadcast_to(others > 0, tally.shape) & (tally > 0))
+    return found
+
+
+def _rate(votes: Votes, share: Floats, bootstrap: Bootstrap, *, decided: bool = False) -> Estimate:
+    hits = share[votes.pair, votes.choice]
+    known = ~np.isnan(hits) & ((votes.choice != TIED) | (not decided))
+    estimate = rate(_sample(votes, hits, known), bootstrap)
+    return estimate if estimate.n else estimate._replace(reason="no pair has answers of two raters")

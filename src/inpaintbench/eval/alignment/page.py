@@ -1,33 +1,83 @@
-"""One HTML page with everything; it opens from disk and asks for nothing else."""
+"""The folder of an alignment: tables, figures, and one HTML page with everything, which opens from disk and asks for nothing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import altair
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.alignment import selection
+from inpaintbench.errors import InputError
+from inpaintbench.eval.alignment import files, plots
 from inpaintbench.eval.alignment.align import DEFINITION, Alignment, Dimension, Line
-from inpaintbench.eval.alignment.bootstrap import Estimate
+from inpaintbench.eval.alignment.bootstrap import Estimate, interval_words, rate_words, share
 from inpaintbench.eval.alignment.plots import label_of
+from inpaintbench.eval.alignment.selection import Column as Chosen
+from inpaintbench.eval.alignment.selection import Selection
 from inpaintbench.eval.alignment.win_ratios import KINDS
-from inpaintbench.eval.alignment.words import asked, correlation_interval, rate_interval, rate_words, share
-from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page
+from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
+from inpaintbench.workspace import replacing
 
+PAGE = "alignment.html"
+_TABLES = "matching|correlations|win_ratios|raters|slices|comparisons|selection"
+_OURS = re.compile(rf"alignment\.(html|json|md)|({_TABLES})\.csv|(rates|scatter)-\d+-[A-Za-z0-9_.-]*\.(svg|pdf)")
 _HEADS = ("Matching rate", "Preferences alone", *(kind.capitalize() for kind in KINDS), "Tie threshold", "Left out")
 
 
-def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelMixin]], files: Sequence[str]) -> str:
+def write_alignment(folder: Path, found: Alignment) -> Path:
+    """Write a page, tables as CSV, all of it as JSON and Markdown, and figures as SVG and PDF.
+
+    Equal input gives equal bytes. An earlier alignment in the folder is replaced as a whole.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        InputError: the folder holds something else than an alignment.
+    """
+    if folder.exists() and not (folder.is_dir() and all(map(_is_ours, folder.iterdir()))):
+        raise InputError(f"{str(folder)!r} holds something else than an alignment; choose another folder")
+    data = {**files.tables(found), "alignment.json": files.as_json(found), "alignment.md": files.as_markdown(found)}
+    figures = {dimension.name: _figures(place, found) for place, dimension in enumerate(found.dimensions)}
+    text = render(found, figures, list(data))
+    with replacing(folder, what="alignment ") as made:
+        (made / PAGE).write_text(text, encoding="utf-8")
+        for name, content in data.items():
+            (made / name).write_bytes(content)
+        for charts in figures.values():
+            for name, chart in charts.items():
+                for kind in ("svg", "pdf"):
+                    save_chart(chart, made / f"{name}.{kind}")
+    return folder / PAGE
+
+
+def _figures(place: int, found: Alignment) -> dict[str, altair.TopLevelMixin]:
+    """Name -> chart."""
+    dimension = found.dimensions[place]
+    if not dimension.lines:
+        return {}
+    name = f"{place + 1}-{re.sub(r'[^A-Za-z0-9_.-]', '_', dimension.name)[:80]}"
+    drawn: dict[str, altair.TopLevelMixin] = {f"rates-{name}": plots.rates_figure(dimension)}
+    if any(one.points for one in dimension.lines):
+        drawn[f"scatter-{name}"] = plots.scatter_figure(dimension)
+    return drawn
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and _OURS.fullmatch(path.name) is not None
+
+
+def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelMixin]], names: Sequence[str]) -> str:
     """The page as text.
 
     Args:
         found: everything.
         figures: dimension -> charts by the names of their files without an ending.
-        files: names of the files with data.
+        names: of the files with data.
     """
-    of = [_dimension(one, figures.get(one.name, {})) for one in found.dimensions]
     return page(
         "eval/alignment/page.html",
         title=found.title,
@@ -37,8 +87,8 @@ def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelM
             Link("#definitions", "Definitions"),
         ],
         overview=_overview(found),
-        files=files,
-        dimensions=of,
+        files=names,
+        dimensions=[_dimension(one, figures.get(one.name, {})) for one in found.dimensions],
         definition=DEFINITION,
         gaps=[
             *(f"{label_of(name)} is not measured: {reason}." for name, reason in found.unmeasured.items()),
@@ -72,7 +122,7 @@ def _dimension(of: Dimension, figures: Mapping[str, altair.TopLevelMixin]) -> di
     lines = _table("Metrics", ["Metric"], _HEADS, [_line(one, told=one.metric in better) for one in of.lines])
     return {
         "name": of.name,
-        "asked": asked(of),
+        "asked": of.asked,
         "verdict": of.verdicts[0].sentence(label_of) if of.verdicts else "",
         "agreement": _agreement(of) if of.ceiling else "",
         "lines": lines if of.lines else None,
@@ -97,24 +147,22 @@ def _agreement(of: Dimension) -> str:
 
 def _line(one: Line, *, told: bool) -> Row:
     rates = [_rate(one.matched.rate, told=told), _rate(one.matched.decided)]
-    correlations = [_correlation(one.correlations[kind]) for kind in KINDS]
+    correlations = [
+        _cell(number(estimate.value, 2), estimate, percent=False) for estimate in map(one.correlations.get, KINDS) if estimate
+    ]
     threshold = Cell(f"{one.threshold.value:.4g}", below=one.threshold.origin.partition(" of ")[0])
     left_out = Cell(f"{one.matched.not_compared:,}" if one.matched.not_compared else DASH)
     return Row((Cell(label_of(one.metric)), *rates, *correlations, threshold, left_out))
 
 
-def _rate(one: Estimate | None, *, told: bool = False) -> Cell:
-    """``told``: a test told the metric from another, so it may stand out."""
-    return Cell(DASH) if one is None else _cell(share(one.value), rate_interval(one), one, best=told)
+def _rate(estimate: Estimate | None, *, told: bool = False) -> Cell:
+    """A rate in per cent; ``told``: a test told the metric from another, so it may stand out."""
+    return Cell(DASH) if estimate is None else _cell(share(estimate.value), estimate, percent=True, strong=told)
 
 
-def _correlation(one: Estimate) -> Cell:
-    return _cell(number(one.value, 2), correlation_interval(one), one, best=False)
-
-
-def _cell(words: str, interval: str, one: Estimate, *, best: bool) -> Cell:
-    told = f"n {one.n:,}, {count(one.n_sources, 'source')}" + (f"; {one.reason}" if one.reason else "")
-    return Cell(words, below=interval.strip(), title=told, strong=best)
+def _cell(words: str, estimate: Estimate, *, percent: bool, strong: bool = False) -> Cell:
+    title = f"n {estimate.n:,}, {count(estimate.n_sources, 'source')}" + (f"; {estimate.reason}" if estimate.reason else "")
+    return Cell(words, below=interval_words(estimate, percent=percent).strip(), title=title, strong=strong)
 
 
 def _slices(of: Dimension) -> Table:
@@ -127,26 +175,25 @@ def _slices(of: Dimension) -> Table:
     return _table("Which metric to trust where", ["Slice"], ["Answers", *map(label_of, metrics)], rows, ["Verdict"])
 
 
-def _selection(of: selection.Selection) -> Table:
-    columns = [of.people, *of.metrics.values()]
+def _selection(of: Selection) -> Table:
+    columns = of.columns.values()
     rows = [Row((Cell(method), *(_share(column, method) for column in columns))) for method in of.methods]
-    rates = [_rate(column.rate) for column in of.metrics.values()]
-    rows.append(Row((Cell("Answers that choose the metric's best"), Cell(DASH), *rates)))
-    told = [Cell(column.rows, below=_lost(column.left_out, column.tied)) for column in columns]
+    rates = [_rate(column.rate) for column in columns]
+    rows.append(Row((Cell("Answers that choose the metric's best"), *rates)))
+    told = [Cell(column.rows, below=_lost(column)) for column in columns]
     rows.append(Row((Cell("Rows of results"), *told)))
     title = "Selection frequencies: the best of a row"
     return _table(title, ["Method"], ["People", *map(label_of, of.metrics)], rows)
 
 
-def _share(column: selection.Column, method: str) -> Cell:
+def _share(column: Chosen, method: str) -> Cell:
     value = column.shares.get(method)
     best = value is not None and value == max(column.shares.values()) and not too_few(column.n_sources)
     return Cell(share(value), strong=best)
 
 
-def _lost(left_out: int, tied: int) -> str:
-    parts = [f"{left_out} left out"] * bool(left_out) + [f"{tied} tied"] * bool(tied)
-    return ", ".join(parts)
+def _lost(column: Chosen) -> str:
+    return ", ".join(f"{n} {what}" for n, what in ((column.left_out, "left out"), (column.tied, "tied")) if n)
 
 
 def _table(label: str, first: Sequence[str], numbers: Sequence[str], rows: Sequence[Row], last: Sequence[str] = ()) -> Table:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import altair
 
 from inpaintbench.eval.alignment.align import Dimension, Line
+from inpaintbench.eval.alignment.bootstrap import correlation_words, rate_words
 from inpaintbench.eval.alignment.win_ratios import Point
-from inpaintbench.eval.alignment.words import correlation_words, rate_words
 from inpaintbench.eval.analysis.chart import colours, titled
 from inpaintbench.eval.report.labels import metric_label, quantity_label
 from inpaintbench.eval.report.quantity import Quantity

@@ -1,10 +1,12 @@
-"""What people answered: which of two results is better, or which of several is the best.
+"""What people answered, and what metrics say: read from tables, or from the scores of a run.
 
-Read from a table of single answers, or from the scores ``human_preference`` of a run, which hold counts without raters.
+People say which of two results is better, or which of several is the best. Tables hold single answers; the scores
+``human_preference`` of a run hold counts without raters. A metric has one value for each item and method.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.tables import Row, read_table
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.types import Score
 
 TIE = "tie"
@@ -21,6 +24,11 @@ _TIES = ("tie", "hard to distinguish", "hard_to_distinguish")
 _BOTH_BAD = ("both_bad", "both bad")
 _SIDES = (("left", "a"), ("right", "b"))
 _PURPOSES = {"gold": "answers to tasks whose answer was known", "repeat": "answers to tasks that were asked again"}
+
+
+# (item, method) -> value, which may be infinite.
+Value = Mapping[tuple[str, str], float]
+_YES, _NO = ("true", "1", "yes", "higher"), ("false", "0", "no", "lower")
 
 
 @dataclass(frozen=True)
@@ -84,29 +92,28 @@ def read_answers(path: Path, *, sources: Mapping[str, str] | None = None) -> Ans
     Raises:
         InputError: not readable, a line without what is needed or with another choice, or no answer at all.
     """
-    found: list[Ballot] = []
+    ballots: list[Ballot] = []
     seen: set[tuple[object, ...]] = set()
     left_out = Counter[str]()
     for row in read_table(path):
-        purpose = row.first("purpose") or "vote"
         if "left" not in row.cells and "candidates" in row.cells and len(row.names("candidates")) < 2:
             left_out["answers about one result alone"] += 1
             continue
-        one = _ballot(row, sources or {})
-        task = (one.rater, one.dimension, one.item, tuple(sorted(one.candidates)))
-        if purpose in _PURPOSES:
-            left_out[_PURPOSES[purpose]] += 1
-        elif task in seen:
+        ballot = _ballot(row, sources or {})
+        task = (ballot.rater, ballot.dimension, ballot.item, tuple(sorted(ballot.candidates)))
+        if why := _PURPOSES.get(row.first("purpose") or "vote"):
+            left_out[why] += 1
+            continue  # the rater's answer to this task is still to come
+        if task in seen:
             left_out["second answers of a rater to the same task"] += 1
-        elif one.choice in _BOTH_BAD:
-            seen.add(task)
+        elif ballot.choice in _BOTH_BAD:
             left_out["answers that both are bad"] += 1
         else:
-            seen.add(task)
-            found.append(one)
-    if not found:
+            ballots.append(ballot)
+        seen.add(task)
+    if not ballots:
         raise InputError(f"{str(path)!r} holds no answers about two or more methods")
-    return Answers(tuple(found), dict(left_out))
+    return Answers(tuple(ballots), dict(left_out))
 
 
 def _ballot(row: Row, sources: Mapping[str, str]) -> Ballot:
@@ -189,3 +196,108 @@ def _best_of(rows: Sequence[Score], sources: Mapping[str, str]) -> list[Ballot]:
         for method, count in of.items()
         if count
     ]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The values of all metrics; a metric in another region than the whole frame is called ``psnr/hole``."""
+
+    values: Mapping[str, Value]
+    higher_is_better: Mapping[str, bool]
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
+    """Metrics without any value or direction -> why."""
+
+
+def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Measured:
+    """Scores from a ``.csv``, ``.jsonl`` or ``.parquet`` file with the columns ``item``, ``method``, ``metric`` and ``value``.
+
+    ``region`` and ``higher_is_better`` may be there too; the columns of a run's own table (``item_id``) are taken as well. An
+    empty value is a missing one.
+
+    Args:
+        path: of the file.
+        better: metric -> whether higher is better; wins over the file and the metric's own direction.
+
+    Raises:
+        InputError: not readable, a line without what is needed, two values for one item and method, or a metric whose
+            direction nobody says.
+    """
+    values: dict[str, dict[tuple[str, str], float]] = {}
+    told = {}
+    for row in read_table(path):
+        name = measure_name(row.needed("metric"), row.first("region") or "frame")
+        key = (row.needed("item", "item_id", "group"), row.needed("method", "model"))
+        column = values.setdefault(name, {})
+        if key in column:
+            raise InputError(f"{row.where}: a second value of {name} for method {key[1]!r} on item {key[0]!r}")
+        value = _number(row)
+        if value is not None:
+            column[key] = value
+        stated = row.first("higher_is_better")
+        if stated is not None:
+            told[name] = _direction(row, stated)
+    if not any(values.values()):
+        raise InputError(f"{str(path)!r} holds no scores")
+    return _measured(values, {**told, **(better or {})}, {name: "no item has a value" for name, of in values.items() if not of})
+
+
+def measured_of(scores: Iterable[Score], *, better: Mapping[str, bool] | None = None) -> Measured:
+    """The same from the rows of a run; what people preferred, and metrics that compare sets of items, are left out."""
+    values: dict[str, dict[tuple[str, str], float]] = {}
+    reasons: dict[str, str] = {}
+    for row in scores:
+        if row.metric == PREFERENCE:
+            continue
+        name = measure_name(row.metric, row.region)
+        column = values.setdefault(name, {})
+        if row.value is not None:
+            column[row.item_id, row.method] = row.value
+        elif row.features is not None:
+            reasons.setdefault(name, "it compares sets of items, so that a single one has no value")
+        else:
+            reasons.setdefault(name, row.reason or "no reason given")
+    return _measured(values, better or {}, {name: reasons[name] for name, of in values.items() if not of})
+
+
+def measure_name(metric: str, region: str) -> str:
+    """``psnr`` over the whole frame, ``psnr/hole`` elsewhere."""
+    return metric if region == "frame" else f"{metric}/{region}"
+
+
+def _measured(
+    values: Mapping[str, Mapping[tuple[str, str], float]], better: Mapping[str, bool], unmeasured: Mapping[str, str]
+) -> Measured:
+    lost, directions = dict(unmeasured), {}
+    for name, column in values.items():
+        metric = name.partition("/")[0]
+        leaf = METRICS.get(metric) if metric in METRICS else None
+        if not column:
+            continue
+        if name in better or metric in better:
+            directions[name] = better.get(name, better.get(metric, True))
+        elif leaf is None:
+            raise InputError(f"nobody says whether more of {name!r} is better; add --better {name}=higher or {name}=lower")
+        elif not leaf.ranked:
+            lost[name] = "neither more nor less of it is better"
+        else:
+            directions[name] = bool(leaf.higher_is_better)
+    return Measured({name: values[name] for name in directions}, directions, lost)
+
+
+def _number(row: Row) -> float | None:
+    told = row.first("value")
+    if told is None:
+        return None
+    try:
+        value = float(told)
+    except ValueError as error:
+        raise InputError(f"{row.where}: value is {told!r}, not a number") from error
+    if math.isnan(value):
+        raise InputError(f"{row.where}: value is NaN; leave a missing value empty")
+    return value
+
+
+def _direction(row: Row, stated: str) -> bool:
+    if stated.lower() not in (*_YES, *_NO):
+        raise InputError(f"{row.where}: higher_is_better is {stated!r}, choose true or false")
+    return stated.lower() in _YES

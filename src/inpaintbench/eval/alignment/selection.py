@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate, Sample, rate
-from inpaintbench.eval.alignment.measured import Measured
-from inpaintbench.eval.alignment.reading import Ballot
+from inpaintbench.eval.alignment.reading import Ballot, Measured
 
 # An item and its candidates, sorted.
 _Row = tuple[str, tuple[str, ...]]
@@ -44,6 +43,11 @@ class Selection:
     """Every row has the same weight, however many answered it."""
     metrics: Mapping[str, Column]
 
+    @property
+    def columns(self) -> dict[str, Column]:
+        """``people``, then the metrics."""
+        return {"people": self.people, **self.metrics}
+
 
 def selection(
     dimension: str, ballots: Sequence[Ballot], measured: Measured, *, bootstrap: Bootstrap = BOOTSTRAP_95
@@ -66,14 +70,9 @@ def selection(
     for metric, values in measured.values.items():
         best = {row: _best(row, values, higher_is_better=measured.higher_is_better[metric]) for row in answers}
         known = {row: found for row, found in best.items() if found}
-        metrics[metric] = Column(
-            _shares(known, methods),
-            len(known),
-            len(best) - len(known),
-            sum(len(found) > 1 for found in known.values()),
-            _rate(own, known, bootstrap),
-            len({source_of[item] for item, _ in known}),
-        )
+        tied, sources = sum(len(winners) > 1 for winners in known.values()), {source_of[item] for item, _ in known}
+        rate_of = _rate(own, known, bootstrap)
+        metrics[metric] = Column(_shares(known, methods), len(known), len(best) - len(known), tied, rate_of, len(sources))
     return Selection(dimension, methods, people, metrics)
 
 
@@ -104,5 +103,4 @@ def _rate(own: Sequence[Ballot], best: Mapping[_Row, Mapping[str, float]], boots
 
 
 def _numbers(names: Sequence[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    place = {name: index for index, name in enumerate(sorted(set(names)))}
-    return np.array([place[name] for name in names], np.int64)
+    return np.unique(np.array(names, object), return_inverse=True)[1].astype(np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate, Floats, Places, correlation
 from inpaintbench.eval.alignment.matching import differences
-from inpaintbench.eval.alignment.measured import Measured
+from inpaintbench.eval.alignment.reading import Measured
 from inpaintbench.eval.alignment.votes import FIRST, SECOND, Votes
 
 KINDS = ("pearson", "spearman", "kendall")
@@ -48,11 +48,10 @@ def by_method(found: Sequence[Point]) -> list[Point]:
     names = sorted({one.method for one in found})
     rows = []
     for name in names:
-        own = [one for one in found if one.method == name]
-        of = sum(one.answers for one in own)
-        people, metric = (sum(side * n for side, n in zip(values, (one.answers for one in own), strict=True)) / of for values in (
-            [one.people for one in own], [one.metric for one in own]))  # fmt: skip
-        rows.append(Point(name, None, -1, people, metric, of))
+        own = [point for point in found if point.method == name]
+        of = sum(point.answers for point in own)
+        people = sum(point.people * point.answers for point in own) / of
+        rows.append(Point(name, None, -1, people, sum(point.metric * point.answers for point in own) / of, of))
     return rows
 
 
