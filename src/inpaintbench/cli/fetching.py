@@ -17,9 +17,8 @@ from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import RUNNING, InShard, InWorkspace, OutWorkspace, Running, parse_shard
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, bundle, option
-from inpaintbench.curation.fetching.attribution import notice
 from inpaintbench.curation.fetching.listings import listings
-from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
+from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks, notice
 from inpaintbench.curation.fetching.recheck import recheck as ask_again
 from inpaintbench.curation.fetching.step import TABLE, fetch, listed, rows_of
 from inpaintbench.download import Limits, safe_name

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.curation.location import open_path
+from inpaintbench.curation.sources.base import open_path
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.types import Attribute, Plain, Source, canonical_json, stated
 from inpaintbench.workspace import Blobs

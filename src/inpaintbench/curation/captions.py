@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from inpaintbench.curation.footage import data_attribute
-from inpaintbench.curation.sources.base import Footage
-from inpaintbench.curation.sources.folder import unquote_bytes
-from inpaintbench.curation.timed_text import (
-    clip_events,
-    from_data,
-    invented_timed_text,
-    letters_on_screen,
-    read_timed_text,
-    to_data,
-)
+from inpaintbench.curation.sources.base import Footage, unquoted_path
+from inpaintbench.curation.timed_text.events import clip_events, from_data, letters_on_screen, to_data
+from inpaintbench.curation.timed_text.invented import invented_timed_text
+from inpaintbench.curation.timed_text.reading import read_timed_text
 from inpaintbench.errors import Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.types import Attribute, Clip, Plain, Source, TextEvent, item_rng
@@ -106,7 +99,7 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
 def _from_file(payload: Plain) -> tuple[tuple[TextEvent, ...], list[str]]:
     if payload["doubles"]:
         raise Rejected(f"has {len(payload['doubles'])} files of text, {' and '.join(payload['doubles'])}: keep one")
-    path = Path(os.fsdecode(unquote_bytes(payload["path"])))
+    path = Path(unquoted_path(payload["path"]))
     text = read_timed_text(path)
     skipped = [f"line {row.line}: {row.reason}" for row in text.skipped]
     if not text.events:

@@ -1,4 +1,4 @@
-"""From footage to clips: the steps find, probe and cut. The functions here run in worker processes."""
+"""From footage to clips: the steps find, probe and cut, and what they did to each clip. The functions run in worker processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote_to_bytes
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,9 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.curation import bars
 from inpaintbench.curation.bars import Bars
-from inpaintbench.curation.location import open_path
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
-from inpaintbench.curation.sources.folder import unquote_bytes
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, open_path
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
@@ -278,5 +276,75 @@ def data_attribute(blobs: Blobs, subject_id: str, name: str, value: Any, *, prod
 
 def display_name(uri: str) -> str:
     """A percent-encoded name for people: readable where it can be, one line always."""
-    text = unquote_bytes(uri).decode("utf-8", errors="replace")
+    text = unquote_to_bytes(uri).decode("utf-8", errors="replace")
     return "".join(letter if letter.isprintable() else quote(letter) for letter in text)
+
+
+NORMALISED = "normalised"
+NORMALISED_VERSION = "1"
+
+
+def normalised(
+    clips: Sequence[Clip], facts: Sequence[Attribute], *, normalizer: Plain, fps: float | None, blobs: Blobs
+) -> list[Attribute]:
+    """A row for each clip: turned, colours, bars, size, rate; whatever was done, in that order.
+
+    Args:
+        clips: as they were cut.
+        facts: rows of ``probe`` and of ``bars`` of their sources.
+        normalizer: ``{"name": ..., constant: value}`` of the leaf that gave them their size.
+        fps: the rate that films were brought to; None where they keep theirs.
+        blobs: holds the bars of sources where those change.
+    """
+    sized = NORMALIZERS.get(normalizer["name"])(**without_name(normalizer)).describe()
+    of_source: dict[str, dict[str, Any]] = {}
+    for row in facts:
+        of_source.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
+    return [
+        Attribute(
+            clip.clip_id,
+            NORMALISED,
+            "; ".join(_done(clip, of_source[clip.source_id], sized, fps, blobs)),
+            None,
+            NORMALISED,
+            NORMALISED_VERSION,
+        )
+        for clip in clips
+    ]
+
+
+def _done(clip: Clip, facts: Mapping[str, Any], sized: str, fps: float | None, blobs: Blobs) -> list[str]:
+    done = [f"{int(facts['probe.width'])}x{int(facts['probe.height'])} {_colours(facts)}"]
+    if facts.get("probe.mirrored"):
+        done.append("mirrored back")
+    if facts["probe.rotation_degrees"]:
+        done.append(f"turned by {int(facts['probe.rotation_degrees'])} degrees")
+    if facts["probe.has_alpha"]:
+        done.append("laid over black")
+    if abs(facts["probe.pixel_aspect"] - 1) > 1e-6:
+        done.append(f"pixels of {facts['probe.pixel_aspect']:.4g}:1 made square")
+    cut = _bars_cut_off(clip, facts, fps, blobs)
+    if cut:
+        done.append(cut)
+    done.append(sized)
+    rate = "variable" if facts["probe.variable_frame_rate"] else f"{facts['probe.fps']:.6g} fps"
+    if clip.frames > 1:
+        done.append(f"{rate} brought to {clip.fps:g} fps by timestamps" if fps else f"every frame ({rate})")
+    return done
+
+
+def _colours(facts: Mapping[str, Any]) -> str:
+    if facts["probe.hdr"] != "none":
+        return f"tone-mapped from {facts['probe.hdr']}"
+    tags = [str(facts[f"probe.{name}"]) for name in ("matrix", "colour_range")]
+    tagged = " ".join(tag for tag in tags if tag != "unknown") or "untagged"
+    return f"{facts['probe.pixel_format']} {tagged}"
+
+
+def _bars_cut_off(clip: Clip, facts: Mapping[str, Any], fps: float | None, blobs: Blobs) -> str:
+    source_fps = float(facts["probe.fps"]) if fps else clip.fps
+    found = bars.bars_of_clip(
+        facts, blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, source_fps=source_fps, fps=clip.fps
+    )
+    cut = ", ".join(f"{lines} {side}" for side, lines in asdict(found).items() if lines)
+    return f"bars cut off: {cut}" if cut else ""

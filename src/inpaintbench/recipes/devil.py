@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from inpaintbench.curation import duplicates, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
+from inpaintbench.curation.funnel.write import write_review
 from inpaintbench.curation.judging import select_clips
-from inpaintbench.curation.review import write_review
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
 from inpaintbench.deviations import Deviation

@@ -17,9 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation import measuring
+from inpaintbench.curation import measuring, object_masks
 from inpaintbench.curation.attributes.warp_valid_share import ENOUGH, WarpValidShare
-from inpaintbench.curation.editing import object_masks
 from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError

@@ -19,7 +19,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.curation.sources import SOURCES, embedded
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.timed_text import invented_timed_text
+from inpaintbench.curation.timed_text.invented import invented_timed_text
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.fingerprints.elastic import REACH_SHARE, STRENGTH_SHARE
 from inpaintbench.fingerprints.fingers import draw_finger

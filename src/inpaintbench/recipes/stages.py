@@ -16,13 +16,11 @@ from typing import Any
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.curation import bars, duplicates, footage, judging, measuring
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
-from inpaintbench.curation.location import located
-from inpaintbench.curation.normalised import NAME as NORMALISED
-from inpaintbench.curation.normalised import normalised
+from inpaintbench.curation.footage import NORMALISED, normalised
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.sources.base import Footage, SourceLeaf
+from inpaintbench.curation.sources.base import Footage, SourceLeaf, located
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection

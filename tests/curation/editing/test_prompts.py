@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.curation.editing.prompts import read_prompts
+from inpaintbench.curation.sources.edit_clips import read_prompts
 from inpaintbench.errors import InputError
 
 ROWS = [

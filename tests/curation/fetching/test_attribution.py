@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.curation.fetching.attribution import notice
-from inpaintbench.curation.fetching.licences import is_allowed, text_url
+from inpaintbench.curation.fetching.base import is_allowed, text_url
 from inpaintbench.curation.fetching.listings import uri_of
-from inpaintbench.curation.fetching.recheck import LicenceCheck
+from inpaintbench.curation.fetching.recheck import LicenceCheck, notice
 from inpaintbench.types import Download, Source
 
 

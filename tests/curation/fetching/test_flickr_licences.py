@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flickr_server import LICENCES
 
-from inpaintbench.curation.fetching.flickr_licences import FlickrLicences, licence, permits
+from inpaintbench.curation.fetching.flickr_client import FlickrLicences, licence, permits
 from inpaintbench.errors import InputError, UnknownNameError
 
 NAMES = {

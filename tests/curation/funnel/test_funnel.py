@@ -17,10 +17,9 @@ from selection_world import EVIL, RULES, fill
 
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.fetching.recheck import LicenceCheck
-from inpaintbench.curation.funnel import plots, write_funnel, write_what_if
-from inpaintbench.curation.funnel.effort import efforts
-from inpaintbench.curation.funnel.licences import licence_counts
-from inpaintbench.curation.funnel.stages import failures, grouped, stages
+from inpaintbench.curation.funnel import plots
+from inpaintbench.curation.funnel.stages import efforts, failures, grouped, licence_counts, stages
+from inpaintbench.curation.funnel.write import write_funnel, write_what_if
 from inpaintbench.curation.judging import select_clips, stored_selection
 from inpaintbench.curation.rules import parse_rules
 from inpaintbench.curation.what_if import what_if

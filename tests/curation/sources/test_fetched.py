@@ -11,12 +11,11 @@ from web_server import Answer, WebServer
 
 from inpaintbench.curation import footage
 from inpaintbench.curation.facts import Facts
-from inpaintbench.curation.fetching.attribution import notice
+from inpaintbench.curation.fetching.recheck import notice
 from inpaintbench.curation.fetching.step import TABLE, fetch
-from inpaintbench.curation.funnel.licences import licence_counts
+from inpaintbench.curation.funnel.stages import licence_counts
 from inpaintbench.curation.judging import stored_selection
-from inpaintbench.curation.location import located
-from inpaintbench.curation.sources.base import Footage
+from inpaintbench.curation.sources.base import Footage, located
 from inpaintbench.curation.sources.fetched import FetchedSource
 from inpaintbench.curation.why import trail
 from inpaintbench.errors import InputError, WorkspaceError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.curation.sources.figure_paint import Canvas, Cloth, Limb, Part, covers, paint
+from inpaintbench.curation.sources.figure import Canvas, Cloth, Limb, Part, covers, paint
 
 RED, BLUE = (200.0, 0.0, 0.0), (0.0, 0.0, 200.0)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.curation.timed_text import clip_events, from_data, invented_timed_text, letters_on_screen, to_data
-from inpaintbench.curation.timed_text.invented import bundled_words
+from inpaintbench.curation.timed_text.events import clip_events, from_data, letters_on_screen, to_data
+from inpaintbench.curation.timed_text.invented import bundled_words, invented_timed_text
 from inpaintbench.errors import InputError
 from inpaintbench.types import TextEvent
 

@@ -13,10 +13,8 @@ from typing import Any
 
 from inpaintbench.curation.fetching import flickr_client as flickr
 from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Licence
-from inpaintbench.curation.fetching.flickr_client import ApiError, FlickrClient
-from inpaintbench.curation.fetching.flickr_licences import FlickrLicence, licence, permits
-from inpaintbench.curation.fetching.flickr_renditions import Rendition, renditions
-from inpaintbench.curation.fetching.flickr_search import CROWDED, Photo, parse_uploaded, search
+from inpaintbench.curation.fetching.flickr_client import ApiError, FlickrClient, FlickrLicence, licence, permits
+from inpaintbench.curation.fetching.flickr_search import CROWDED, Photo, Rendition, parse_uploaded, renditions, search
 from inpaintbench.download import Limits, Received, download, utc_now
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
 from inpaintbench.types import content_id

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 from inpaintbench import video
 from inpaintbench.curation.fetching import FETCHERS
-from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher
-from inpaintbench.curation.fetching.licences import is_allowed, not_allowed
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, is_allowed, not_allowed
 from inpaintbench.curation.fetching.listings import Listing, remember, step_name
 from inpaintbench.download import Limits, forget, safe_name, utc_now, without_query
 from inpaintbench.errors import Gone, InputError, MediaError, Rejected

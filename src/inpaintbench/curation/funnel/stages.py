@@ -1,18 +1,25 @@
-"""How many sources and clips each stage has left, and why the others are gone."""
+"""Counts and tables of the funnel page: stages, failures, compute time of steps, licences."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from inpaintbench.curation.facts import kept_sources
+from inpaintbench.curation.fetching.recheck import latest_checks
 from inpaintbench.curation.footage import SAME_BYTES, display_name
 from inpaintbench.curation.judging import Judged
 from inpaintbench.executors.base import Rejection
+from inpaintbench.pages import Cell, Table
+from inpaintbench.pages.tables import simple
+from inpaintbench.pages.words import DASH, breakable, duration, number, percent, share
 from inpaintbench.types import Attribute, Download, Item, Source
 from inpaintbench.workspace import Workspace
 
@@ -134,3 +141,162 @@ def grouped(refusals: Iterable[Refusal]) -> list[FailureGroup]:
 
 def _rows(rows: pa.Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
     return list(zip(*(rows[column].to_pylist() for column in columns), strict=True))
+
+
+_SUBJECTS = ("subject_id", "clip_id", "corruption_id", "source_id")
+
+
+@dataclass(frozen=True)
+class StepEffort:
+    """Compute time of the finished tasks of one step."""
+
+    step: str
+    tasks: int
+    timed: int
+    """Tasks whose time is known."""
+    total_seconds: float
+    median_seconds: float
+    largest_seconds: float
+    peak_mebibytes: float | None
+    """Of the worker, the largest; None where no task tells."""
+
+
+@dataclass(frozen=True)
+class SlowItem:
+    """One finished task."""
+
+    step: str
+    subject_id: str
+    """Of the clip, source or corruption; empty where the ledger does not tell."""
+    name: str
+    """What the ledger calls it, if it does."""
+    seconds: float
+    peak_mebibytes: float | None
+
+
+def efforts(workspace: Workspace, *, slowest: int = 12) -> tuple[list[StepEffort], list[SlowItem]]:
+    """Every step with its times, the most expensive first, and the slowest items of all steps."""
+    steps: list[StepEffort] = []
+    items: list[SlowItem] = []
+    # The ledgers of shards, STEP@SHARD, are read together with that of their step.
+    for step in sorted({path.stem.partition("@")[0] for path in (workspace.path / "ledger").glob("*.jsonl")}):
+        entries = list(workspace.ledger(step).read().values())
+        timed = [entry for entry in entries if isinstance(entry.get("seconds"), int | float)]
+        steps.append(_effort(step, len(entries), timed))
+        timed.sort(key=lambda entry: -entry["seconds"])
+        items += [_item(step, entry) for entry in timed[:slowest]]
+    steps.sort(key=lambda one: (-one.total_seconds, one.step))
+    return steps, sorted(items, key=lambda one: (-one.seconds, one.step, one.subject_id))[:slowest]
+
+
+def _effort(step: str, tasks: int, timed: list[dict[str, Any]]) -> StepEffort:
+    seconds = np.array([entry["seconds"] for entry in timed] or [0.0])
+    peaks = [entry["peak_mebibytes"] for entry in timed if isinstance(entry.get("peak_mebibytes"), int | float)]
+    return StepEffort(
+        step, tasks, len(timed), float(seconds.sum()), float(np.median(seconds)), float(seconds.max()), max(peaks, default=None)
+    )
+
+
+def _item(step: str, entry: Mapping[str, Any]) -> SlowItem:
+    rows = entry.get("rows") or [{}]
+    told = (entry, rows[0])
+    # A source that was cut names its clips; the source is what took the time.
+    keys = ("source_id", *_SUBJECTS) if step == "cut" else _SUBJECTS
+    subject = next((str(one[key]) for key in keys for one in told if one.get(key)), "")
+    peak = entry.get("peak_mebibytes")
+    name = display_name(str(entry.get("name") or ""))
+    return SlowItem(step, subject, name, float(entry["seconds"]), float(peak) if isinstance(peak, int | float) else None)
+
+
+@dataclass(frozen=True)
+class LicenceCount:
+    """One licence."""
+
+    licence: str | None
+    """None where nothing is stated."""
+    sources: int
+    authors: int
+    clips: int
+    kept: int
+    since: tuple[tuple[str, int], ...] = ()
+    """What upstream says now that is not as it was, and of how many sources."""
+
+
+def licence_counts(workspace: Workspace, judged: Judged) -> list[LicenceCount]:
+    """One row a licence, the one of most sources first; of the sources that became clips, or of all while there are no clips."""
+    sources = kept_sources(workspace.columns("sources", Source, columns=["source_id", "uri", "licence", "author"]))
+    checks = latest_checks(workspace)
+    of_clips = judged.facts.clips["source_id"]
+    if len(of_clips):
+        sources = sources.filter(pc.is_in(sources["source_id"], value_set=pc.unique(of_clips)))
+    kept = judged.kept
+    found = []
+    for licence in pc.unique(sources["licence"]).to_pylist():
+        same = pc.is_null(sources["licence"]) if licence is None else pc.fill_null(pc.equal(sources["licence"], licence), False)
+        rows = sources.filter(same)
+        own = pc.is_in(of_clips, value_set=rows["source_id"].combine_chunks()).to_numpy()
+        authors = len(pc.unique(pc.drop_null(rows["author"])))
+        told = Counter(words for uri in rows["uri"].to_pylist() if uri in checks and (words := checks[uri].words))
+        since = tuple(sorted(told.items()))
+        found.append(LicenceCount(licence, rows.num_rows, authors, int(own.sum()), int(np.sum(kept & own)), since))
+    return sorted(found, key=lambda one: (-one.sources, one.licence or ""))
+
+
+# Rows of the table; `curation rejected` lists all.
+FAILURES = 40
+
+
+def effort_table(steps: Sequence[StepEffort]) -> Table | None:
+    """Where the time went; None before any step."""
+    most = max((step.total_seconds for step in steps), default=0.0) or 1.0
+    rows: list[list[object]] = [
+        [
+            breakable(step.step),
+            number(step.tasks),
+            Cell(duration(step.total_seconds), title=f"{number(step.total_seconds)} s", bar=step.total_seconds / most)
+            if step.timed
+            else DASH,
+            *(number(value) if step.timed else DASH for value in (step.median_seconds, step.largest_seconds)),
+            number(step.peak_mebibytes),
+        ]
+        for step in steps
+    ]
+    heads = ("Step", "tasks", "compute time", "median s", "slowest s", "peak MiB")
+    return simple(heads, rows, label="Time by step", numeric=(1, 2, 3, 4, 5)) if rows else None
+
+
+def slowest_table(slowest: Sequence[SlowItem], names: Mapping[str, str]) -> Table:
+    """The tasks that took longest."""
+    rows: list[list[object]] = [
+        [breakable(item.name or names.get(item.subject_id, item.subject_id) or "not told"), breakable(item.step),
+         number(item.seconds), number(item.peak_mebibytes)]
+        for item in slowest
+    ]  # fmt: skip
+    return simple(("Item", "Step", "seconds", "peak MiB"), rows, label="Slowest items", numeric=(2, 3))
+
+
+def failure_table(groups: Sequence[FailureGroup]) -> Table | None:
+    """Refusals by step and reason; None where there are none."""
+    rows: list[list[object]] = [
+        [breakable(group.step), group.reason, number(group.count),
+         breakable(", ".join(group.examples) + (" …" if group.count > len(group.examples) else ""))]
+        for group in groups[:FAILURES]
+    ]  # fmt: skip
+    return simple(("Step", "Reason", "n", "Such as"), rows, label="Failures", numeric=(2,)) if rows else None
+
+
+def licence_table(counts: Sequence[LicenceCount]) -> Table | None:
+    """Licences of the sources; None without sources."""
+    sources = sum(one.sources for one in counts)
+    rows: list[list[object]] = [
+        [
+            Cell(one.licence) if one.licence else Cell(note="none stated"),
+            number(one.sources),
+            percent(share(one.sources, sources)),
+            *map(number, (one.authors, one.clips, one.kept)),
+            ", ".join(f"{n:,} {words}" for words, n in one.since),
+        ]
+        for one in counts
+    ]
+    heads = ("Licence", "sources", "share", "authors", "clips", "kept", "since then")
+    return simple(heads, rows, label="Licences", numeric=(1, 2, 3, 4, 5)) if rows else None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number
-from inpaintbench.curation.poses.json_file import load_json
+from inpaintbench.curation.poses.files import load_json
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 

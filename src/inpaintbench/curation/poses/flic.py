@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number, text
-from inpaintbench.curation.poses.matlab import load_variable, numbers, structs
+from inpaintbench.curation.poses.files import load_variable, numbers, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.poses.base import People, Person, PoseReader
-from inpaintbench.curation.poses.matlab import load_variable, numbers
+from inpaintbench.curation.poses.files import load_variable, numbers
 from inpaintbench.curation.poses.mpii import MPII_JOINTS
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.types import Joint

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number
-from inpaintbench.curation.poses.json_file import load_json, pairs
-from inpaintbench.curation.poses.matlab import load_variable, struct, structs
+from inpaintbench.curation.poses.files import load_json, load_variable, pairs, struct, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 

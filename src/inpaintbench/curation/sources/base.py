@@ -1,13 +1,17 @@
-"""What a source leaf gives: footage that can be turned into a file, and what is known about it."""
+"""The base class of source leaves, the footage that they give, and where the files of sources lie."""
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.catalogue import Leaf
+from inpaintbench.types import Plain, Source
+from inpaintbench.workspace import Blobs
 
 # Folder below `scratch` for further pictures of something rendered, `<part of the view>.png`.
 PARTS = "parts"
@@ -57,3 +61,24 @@ class SourceLeaf(Leaf, ABC):
     def notes(self) -> list[tuple[str, str]]:
         """What could not be read, or is odd: (where, why), after ``footage`` was looked through."""
         return []
+
+
+def quoted_path(path: str | os.PathLike[str]) -> str:
+    """A path percent-encoded, since names of files need not be UTF-8 and tables are."""
+    return quote(os.fsencode(path))
+
+
+def unquoted_path(text: str) -> str:
+    """The path that ``quoted_path`` encoded."""
+    return os.fsdecode(unquote_to_bytes(text))
+
+
+def located(sources: Sequence[Source], footage: Sequence[Footage]) -> dict[str, Plain]:
+    """Where each source's file lies: payload for the steps that open it."""
+    paths = {piece.uri: piece.payload.get("path") for piece in footage}
+    return {source.source_id: {"blob": source.blob, "path": paths.get(source.uri)} for source in sources}
+
+
+def open_path(where: Plain, blobs: Blobs) -> str:
+    """The path of a source's file, from what ``located`` says of it."""
+    return str(blobs.path(where["blob"])) if where["blob"] else unquoted_path(where["path"])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,7 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
-from inpaintbench.curation.sources.figure import Figure, draw_look, labels, place_figure
-from inpaintbench.curation.sources.figure_paint import ground_shadow, paint
+from inpaintbench.curation.sources.figure import Figure, draw_look, ground_shadow, labels, paint, place_figure
 from inpaintbench.curation.sources.figure_pose import POSES, SIDES, Key, Point, skeleton, vary
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS, Photograph
 from inpaintbench.curation.sources.virtual_camera import Image, add_sensor_noise
@@ -206,16 +203,9 @@ class DrawnPeople(SourceLeaf):
             name=name,
             uri=f"drawn_people:{name}",
             origin=self.name,
-            content=content_id(self.version, _sha256(photograph.path()), payload),
+            content=content_id(self.version, photograph.sha256, payload),
             payload=payload,
-            licence=photograph.licence,
-            author=photograph.author,
-            page_url=photograph.page_url,
+            **photograph.credits(),
             known={"set": "drawn" if picture else "portrait", "split_group": name},
             data={"joints": [asdict(joint) for joint in joints]},
         )
-
-
-@lru_cache
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,12 +14,131 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.curation.editing.folders import Found, faults_of, locate, order_notes, read_mask
-from inpaintbench.curation.editing.prompts import FEWEST_PROMPTS, Asked, read_prompts
-from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
-from inpaintbench.curation.sources.folder import unquote_bytes
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.curation.sheets import Line, read_lines
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.edit_folders import Found, faults_of, locate, order_notes, read_mask
 from inpaintbench.errors import InputError, MediaError, Rejected
-from inpaintbench.types import content_id
+from inpaintbench.types import EDIT_TASKS, content_id
+
+# Columns; `source_prompt` and `object` may be there too.
+NEEDED = ("clip", "task", "target_prompt")
+# Target prompts of a clip in a task. Source: EditBoard, AAAI 2025.
+FEWEST_PROMPTS = 2
+_MOST_OBJECT = 255
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One edit."""
+
+    where: str
+    """``prompts.csv line 4``."""
+    clip: str
+    """Name of a folder of frames or of a video, without a slash at its end."""
+    task: str
+    target_prompt: str
+    source_prompt: str | None
+    """None where the file does not say what the clip shows."""
+    object: int | None
+    """Value of the object in the masks; None = whatever is not 0."""
+
+
+def read_prompts(path: Path, *, fewest: int = FEWEST_PROMPTS) -> tuple[list[Asked], list[str]]:
+    """The edits of a CSV file (commas, semicolons or tabs) or, by its ending, of a file of JSON lines, and what is wrong with it.
+
+    Args:
+        path: the file, with ``clip``, ``task`` and ``target_prompt``, perhaps ``source_prompt`` and ``object``.
+        fewest: target prompts that a clip needs in each of its tasks.
+
+    Returns:
+        The usable lines, and one sentence for each fault.
+
+    Raises:
+        InputError: not readable, not one edit, or a column is missing.
+    """
+    lines = _json_lines(path) if path.suffix.lower() in (".jsonl", ".ndjson") else read_lines(path, kind="prompts", needed=NEEDED)
+    if not lines:
+        raise InputError(f"prompts {str(path)!r} hold no edit; give a line for each, with {', '.join(NEEDED)}")
+    asked, faults = [], []
+    for line in lines:
+        found = _asked(line)
+        if isinstance(found, Asked):
+            asked.append(found)
+        else:
+            faults += found
+    return asked, [*faults, *_together(asked, fewest)]
+
+
+def _asked(line: Line) -> Asked | list[str]:
+    fields = {name: line.fields.get(name, "") for name in (*NEEDED, "source_prompt", "object")}
+    faults = [f"{line.where}: there is no {name}" for name in NEEDED if not fields[name]]
+    if fields["task"] and fields["task"] not in EDIT_TASKS:
+        faults.append(f"{line.where}: {unknown_name('task', fields['task'], list(EDIT_TASKS))}")
+    number = fields["object"]
+    if number and not (number.isdecimal() and 1 <= int(number) <= _MOST_OBJECT):
+        faults.append(f"{line.where}: object {number!r} is not its number in the masks, 1 to {_MOST_OBJECT}")
+    if faults:
+        return faults
+    return Asked(
+        line.where, _tidy(fields["clip"]), fields["task"], fields["target_prompt"], fields["source_prompt"] or None,
+        int(number) if number else None,
+    )  # fmt: skip
+
+
+def _tidy(name: str) -> str:
+    """``./bear/`` and ``bear`` are one clip."""
+    return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
+
+
+def _together(asked: Sequence[Asked], fewest: int) -> Iterator[str]:
+    """What is wrong with lines that are right by themselves."""
+    first: dict[tuple[str, str, str, int | None], str] = {}
+    for one in asked:
+        target = _words(one.target_prompt)
+        if one.source_prompt and _words(one.source_prompt) == target:
+            yield f"{one.where}: the target prompt is the source prompt, so nothing is to be edited"
+        key = (one.clip, one.task, target, one.object)
+        if key in first:
+            yield f"{one.where}: asks the same as {first[key]}"
+        first.setdefault(key, one.where)
+    for (clip, task), count in _counts(asked).items():
+        if count < fewest:
+            noun = "prompt" if count == 1 else "prompts"
+            yield f"clip {clip!r} has {count} target {noun} in {task}, at least {fewest} are needed"
+
+
+def _words(text: str) -> str:
+    """A prompt as it is compared: blanks and capitals make no other prompt."""
+    return " ".join(text.split()).casefold()
+
+
+def _counts(asked: Sequence[Asked]) -> Mapping[tuple[str, str], int]:
+    """(clip, task) -> its different target prompts."""
+    different = dict.fromkeys((one.clip, one.task, _words(one.target_prompt)) for one in asked)
+    return Counter((clip, task) for clip, task, _ in different)
+
+
+def _json_lines(path: Path) -> list[Line]:
+    try:
+        texts = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"prompts {str(path)!r} is not UTF-8") from error
+    except OSError as error:
+        raise InputError(f"prompts {str(path)!r} cannot be read: {error.strerror}") from error
+    numbered = [(f"{path.name} line {number}", text) for number, text in enumerate(texts, start=1) if text.strip()]
+    return [Line(where, _fields(where, text)) for where, text in numbered]
+
+
+def _fields(where: str, text: str) -> dict[str, str]:
+    try:
+        found: Any = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{where} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f'{where} is not an object such as {{"clip": "bear", "task": "SE", "target_prompt": "..."}}')
+    return {name: str(value).strip() for name, value in found.items() if value is not None}
+
 
 # The fact of a source that says what edits are asked of it.
 EDITS = "edits"
@@ -29,7 +150,7 @@ _MOST_TOLD = 20
 
 
 class EditClips(SourceLeaf):
-    """The clips that ``prompts`` names, below ``folder``, with their object masks; ``curation.editing.folders`` has the layouts.
+    """The clips that ``prompts`` names, below ``folder``, with their object masks; ``sources.edit_folders`` has the layouts.
 
     Args (all constants):
         folder: where clips lie, three folders deep at most: folders of frames (.png, .jpg ...), or videos.
@@ -102,16 +223,16 @@ class EditClips(SourceLeaf):
         return list(dict.fromkeys(one.object for one in asked if one.clip == clip and one.task in self.mask_tasks))
 
     def _footage(self, clip: Found, edits: Sequence[Asked]) -> Footage:
-        payload: dict[str, Any] = {"frames": [_quoted(path) for path in clip.frames], "fps": self.fps, "masks": []}
+        payload: dict[str, Any] = {"frames": [quoted_path(path.absolute()) for path in clip.frames], "fps": self.fps, "masks": []}
         if not clip.frames:
-            payload["path"] = _quoted(clip.path)
+            payload["path"] = quoted_path(clip.path.absolute())
         files = list(clip.frames or (clip.path,))
         if any(one.task in self.mask_tasks for one in edits):
-            payload["masks"] = [_quoted(path) for path in clip.masks]
+            payload["masks"] = [quoted_path(path.absolute()) for path in clip.masks]
             files += clip.masks
         return Footage(
             name=clip.name,
-            uri=quote(os.fsencode(clip.name)),
+            uri=quoted_path(clip.name),
             origin=self.name,
             content=content_id(self.version, self.fps, [_state(path) for path in files]),
             payload=payload,
@@ -129,7 +250,7 @@ class EditClips(SourceLeaf):
             if payload["masks"]:
                 write_masks(Path(scratch), np.stack(list(_alike(payload["masks"], read_mask))), fps=payload["fps"])
             if not payload["frames"]:
-                return os.fsdecode(unquote_bytes(payload["path"]))
+                return unquoted_path(payload["path"])
             path = Path(scratch) / "clip.mp4"
             video.write_clip(path, _alike(payload["frames"], video.read_image), fps=payload["fps"], form="lossless")
         except MediaError as error:
@@ -153,7 +274,7 @@ def write_masks(scratch: Path, levels: npt.NDArray[np.uint8], *, fps: float) -> 
 def _alike(names: Sequence[str], read: Any) -> Iterator[npt.NDArray[np.uint8]]:
     size = None
     for name in names:
-        picture: npt.NDArray[np.uint8] = read(Path(os.fsdecode(unquote_bytes(name))))
+        picture: npt.NDArray[np.uint8] = read(Path(unquoted_path(name)))
         size = size or picture.shape
         if picture.shape != size:
             found, first = (f"{shape[1]}x{shape[0]}" for shape in (picture.shape, size))
@@ -161,13 +282,9 @@ def _alike(names: Sequence[str], read: Any) -> Iterator[npt.NDArray[np.uint8]]:
         yield picture
 
 
-def _quoted(path: Path) -> str:
-    return quote(os.fsencode(path.absolute()))
-
-
 def _state(path: Path) -> list[Any]:
     status = path.stat()
-    return [quote(os.fsencode(path.name)), status.st_size, status.st_mtime_ns]
+    return [quoted_path(path.name), status.st_size, status.st_mtime_ns]
 
 
 def _in_words(faults: Sequence[str]) -> str:

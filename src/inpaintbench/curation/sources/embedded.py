@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -248,15 +246,8 @@ class EmbeddedSources(SourceLeaf):
             name=shot.name,
             uri=f"embedded:{shot.name}",
             origin=self.name,
-            content=content_id(self.version, _sha256(photograph.path()), payload),
+            content=content_id(self.version, photograph.sha256, payload),
             payload=payload,
-            licence=photograph.licence,
-            author=photograph.author,
-            page_url=photograph.page_url,
+            **photograph.credits(),
             known={"bg_scene_motion_level": "high" if share else "low", "bg_scene_motion": round(share, 4)},
         )
-
-
-@lru_cache
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

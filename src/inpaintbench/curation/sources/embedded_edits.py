@@ -2,23 +2,115 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.curation.editing.embedded_scenes import MOTIONS, SCENES, Scene, object_of
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.edit_clips import EDITS, write_masks
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.errors import InputError
-from inpaintbench.types import Frames, content_id
+from inpaintbench.types import EDIT_TASKS, Frames, content_id
+
+# Centre (x, y) and half axes along x and y, in pixels of the photograph.
+Ellipse = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One photograph."""
+
+    photograph: str
+    shows: str
+    """The source prompt."""
+    ellipses: tuple[Ellipse, ...]
+    outline: tuple[tuple[int, int], ...]
+    """Corners (x, y) of a polygon; the object is all that lies in it or in one of the ellipses."""
+    prompts: tuple[tuple[str, str], ...]
+    """Two target prompts for each of ``EDIT_TASKS``, in that order."""
+
+    def edits(self) -> list[tuple[str, str]]:
+        """(task, target prompt)."""
+        return [(task, prompt) for task, both in zip(EDIT_TASKS, self.prompts, strict=True) for prompt in both]
+
+
+SCENES = (
+    Scene(
+        "coffee",
+        "a red cup of coffee on a wooden table",
+        ((288.0, 112.0, 116.0, 96.0), (230.0, 265.0, 28.0, 40.0)),
+        ((172, 112), (182, 170), (205, 215), (240, 240), (290, 243), (340, 235), (375, 205), (395, 160), (404, 112)),
+        (
+            ("a blue cup of coffee on a wooden table", "a green cup of coffee on a wooden table"),
+            ("a red cup of coffee on a wooden table, watercolour", "a red cup of coffee on a wooden table, pencil drawing"),
+            ("a small blue cup of milk on a wooden table", "a tall green glass of tea on a wooden table"),
+            ("a blue cup of coffee and a croissant on a marble table", "a green cup of tea on a snowy window sill"),
+        ),
+    ),
+    Scene(
+        "chelsea",
+        "a tabby cat with green eyes",
+        ((170.0, 115.0, 36.0, 33.0), (320.0, 135.0, 26.0, 29.0)),
+        (),
+        (
+            ("a tabby cat with blue eyes", "a tabby cat with orange eyes"),
+            ("a tabby cat with green eyes, oil painting", "a tabby cat with green eyes, comic strip"),
+            ("a tabby cat with large, closed blue eyes", "a tabby cat with small glowing orange eyes"),
+            ("a white cat with blue eyes in a garden", "a black cat with orange eyes at night"),
+        ),
+    ),
+    Scene(
+        "astronaut",
+        "an astronaut in an orange suit in front of a model of the space shuttle",
+        (),
+        (
+            (40, 511), (25, 470), (30, 330), (60, 270), (110, 235), (118, 165), (150, 150), (165, 175), (190, 190), (235, 188),
+            (262, 172), (290, 195), (303, 255), (340, 290), (355, 350), (310, 370), (285, 420), (280, 511),
+        ),
+        (
+            ("an astronaut in a blue suit in front of a model of the space shuttle",
+             "an astronaut in a green suit in front of a model of the space shuttle"),
+            ("an astronaut in an orange suit in front of a model of the space shuttle, mosaic",
+             "an astronaut in an orange suit in front of a model of the space shuttle, old photograph"),
+            ("an astronaut in a shiny blue suit with stripes in front of a model of the space shuttle",
+             "an astronaut in a torn green suit without patches in front of a model of the space shuttle"),
+            ("a diver in a blue suit in front of a submarine", "a robot in green armour in front of a castle"),
+        ),
+    ),
+    Scene(
+        "rocket",
+        "a white rocket on its launch pad at dusk",
+        (),
+        ((310, 405), (311, 300), (312, 170), (316, 140), (322, 127), (329, 140), (334, 170), (335, 300), (336, 405)),
+        (
+            ("a red rocket on its launch pad at dusk", "a yellow rocket on its launch pad at dusk"),
+            ("a white rocket on its launch pad at dusk, charcoal drawing", "a white rocket on its launch pad at dusk, pixel art"),
+            ("a short red rocket with fins on its launch pad at dusk", "a striped yellow rocket on its launch pad at dusk"),
+            ("a red lighthouse among palm trees at noon", "a yellow church tower among houses in the snow"),
+        ),
+    ),
+)  # fmt: skip
+# Motions of the virtual camera with their speed: slow enough for flow to follow.
+MOTIONS: tuple[tuple[str, float], ...] = (("tripod", 0.0), ("pan_right", 0.05), ("hand_shake", 0.02))
+
+
+def object_of(scene: Scene) -> npt.NDArray[np.uint8]:
+    """The object in its photograph, ``uint8[H, W]``, 0 or 1."""
+    photograph = PHOTOGRAPHS[scene.photograph]
+    mask = np.zeros((photograph.height, photograph.width), np.uint8)
+    for x, y, across, down in scene.ellipses:
+        cv2.ellipse(mask, (round(x), round(y)), (round(across), round(down)), 0, 0, 360, 1, -1)
+    if scene.outline:
+        cv2.fillPoly(mask, [np.array(scene.outline, np.int32)], 1)
+    return mask
+
 
 MOST = len(SCENES) * len(MOTIONS)
 
@@ -61,11 +153,9 @@ class EmbeddedEdits(SourceLeaf):
             name=name,
             uri=f"embedded_edits:{name}",
             origin=self.name,
-            content=content_id(self.version, _sha256(photograph.path()), payload, scene.ellipses, scene.outline),
+            content=content_id(self.version, photograph.sha256, payload, scene.ellipses, scene.outline),
             payload=payload,
-            licence=photograph.licence,
-            author=photograph.author,
-            page_url=photograph.page_url,
+            **photograph.credits(),
             data={EDITS: [{"task": task, "target_prompt": prompt, **asked} for task, prompt in scene.edits()]},
         )
 
@@ -86,8 +176,3 @@ def filmed(payload: Mapping[str, Any]) -> tuple[Frames, Any]:
     flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
     mask = np.stack([cv2.warpAffine(thing, one[:2], (side, side), flags=flags) for one in made.homographies])
     return made.frames, mask
-
-
-@lru_cache
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

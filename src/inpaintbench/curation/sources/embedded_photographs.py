@@ -9,7 +9,6 @@ from urllib.parse import quote, unquote
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.types import content_id
-from inpaintbench.workspace import file_sha256
 
 
 class EmbeddedPhotographs(SourceLeaf):
@@ -26,11 +25,9 @@ class EmbeddedPhotographs(SourceLeaf):
                     name=name,
                     uri=f"embedded:{name}",
                     origin=self.name,
-                    content=content_id(self.version, file_sha256(photograph.path())),
+                    content=content_id(self.version, photograph.sha256),
                     payload={"path": quote(str(photograph.path()))},
-                    licence=photograph.licence,
-                    author=photograph.author,
-                    page_url=photograph.page_url,
+                    **photograph.credits(),
                 )
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:  # noqa: ARG002 - nothing to make

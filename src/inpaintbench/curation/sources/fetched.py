@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from inpaintbench.curation.fetching.listings import listings, uri_of
 from inpaintbench.curation.fetching.step import INCOMPLETE, rows_of
-from inpaintbench.curation.sources.base import Footage, SourceLeaf
-from inpaintbench.curation.sources.folder import unquote_bytes
+from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.types import Download, content_id
 from inpaintbench.workspace import Workspace
@@ -55,7 +52,7 @@ class FetchedSource(SourceLeaf):
                 uri=uri,
                 origin=self.name,
                 content=content_id(row.sha256, row.licence, row.author, row.page_url),
-                payload={"path": quote(os.fsencode(path))},
+                payload={"path": quoted_path(path)},
                 licence=row.licence,
                 author=row.author,
                 page_url=row.page_url,
@@ -68,7 +65,7 @@ class FetchedSource(SourceLeaf):
         Raises:
             Rejected: it is not there any more.
         """
-        path = os.fsdecode(unquote_bytes(payload["path"]))
+        path = unquoted_path(payload["path"])
         if not Path(path).is_file():
             raise Rejected("the fetched file is not in the workspace any more; fetch again")
         return path

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.sources.base import Footage, SourceLeaf
-from inpaintbench.curation.sources.text_files import TextFiles, state
+from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.types import content_id
 
 _SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
 
@@ -42,8 +42,8 @@ class FolderSource(SourceLeaf):
         """One piece of footage a file; its content is judged by size and time of change."""
         texts = TextFiles()
         for path in sorted(self._files(), key=os.fsencode):
-            relative = quote(os.fsencode(path.relative_to(self.folder)))
-            payload = {"path": quote(os.fsencode(path.absolute())), **texts.of(path)}
+            relative = quoted_path(path.relative_to(self.folder))
+            payload = {"path": quoted_path(path.absolute()), **texts.of(path)}
             yield Footage(name=relative, uri=relative, origin=self.name, content=state(path), payload=payload)
 
     def _files(self) -> Iterator[Path]:
@@ -70,7 +70,7 @@ class FolderSource(SourceLeaf):
         Raises:
             Rejected: the file cannot be read.
         """
-        path = os.fsdecode(unquote_bytes(payload["path"]))
+        path = unquoted_path(payload["path"])
         try:
             with Path(path).open("rb"):
                 return path
@@ -78,11 +78,66 @@ class FolderSource(SourceLeaf):
             raise Rejected(f"cannot be read: {error.strerror}") from error
 
 
-def unquote_bytes(text: str) -> bytes:
-    """The bytes that ``quote`` encoded; names need not be UTF-8."""
-    return unquote(text, encoding="latin-1").encode("latin-1")
-
-
 def _plain_or_broken(path: Path) -> bool:
     # A broken link is worth a row with a reason; pipes and devices are not footage and would block.
     return path.is_file() or (path.is_symlink() and not path.exists())
+
+
+# Files of timed text, in letters of any case; one of the same name beside a video belongs to it.
+TEXT_SUFFIXES = (".srt", ".ass", ".ssa", ".vtt")
+
+
+class TextFiles:
+    """Files of timed text by the names of videos; every folder is listed once."""
+
+    def __init__(self) -> None:
+        self._by_stem: dict[Path, dict[str, list[Path]]] = {}
+
+    def of(self, path: Path) -> dict[str, Any]:
+        """What there is for the video at ``path``, as part of a payload: ``timed_text``, its percent-encoded path, and its state.
+
+        ``timed_text_doubles`` names them where there are several, ``timed_text_near`` those with a further word before the
+        ending (``film.en.srt``) where there is none. An accent may be one sign (Linux) or two (macOS).
+        """
+        known = self._by_stem.get(path.parent)
+        if known is None:
+            known = self._by_stem[path.parent] = _listed(path.parent)
+        texts = known.get(_alike(path.stem), [])
+        if texts:
+            found: dict[str, Any] = {"timed_text": quoted_path(texts[0].absolute())}
+            states = [state(text) for text in texts]
+            doubles = {"timed_text_doubles": [_shown(text) for text in texts]} if len(texts) > 1 else {}
+            return {**found, "timed_text_state": states[0] if len(states) == 1 else content_id(*states), **doubles}
+        near = [_shown(text) for text in known.get(f"{_alike(path.stem)}/", [])]
+        return {"timed_text_near": near, "timed_text_state": content_id(*near)} if near else {}
+
+
+def _listed(folder: Path) -> dict[str, list[Path]]:
+    """Stem -> files; ``film.en.srt`` is also listed as ``film/``, which is no stem."""
+    found: dict[str, list[Path]] = {}
+    with os.scandir(folder) as entries:
+        names = sorted(
+            (entry.name for entry in entries if entry.name.lower().endswith(TEXT_SUFFIXES) and entry.is_file()), key=os.fsencode
+        )
+    for path in (folder / name for name in names if not name.startswith(".")):
+        found.setdefault(_alike(path.stem), []).append(path)
+        if path.with_suffix("").suffix:
+            found.setdefault(f"{_alike(Path(path.stem).stem)}/", []).append(path)
+    return found
+
+
+def _shown(path: Path) -> str:
+    return os.fsencode(path.name).decode(errors="replace")
+
+
+def _alike(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def state(path: Path) -> str:
+    """Changes with size and time of a file, and with whether it can be read."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        return content_id("unreadable", error.errno)
+    return content_id(status.st_size, status.st_mtime_ns, os.access(path, os.R_OK))

@@ -16,8 +16,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.poses import POSE_READERS
 from inpaintbench.curation.poses.base import Person, PoseReader
 from inpaintbench.curation.poses.crops import Crop, CropRule, clipped, cut_out
-from inpaintbench.curation.sources.base import Footage, SourceLeaf
-from inpaintbench.curation.sources.folder import unquote_bytes
+from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
 from inpaintbench.types import Joint, content_id
 
@@ -112,7 +111,7 @@ class PeopleSource(SourceLeaf):
 
     def _footage(self, piece: _Piece, name: str) -> Footage:
         crop = [piece.crop.left, piece.crop.top, piece.crop.right, piece.crop.bottom] if piece.crop else None
-        payload = {"image": quote(os.fsencode(piece.image)), "crop": crop, "refused": piece.refused}
+        payload = {"image": quoted_path(piece.image), "crop": crop, "refused": piece.refused}
         joints = [asdict(joint) for joint in piece.joints]
         state = _state(self.images / piece.image) if piece.image else []
         return Footage(
@@ -140,10 +139,10 @@ class PeopleSource(SourceLeaf):
 
     def _whole(self, image: str, people: Sequence[Person]) -> _Piece:
         joints = tuple(chain.from_iterable(person.joints for person in people))
-        return _Piece(f"{self.dataset}/{quote(os.fsencode(image))}", image, joints, None, None, self._known(people[0]))
+        return _Piece(f"{self.dataset}/{quoted_path(image)}", image, joints, None, None, self._known(people[0]))
 
     def _person(self, person: Person, people: Sequence[Person]) -> _Piece:
-        name, known = f"{self.dataset}/{quote(os.fsencode(person.image))}#{person.number}", self._known(person)
+        name, known = f"{self.dataset}/{quoted_path(person.image)}#{person.number}", self._known(person)
         try:
             crop = cut_out(person, [other for other in people if other is not person], self.rule)
         except Rejected as error:
@@ -165,7 +164,7 @@ class PeopleSource(SourceLeaf):
         """
         if payload["refused"]:
             raise Rejected(payload["refused"])
-        path = self.images / os.fsdecode(unquote_bytes(payload["image"]))
+        path = self.images / unquoted_path(payload["image"])
         if not path.is_file():
             raise Rejected(f"there is no picture {payload['image']} in the folder of pictures")
         try:

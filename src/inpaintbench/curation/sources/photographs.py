@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from inpaintbench.workspace import file_sha256
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,15 @@ class Photograph:
     def path(self) -> Path:
         """The file in the installed wheel."""
         return Path(str(files("skimage") / "data" / self.file))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the file, hexadecimal."""
+        return file_sha256(self.path())
+
+    def credits(self) -> dict[str, Any]:
+        """Licence, author and page, as fields of ``Footage``."""
+        return {"licence": self.licence, "author": self.author, "page_url": self.page_url}
 
 
 PHOTOGRAPHS: dict[str, Photograph] = {

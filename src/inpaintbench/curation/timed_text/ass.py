@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inpaintbench.curation.timed_text.records import Skipped, checked_event, checked_stamp, shown
+from inpaintbench.curation.timed_text.events import Skipped, checked_event, checked_stamp, shown
 from inpaintbench.errors import MissingExtraError
 from inpaintbench.types import Plain, TextEvent
 

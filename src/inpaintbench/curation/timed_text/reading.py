@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import Path
 
 from inpaintbench.curation.timed_text import ass, cues
-from inpaintbench.curation.timed_text.encodings import decoded
-from inpaintbench.curation.timed_text.records import Skipped, TimedText
+from inpaintbench.curation.timed_text.events import TimedText
 from inpaintbench.errors import InputError
-
-__all__ = ["Skipped", "TimedText", "parse_timed_text", "read_timed_text"]
 
 # Of a subtitle file; a longer file is something else.
 MOST_BYTES = 100_000_000
@@ -55,3 +53,81 @@ def parse_timed_text(content: bytes) -> TimedText:
         notes = (*notes, "the file holds no events")
     ordered = sorted(events, key=lambda event: event.start_seconds)
     return TimedText(tuple(ordered), tuple(sorted(skipped, key=lambda row: row.line)), notes)
+
+
+_MARKS = (
+    # That of UTF-16 is how the one of UTF-32 begins, so the longer ones come first.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+# Share of ASCII in a text in UTF-16 or UTF-32 that has no mark: times alone are more, in any script.
+_LEAST_PLAIN = 0.3
+_BEYOND = re.compile(rb"[\x80-\xff]+")
+# Share of the bytes beyond ASCII that stand side by side: few accents do, and nearly all letters of other scripts.
+_MOST_ADJACENT = 0.5
+# Bytes beyond ASCII from which that share tells anything.
+_FEWEST_TOLD = 20
+
+
+def decoded(content: bytes) -> tuple[str, tuple[str, ...]]:
+    """The text of ``content``, and notes on how it was decoded where that was not plain UTF-8.
+
+    Raises:
+        InputError: nobody can tell the encoding.
+    """
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return _wide(content[len(mark) :], encoding, "")
+    guess = _without_mark(content) if b"\0" in content else None
+    if guess is not None:
+        return _wide(content, guess, ", which it looks like without a byte-order mark")
+    zeros = (f"zero bytes, which no text has: {count}; the file is damaged or no text",) if (count := content.count(0)) else ()
+    text, notes = _narrow(content)
+    return text, (*zeros, *notes)
+
+
+def _wide(content: bytes, encoding: str, why: str) -> tuple[str, tuple[str, ...]]:
+    text = content.decode(encoding, errors="replace")
+    wrong = f", wrong places replaced by U+FFFD: {text.count(_REPLACED)}" if _REPLACED in text else ""
+    return text, (f"read as {encoding}{why}{wrong}",)
+
+
+def _without_mark(content: bytes) -> str | None:
+    """The wide encoding in which most of ``content`` is ASCII and nothing is a zero."""
+    shares = {}
+    for _, encoding in _MARKS:
+        text = content.decode(encoding, errors="replace")
+        if text and "\0" not in text:
+            shares[encoding] = sum(letter < "\x80" for letter in text) / len(text)
+    best = max(shares, key=shares.__getitem__, default=None)
+    return best if best is not None and shares[best] > _LEAST_PLAIN else None
+
+
+def _narrow(content: bytes) -> tuple[str, tuple[str, ...]]:
+    try:
+        return content.decode("utf-8-sig"), ()
+    except UnicodeDecodeError as error:
+        where = f"byte {error.start} is not UTF-8"
+    mended = content.decode("utf-8-sig", errors="replace")
+    wrong = mended.count(_REPLACED) - content.count(_REPLACED.encode())
+    right = sum(letter > "\x7f" for letter in mended) - wrong
+    # In other encodings letters beyond ASCII hardly ever happen to be UTF-8.
+    if right > wrong or content.startswith(codecs.BOM_UTF8):
+        return mended, (f"read as UTF-8, wrong places replaced by U+FFFD: {wrong}; {where}",)
+    if share := _side_by_side(content):
+        why = f"{share:.0%} of its bytes beyond ASCII stand side by side, unlike accents in Windows-1252"
+        raise InputError(f"its encoding cannot be told: {where}, and {why}; save it as UTF-8")
+    try:
+        return content.decode("cp1252"), (f"read as Windows-1252: {where}",)
+    except UnicodeDecodeError:
+        return content.decode("latin-1"), (f"read as Latin-1: {where}",)
+
+
+def _side_by_side(content: bytes) -> float | None:
+    """Share of the bytes beyond ASCII that stand side by side, where it is too high for Western European text."""
+    lengths = [match.end() - match.start() for match in _BEYOND.finditer(content)]
+    share = sum(length for length in lengths if length > 1) / sum(lengths)
+    return share if sum(lengths) >= _FEWEST_TOLD and share > _MOST_ADJACENT else None

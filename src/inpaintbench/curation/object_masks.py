@@ -53,7 +53,7 @@ def fit(executor: Executor, wanted: Sequence[Wanted], *, normalizer: Plain) -> O
         version=VERSION,
         table="attributes",
         record=Attribute,
-        function="inpaintbench.curation.editing.object_masks:fit_one",
+        function="inpaintbench.curation.object_masks:fit_one",
         parameters={"normalizer": leaf},
     )
     tasks = [

@@ -1,7 +1,8 @@
-"""MATLAB files as plain Python: structs as dictionaries, whatever their nesting."""
+"""Annotation files as plain Python: MATLAB structs as dictionaries, whatever their nesting, and JSON that may be damaged."""
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.poses.base import number
 from inpaintbench.errors import InputError
 
 _TIME_LIMIT_SECONDS = 600.0
@@ -80,3 +82,25 @@ def _is_hdf5(path: Path) -> bool:
     except OSError as error:
         raise InputError(f"annotations {str(path)!r} cannot be read: {error.strerror}") from error
     return _HDF5_MARK in (head[: len(_HDF5_MARK)], head[_HDF5_AT:])
+
+
+def load_json(path: Path | str) -> Any:
+    """What a JSON file holds.
+
+    Raises:
+        InputError: the file cannot be read or is not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"annotations {str(path)!r} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{Path(path).name} is not JSON: {error}") from error
+
+
+def pairs(value: Any) -> list[tuple[float | None, float | None]]:
+    """A list of points; None for what is no number, (None, None) for what is no pair, empty for what is no list."""
+    entries = value if isinstance(value, list) else []
+    return [
+        (number(entry[0]), number(entry[1])) if isinstance(entry, list) and len(entry) == 2 else (None, None) for entry in entries
+    ]
