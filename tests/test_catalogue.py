@@ -32,6 +32,7 @@ KINDS = {
         "FETCHERS",
         {
             "base",
+            "contract",
             "flickr_client",
             "flickr_search",
             "listings",

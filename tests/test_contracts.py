@@ -31,7 +31,7 @@ from inpaintbench.masks.generators.contract import CHECKS as OF_GENERATORS
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
-TRIED_ELSEWHERE = ("attribute", "method", "metric", "question")
+TRIED_ELSEWHERE = ("attribute", "fetcher", "method", "metric", "question")
 """Beside their other tests, or below with constants."""
 
 

@@ -20,11 +20,13 @@ from inpaintbench.errors import InpaintBenchError, InputError
 # Kinds with a contract -> their catalogue.
 CATALOGUES: Mapping[str, str] = {
     "attribute": "inpaintbench.curation.attributes:ATTRIBUTES",
+    "fetcher": "inpaintbench.curation.fetching:FETCHERS",
     "layout": "inpaintbench.export.layouts:LAYOUTS",
     "mask generator": "inpaintbench.masks.generators:GENERATORS",
     "method": "inpaintbench.eval.methods:METHODS",
     "metric": "inpaintbench.eval.metrics:METRICS",
     "normalizer": "inpaintbench.curation.normalizers:NORMALIZERS",
+    "pose reader": "inpaintbench.curation.poses:POSE_READERS",
     "question": "inpaintbench.annotate.questions:QUESTIONS",
     "source": "inpaintbench.curation.sources:SOURCES",
     "splitter": "inpaintbench.curation.splitters:SPLITTERS",

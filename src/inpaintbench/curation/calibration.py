@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +11,7 @@ import numpy.typing as npt
 from inpaintbench.claims import share_interval
 from inpaintbench.curation.facts import OF_CLIP, Flags
 from inpaintbench.curation.judging import Judged, Verdict
-from inpaintbench.curation.sheets import CHOICES, KEEP_REJECT
+from inpaintbench.curation.sheets import CHOICES, KEEP_REJECT, csv_bytes
 from inpaintbench.types import item_rng
 
 KEEP, REJECT = CHOICES[KEEP_REJECT]
@@ -24,7 +22,7 @@ LIMITATION = (
     "make both look worse than they are over all clips; only clips picked at random tell them without that bias."
 )
 _PICKED = ("clip", "source", "start_frame", "end_frame", "picked", "rule", "value", "all_rules_say")
-# Filled in, such a table is one that `answers.import_answers` reads.
+# Filled in, such a table is one that `sheets.import_answers` reads.
 AUDIT_COLUMNS = (*_PICKED, "question", "answer", "reason", "rater")
 
 
@@ -162,29 +160,13 @@ def audit_csv(judged: Judged, picked: list[Picked], *, names: Mapping[str, str])
         picked: by ``audit``.
         names: source id -> what people call it.
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(AUDIT_COLUMNS)
     spans = [judged.facts.of(f"{OF_CLIP}{column}").numbers for column in ("start_frame", "end_frame")]
     kept = judged.kept
-    for one in picked:
-        clip_id = judged.clip_ids[one.place].as_py()
-        source = names.get(judged.facts.clips["source_id"][one.place].as_py(), "")
-        span = [int(column[one.place]) for column in spans]
-        value = "" if one.value is None else repr(one.value)
-        writer.writerow(
-            [
-                clip_id,
-                source,
-                *span,
-                one.why,
-                one.rule or "",
-                value,
-                "keep" if kept[one.place] else "drop",
-                KEEP_REJECT,
-                "",
-                "",
-                "",
-            ]
-        )
-    return text.getvalue().encode("utf-8", "replace")
+    rows = []
+    for pick in picked:
+        source = names.get(judged.facts.clips["source_id"][pick.place].as_py(), "")
+        value, verdict = "" if pick.value is None else repr(pick.value), "keep" if kept[pick.place] else "drop"
+        span = [int(column[pick.place]) for column in spans]
+        told = [pick.why, pick.rule or "", value, verdict, KEEP_REJECT, "", "", ""]
+        rows.append([judged.clip_ids[pick.place].as_py(), source, *span, *told])
+    return csv_bytes(AUDIT_COLUMNS, rows)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -51,6 +52,13 @@ def read_lines(path: Path, *, kind: str, needed: Sequence[str]) -> list[Line]:
         raise InputError(f"{kind} {str(path)!r} is not UTF-8: save it as CSV UTF-8") from error
     except (OSError, csv.Error) as error:
         raise InputError(f"{kind} {str(path)!r} cannot be read: {reason_of(error)}") from error
+
+
+def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """A table as UTF-8 CSV for people to fill in; what UTF-8 cannot hold, such as odd bytes of file names, becomes ``?``."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+    return text.getvalue().encode("utf-8", "replace")
 
 
 def _delimiter(first: str, needed: Collection[str]) -> str:

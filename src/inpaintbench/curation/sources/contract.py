@@ -7,17 +7,11 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, NotChecked, require
+from inpaintbench.contract import Check, NotChecked, require, states_its_facts
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 
 # Pieces of footage that are obtained; others are looked at without.
 _MOST = 3
-
-
-def states_its_facts(source: SourceLeaf) -> None:
-    """Name, version, documentation."""
-    contract.states_its_facts(source)
 
 
 def lists_the_same_footage_twice(source: SourceLeaf) -> None:

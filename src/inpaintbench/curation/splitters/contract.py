@@ -6,18 +6,13 @@ import tempfile
 from itertools import pairwise
 from pathlib import Path
 
-from inpaintbench import contract, video
-from inpaintbench.contract import Check, moving_texture, require
+from inpaintbench import video
+from inpaintbench.contract import Check, moving_texture, require, states_its_facts
 from inpaintbench.curation.splitters.base import Splitter
 from inpaintbench.errors import Rejected
 
 FRAMES, FPS = 100, 10.0
 Spans = list[tuple[int, int]]
-
-
-def states_its_facts(splitter: Splitter) -> None:
-    """Name, version, documentation."""
-    contract.states_its_facts(splitter)
 
 
 def spans_lie_within_the_film_in_order(splitter: Splitter) -> None:
