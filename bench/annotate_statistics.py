@@ -100,7 +100,7 @@ def stopped(planted: Planted, seed: int) -> tuple[int, bool] | None:
     votes = drawn(planted, seed)
     plain = [(one.first, one.second, one.outcome, one.cluster) for one in votes]
     for count in range(FEWEST, len(votes) + 1, CHECK_EVERY):
-        if is_stable(plain[:count], level=0.95, fewest_votes=FEWEST, seed=0):
+        if is_stable(plain[:count], level=0.95, fewest_votes=FEWEST):
             order = [one.name for one in rank(votes[:count], seed=0, replicates=100, rater_effects=False).methods]
             return count, order == planted.names and len(set(planted.strengths)) == len(order)
     return None

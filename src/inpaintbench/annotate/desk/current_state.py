@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.pairs import Due, Finish, InformationGain
+from inpaintbench.annotate.desk.pairs import Finish, InformationGain
+from inpaintbench.annotate.desk.records import Comparison
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.study import Study
@@ -20,14 +21,8 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
 
 _T = TypeVar("_T")
-
-
-class Append(Protocol):
-    """What a write transaction gives."""
-
-    def __call__(self, kind: Kind, rater_id: str, body: Mapping[str, Any]) -> None:
-        """Add an event; the state knows it at once."""
-        ...
+# Adds an event inside a write transaction, by kind, rater id and body; the state knows it at once.
+Append = Callable[[Kind, str, Mapping[str, Any]], None]
 
 
 class _Spoilt(Exception):
@@ -38,25 +33,11 @@ class _Spoilt(Exception):
         self.error = error
 
 
-class _Call(Generic[_T]):
-    """What a thread wants written, and what became of it."""
+class _Call(NamedTuple):
+    """Events that a thread wants written, and what became of them."""
 
-    def __init__(self, work: Callable[[Append], _T]) -> None:
-        self.work = work
-        self._outcome: Future[_T] = Future()
-
-    @property
-    def done(self) -> bool:
-        return self._outcome.done()
-
-    def give(self, value: _T) -> None:
-        self._outcome.set_result(value)
-
-    def fail(self, error: Exception) -> None:
-        self._outcome.set_exception(error)
-
-    def result(self) -> _T:
-        return self._outcome.result()
+    work: Callable[[Append], Any]
+    outcome: Future[Any]
 
 
 class Live:
@@ -76,7 +57,7 @@ class Live:
         self.finish = Finish(study)
         self._journal = journal
         self._lock = threading.RLock()
-        self._calls: deque[_Call[Any]] = deque()
+        self._calls: deque[_Call] = deque()
         self._forget()
         journal.register(study.study_id, title=study.file.title)
         with self.reading():
@@ -88,41 +69,42 @@ class Live:
         return self.finish.settled
 
     def write(self, work: Callable[[Append], _T]) -> _T:
-        """What ``work`` returns; it sees everything stored, and what it appends is on disk when this returns.
+        """Return what ``work`` returns; it sees everything stored, and what it appends is on disk when this returns.
 
         Calls of many threads that wait for each other share a transaction: its cost, above all the wait for the disk and for
         the database's answers, is theirs together. ``work`` may therefore run a second time, on a state without its first.
         """
-        call = _Call(work)
+        call = _Call(work, Future())
         self._calls.append(call)
-        due: Sequence[Due] = ()
+        due: Mapping[str, Sequence[Comparison]] = {}
         with self._lock:
-            if not call.done:
+            if not call.outcome.done():
                 waiting = [self._calls.popleft() for _ in range(len(self._calls))]
                 try:
                     self._settle(waiting)
                     due = self.finish.due(self.state)
                 finally:
-                    for one in waiting:  # an interrupt ended this thread: the others must not wait for it
-                        if not one.done:
-                            one.fail(RuntimeError("the server is stopping"))
+                    for other in waiting:  # an interrupt ended this thread: the others must not wait for it
+                        if not other.outcome.done():
+                            other.outcome.set_exception(RuntimeError("the server is stopping"))
         self._look_at(due)
-        return call.result()
+        result: _T = call.outcome.result()
+        return result
 
-    def _settle(self, calls: Sequence[_Call[Any]]) -> None:
+    def _settle(self, calls: Sequence[_Call]) -> None:
         """End each call with what it gave or with why not; whoever fails after appending fails alone."""
         try:
             self._transact(calls)
         except _Spoilt as spoilt:
-            for one in calls if len(calls) > 1 else ():
-                self._settle([one])
+            for call in calls if len(calls) > 1 else ():
+                self._settle([call])
             if len(calls) == 1:
-                calls[0].fail(spoilt.error)
+                calls[0].outcome.set_exception(spoilt.error)
         except Exception as error:
-            for one in calls:
-                one.fail(error)
+            for call in calls:
+                call.outcome.set_exception(error)
 
-    def _transact(self, calls: Sequence[_Call[Any]]) -> None:
+    def _transact(self, calls: Sequence[_Call]) -> None:
         """One transaction; a failed one leaves no trace in the state."""
         appended = 0
         given: list[Callable[[], None]] = []
@@ -135,14 +117,14 @@ class Live:
                     appended += 1
                     self._fold([writer.put(kind, rater_id, body, at=self.now, seq=self.state.last_seq + 1)])
 
-                for one in calls:
+                for call in calls:
                     before = appended
                     try:
-                        given.append(partial(one.give, one.work(append)))
+                        given.append(partial(call.outcome.set_result, call.work(append)))
                     except Exception as error:
                         if appended > before:
                             raise _Spoilt(error) from error
-                        given.append(partial(one.fail, error))
+                        given.append(partial(call.outcome.set_exception, error))
         except BaseException:
             if appended:
                 self._forget()
@@ -160,12 +142,12 @@ class Live:
             self._catch_up(self._journal.events(self.study.study_id, after=self.state.last_seq))
             yield
 
-    def _look_at(self, due: Sequence[Due]) -> None:
+    def _look_at(self, due: Mapping[str, Sequence[Comparison]]) -> None:
         # Slow, so the lock is let go meanwhile: only who found out that it is due waits for it.
-        for one in due:
-            stable = self.finish.look(one)
+        for question, comparisons in due.items():
+            stable = self.finish.look(comparisons)
             with self._lock:
-                self.finish.note(one, stable=stable)
+                self.finish.note(question, stable=stable)
 
     def _forget(self) -> None:
         self.state = State(self.study)

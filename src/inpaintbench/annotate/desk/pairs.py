@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from inpaintbench.annotate.desk.records import Comparison
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.study import Study
 
-# Votes of a question between two looks at whether its ranking is stable.
+# Votes of a question between two looks at whether its ranking is stable: a look takes seconds with many votes.
 CHECK_EVERY = 25
-
-
-@dataclass(frozen=True)
-class Due:
-    """A question whose ranking is to be looked at."""
-
-    question: str
-    comparisons: tuple[Comparison, ...]
+# New votes, as a share of those that the expected information rests on, after which it is computed again; at least `STEP_VOTES`.
+STEP_FRACTION = 0.05
+STEP_VOTES = 10
 
 
 class Finish:
-    """Which rankings are stable, as far as has been looked; a look may take long, so it is made outside of any lock."""
+    """Rankings that are stable, as far as has been looked; a look may take long, so it is made outside of any lock."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -30,57 +24,45 @@ class Finish:
         self.settled: frozenset[str] = frozenset()
         """Questions whose ranking is stable: they get no more votes."""
 
-    def due(self, state: State) -> list[Due]:
-        """What to look at now; the same is not named twice."""
-        stop = self._study.file.stop
-        if stop.kind != "stable_ranking":
-            return []
-        found = []
-        for question, votes in state.comparisons.items():
+    def due(self, state: State) -> dict[str, tuple[Comparison, ...]]:
+        """Question -> comparisons of the rankings to look at now; the same is not named twice."""
+        stop, due = self._study.file.stop, {}
+        for question, votes in state.comparisons.items() if stop.kind == "stable_ranking" else ():
             turn = len(votes) // CHECK_EVERY
             if len(votes) >= stop.fewest_votes and turn != self._looked.get(question):
                 self._looked[question] = turn
-                found.append(Due(question, tuple(votes.values())))
-        return found
+                due[question] = tuple(votes.values())
+        return due
 
-    def look(self, due: Due) -> bool:
-        """Whether a ranking is stable."""
+    def look(self, comparisons: Sequence[Comparison]) -> bool:
+        """Whether the ranking of ``comparisons`` is stable."""
         from inpaintbench.annotate.statistics.stopping import is_stable
 
-        stop = self._study.file.stop
-        return is_stable(due.comparisons, level=stop.level, fewest_votes=stop.fewest_votes, seed=self._study.file.seed)
+        return is_stable(comparisons, level=self._study.file.stop.level, fewest_votes=self._study.file.stop.fewest_votes)
 
-    def note(self, due: Due, *, stable: bool) -> None:
-        """Keep what a look gave."""
-        self.settled = self.settled | {due.question} if stable else self.settled - {due.question}
-
-
-# New votes, as a share of those it was made from, after which it is made again; at least `STEP_VOTES`.
-STEP_FRACTION = 0.05
-STEP_VOTES = 10
+    def note(self, question: str, *, stable: bool) -> None:
+        """Keep the outcome of a look."""
+        self.settled = self.settled | {question} if stable else self.settled - {question}
 
 
 class InformationGain:
-    """Keeps the expected information of each question about pairs."""
+    """Expected information of one more vote on each pair, kept for each question about pairs."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._made: dict[str, tuple[int, Mapping[tuple[str, str], float]]] = {}
+        self._computed: dict[str, tuple[int, Mapping[tuple[str, str], float]]] = {}
 
     def of(self, question: str) -> Mapping[tuple[str, str], float]:
         """Pair -> expected information of one more vote, from the votes of a short while ago at the most."""
         from inpaintbench.annotate.statistics.information import expected_information
 
         votes = len(self._state.comparisons.get(question, ()))
-        made_from, told = self._made.get(question, (None, {}))
-        if made_from is None or abs(votes - made_from) >= max(STEP_VOTES, STEP_FRACTION * made_from):
-            told = expected_information(*self._counts(question))
-            self._made[question] = (votes, told)
-        return told
-
-    def _counts(self, question: str) -> tuple[dict[tuple[str, str], Mapping[str, int]], list[str]]:
-        tasks = [task for task in self._state.study.tasks if task.question == question and len(task.candidates) == 2]
-        found = self._state.pairs.get(question, {})
-        none = {"a": 0, "b": 0, "tie": 0}
-        pairs = {(task.candidates[0], task.candidates[1]): none for task in tasks}
-        return {pair: found.get(pair, none) for pair in pairs}, sorted({name for pair in pairs for name in pair})
+        rests_on, gains = self._computed.get(question, (None, {}))
+        if rests_on is None or abs(votes - rests_on) >= max(STEP_VOTES, STEP_FRACTION * rests_on):
+            tasks = [task for task in self._state.study.tasks if task.question == question and len(task.candidates) == 2]
+            counted, none = self._state.pairs.get(question, {}), {"a": 0, "b": 0, "tie": 0}
+            pairs = dict.fromkeys((task.candidates[0], task.candidates[1]) for task in tasks)
+            names = sorted({name for pair in pairs for name in pair})
+            gains = expected_information({pair: counted.get(pair, none) for pair in pairs}, names)
+            self._computed[question] = (votes, gains)
+        return gains

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from inpaintbench.annotate.events import Event, Kind, Purpose, SuggestionShown
+from inpaintbench.annotate.events import Purpose, SuggestionShown
 from inpaintbench.annotate.outcomes.judgement_files import SCHEMA, Row, read_rows, write_rows
 from inpaintbench.annotate.questions.base import checked
 from inpaintbench.annotate.study import Study, StudyTask
@@ -17,28 +16,12 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import canonical_json, content_id
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.desk.state import Vote
+    from inpaintbench.annotate.desk.records import Vote
+    from inpaintbench.annotate.journal import Journal, Writer
 
 # Judgements stored in one transaction, so that raters who are at work need not wait for long.
 _AT_ONCE = 200
 _ID_LIMIT = 200
-
-
-class Writing(Protocol):
-    """What importing asks of an open transaction."""
-
-    def append(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> Event:
-        """Add one event."""
-
-    def submitted(self, submission_id: str) -> Event | None:
-        """The event of a submission."""
-
-
-class Writable(Protocol):
-    """What importing asks of a journal."""
-
-    def writing(self, study_id: str) -> AbstractContextManager[Writing]:
-        """One serialised write transaction."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +73,7 @@ def _row(vote: Vote, *, study_id: str, rater: str) -> dict[str, Any]:
     return own | texts | {"candidates": list(vote.candidates), "shown": list(vote.shown)}
 
 
-def import_judgements(path: Path, study: Study, journal: Writable, *, at: float) -> Imported:
+def import_judgements(path: Path, study: Study, journal: Journal, *, at: float) -> Imported:
     """Store the judgements of a file; what is stored already, by an earlier import too, is passed over.
 
     A rater whose answer to the same task stands in the journal already gets no second vote: what is stored later, the row or
@@ -235,7 +218,7 @@ def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> 
     return given, choice
 
 
-def _store(writer: Writing, one: Judged) -> bool:
+def _store(writer: Writer, one: Judged) -> bool:
     """Whether it was new."""
     before = writer.submitted(one.answer["submission_id"])
     if before is not None:

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from inpaintbench.annotate.outcomes.resolve import PRODUCER, VoteLike, counted, overlapping
+from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.outcomes.resolve import PRODUCER, counted, overlapping
 from inpaintbench.annotate.questions.base import Kind, Question
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.annotate.study import Study, StudyTask
@@ -25,7 +26,7 @@ Heard = tuple[tuple[str, ...], Counter[str]]
 Measured = tuple[float | None, str | None, Plain]
 
 
-def preferences(study: Study, votes: Iterable[VoteLike]) -> list[Score]:
+def preferences(study: Study, votes: Iterable[Vote]) -> list[Score]:
     """One score for each question about predictions, method and item, in this order.
 
     Two at a time: ``(wins + ties / 2) / comparisons`` of the method on the item; votes that both are bad are in neither number.

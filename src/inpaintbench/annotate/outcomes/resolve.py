@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.outcomes.verdicts import Verdict, majority, median
 from inpaintbench.annotate.questions.base import Question, number
 from inpaintbench.annotate.study import Study, StudyTask
@@ -66,29 +67,6 @@ KNOWN = "known beforehand"
 _RECORDS: Mapping[str, tuple[type[Any], str]] = {"attributes": (Attribute, "name"), "answers": (Answer, "question")}
 
 
-class VoteLike(Protocol):
-    """What resolving reads of a vote."""
-
-    @property
-    def rater_id(self) -> str:
-        """Who gave it."""
-
-    @property
-    def task_id(self) -> str:
-        """What it is about."""
-
-    @property
-    def given(self) -> Mapping[str, str]:
-        """Part -> value."""
-
-    @property
-    def choice(self) -> str:
-        """The main answer."""
-
-
-V = TypeVar("V", bound=VoteLike)
-
-
 @dataclass(frozen=True)
 class Resolved:
     """What the votes on clips come to."""
@@ -101,7 +79,7 @@ class Resolved:
     """Question -> clips whose votes come to what is known to be wrong, and so to no answer."""
 
 
-def counted(study: Study, votes: Iterable[V], *, gold: bool) -> dict[str, list[V]]:
+def counted(study: Study, votes: Iterable[Vote], *, gold: bool) -> dict[str, list[Vote]]:
     """Task id -> the votes that count: of each rater the first.
 
     Args:
@@ -112,7 +90,7 @@ def counted(study: Study, votes: Iterable[V], *, gold: bool) -> dict[str, list[V
     Raises:
         InputError: a vote on a task that the study does not have.
     """
-    first: dict[str, dict[str, V]] = {}
+    first: dict[str, dict[str, Vote]] = {}
     for vote in votes:
         task = study.task_of.get(vote.task_id)
         if task is None:
@@ -122,7 +100,7 @@ def counted(study: Study, votes: Iterable[V], *, gold: bool) -> dict[str, list[V
     return {task_id: list(of_raters.values()) for task_id, of_raters in first.items()}
 
 
-def labels(study: Study, votes: Iterable[VoteLike], *, least_agreement: float = 0.5) -> Resolved:
+def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5) -> Resolved:
     """Attributes and answers of the clips of ``study``, in the order of its tasks.
 
     Args:
@@ -154,14 +132,14 @@ def labels(study: Study, votes: Iterable[VoteLike], *, least_agreement: float = 
     return Resolved(tuple(attributes), tuple(answers), unanswered, against_gold)
 
 
-def _answer(study: Study, task: StudyTask, votes: Sequence[VoteLike], verdict: Verdict) -> Answer:
+def _answer(study: Study, task: StudyTask, votes: Sequence[Vote], verdict: Verdict) -> Answer:
     reasons = study.question_of[task.question].reasons(verdict.answer, [vote.given for vote in votes])
     told = "; ".join(filter(None, (verdict.reason, reasons))) or None
     return Answer(task.subject_id, task.question, verdict.answer, told, verdict.votes, verdict.agreement)
 
 
 def _attributes(
-    study: Study, task: StudyTask, votes: Sequence[VoteLike], of_main: Verdict, least_agreement: float
+    study: Study, task: StudyTask, votes: Sequence[Vote], of_main: Verdict, least_agreement: float
 ) -> list[Attribute]:
     question = study.question_of[task.question]
     main = question.parts()[0].name
@@ -197,7 +175,7 @@ def _verdict(question: Question, part: str, choices: Sequence[str], least_agreem
     return median(choices, steps=steps, unsure=question.unsure, least_agreement=least_agreement)
 
 
-def _main_verdict(study: Study, task: StudyTask, votes: Sequence[VoteLike], least_agreement: float) -> Verdict:
+def _main_verdict(study: Study, task: StudyTask, votes: Sequence[Vote], least_agreement: float) -> Verdict:
     """The answer that is known, or what the votes come to; None where that is known to be wrong."""
     if len(task.gold) == 1:
         return Verdict(task.gold[0], KNOWN, 0, None)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.annotate.report.agreeing import agreement_panel, disputed_panel
 from inpaintbench.annotate.report.facts import Outcomes, Proportion, left_choices, outcomes, place_choices, selection
 from inpaintbench.annotate.report.parts import heat
-from inpaintbench.annotate.report.records import Material, ReportVote
+from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.panels import Bar, Bars, Gauge, Panel, Portion, Scale, Stack, Statement
@@ -112,7 +113,7 @@ def _wins(own: Outcomes) -> Panel:
     return Panel("Who beats whom", (table, f"Per hundred comparisons, ties as half a win each; best first.{fewest}"))
 
 
-def _rates(material: Material, votes: Sequence[ReportVote], own: Outcomes) -> Panel:
+def _rates(material: Material, votes: Sequence[Vote], own: Outcomes) -> Panel:
     bars = tuple(
         Bar(method, share.value or 0, percent(share.value), f"{share.part:,} of {share.whole:,}", material.colour(method), True)
         for method, share in sorted(own.chosen.items(), key=lambda entry: (-(entry[1].value or 0), entry[0]))
@@ -127,7 +128,7 @@ def _rates(material: Material, votes: Sequence[ReportVote], own: Outcomes) -> Pa
     return Panel(frequency, (Bars(frequency, bars), Stack("Verdicts", verdicts, key=True), note))
 
 
-def _selection(votes: Sequence[ReportVote]) -> Panel:
+def _selection(votes: Sequence[Vote]) -> Panel:
     shares, chosen = selection(votes), outcomes(votes).chosen
     widths = [len(vote.candidates) for vote in votes]
     chance = sum(1 / width for width in widths) / len(widths)
@@ -146,7 +147,7 @@ def _selection(votes: Sequence[ReportVote]) -> Panel:
     return Panel("Selection frequency", (Table(columns, tuple(rows), label="Selection frequency"), note), wide=True)
 
 
-def _sides(votes: Sequence[ReportVote], ranking: Mapping[str, Any] | None) -> tuple[Panel, ...]:
+def _sides(votes: Sequence[Vote], ranking: Mapping[str, Any] | None) -> tuple[Panel, ...]:
     left = left_choices(votes)
     if not left.whole or left.value is None:
         return ()
@@ -170,13 +171,13 @@ def _fitted_bias(ranking: Mapping[str, Any] | None) -> str:
     return f" In the ranking’s model, being shown first adds {value} to a strength ({low} to {high})."
 
 
-def _balance(votes: Sequence[ReportVote]) -> str:
+def _balance(votes: Sequence[Vote]) -> str:
     known = [vote for vote in votes if len(vote.shown) == 2]
     lefts = Proportion(sum(vote.shown == vote.candidates for vote in known), len(known))
     return f"The first method of each pair stood on the left in {percent(lefts.value)} of {count(len(known), 'vote')}."
 
 
-def _places(votes: Sequence[ReportVote]) -> tuple[Panel, ...]:
+def _places(votes: Sequence[Vote]) -> tuple[Panel, ...]:
     places = place_choices(votes)
     if not places:
         return ()

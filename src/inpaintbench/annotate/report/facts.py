@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
-from inpaintbench.annotate.report.records import Material, ReportVote
+from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import Share, agreement_by_rater
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.shares import choices_of, selection_frequency
@@ -119,7 +120,7 @@ def coverage(material: Material, question: str) -> Coverage:
     return Coverage(len(material.by_question[question]), each * len(tasks), done, len(tasks))
 
 
-def outcomes(votes: Sequence[ReportVote]) -> Outcomes:
+def outcomes(votes: Sequence[Vote]) -> Outcomes:
     """Of the ordinary votes of one comparison."""
     methods = tuple(sorted({name for vote in votes for name in vote.candidates}))
     wins: Counter[tuple[str, str]] = Counter()
@@ -136,13 +137,13 @@ def outcomes(votes: Sequence[ReportVote]) -> Outcomes:
     )  # fmt: skip
 
 
-def left_choices(votes: Iterable[ReportVote]) -> Proportion:
+def left_choices(votes: Iterable[Vote]) -> Proportion:
     """Of the choices of one of two candidates, those of the one shown on the left."""
     places = [vote.shown.index(vote.choice) for vote in votes if len(vote.shown) == 2 and vote.choice in vote.shown]
     return Proportion(places.count(0), len(places))
 
 
-def place_choices(votes: Iterable[ReportVote]) -> list[Proportion]:
+def place_choices(votes: Iterable[Vote]) -> list[Proportion]:
     """For each place from the left, how often what stood there was chosen, of the choices among so many places."""
     chosen = [(vote.shown.index(vote.choice), len(vote.shown)) for vote in votes if vote.choice in vote.shown]
     widest = max((width for _, width in chosen), default=0)
@@ -156,7 +157,7 @@ def rater_rows(material: Material) -> list[RaterRow]:
     gold = {task.task_id: task.gold for task in material.study.tasks if task.gold}
     others = _agreement_with_others(material)
     paused = {row["rater_id"] for row in material.overview.get("raters", ()) if row.get("paused")}
-    votes: dict[str, list[ReportVote]] = {rater: [] for rater in material.called}
+    votes: dict[str, list[Vote]] = {rater: [] for rater in material.called}
     for vote in material.votes:
         votes[vote.rater_id].append(vote)
     return [
@@ -169,12 +170,12 @@ def rater_rows(material: Material) -> list[RaterRow]:
     ]  # fmt: skip
 
 
-def _right(votes: Sequence[ReportVote], gold: Mapping[str, tuple[str, ...]]) -> Proportion:
+def _right(votes: Sequence[Vote], gold: Mapping[str, tuple[str, ...]]) -> Proportion:
     asked = [vote for vote in votes if vote.task_id in gold and vote.purpose != "repeat"]
     return Proportion(sum(vote.choice in gold[vote.task_id] for vote in asked), len(asked))
 
 
-def repeated(votes: Sequence[ReportVote]) -> Proportion:
+def repeated(votes: Sequence[Vote]) -> Proportion:
     """Of the tasks that a rater was asked again, those answered as the first time."""
     first = {(vote.rater_id, vote.task_id): vote.choice for vote in votes if vote.purpose != "repeat"}
     again = [vote for vote in votes if vote.purpose == "repeat" and (vote.rater_id, vote.task_id) in first]
@@ -216,12 +217,12 @@ def skips(material: Material) -> Counter[str]:
     return Counter(str(event.body.get("reason") or "no reason") for event in stand)
 
 
-def seconds_of(votes: Iterable[ReportVote]) -> list[float]:
+def seconds_of(votes: Iterable[Vote]) -> list[float]:
     """Of the answers that say how long they took; imported ones may not."""
     return [vote.seconds for vote in votes if vote.seconds is not None]
 
 
-def median_seconds(votes: Iterable[ReportVote]) -> float | None:
+def median_seconds(votes: Iterable[Vote]) -> float | None:
     """Their median; None without any."""
     known = seconds_of(votes)
     return float(np.median(known)) if known else None
@@ -237,7 +238,7 @@ def sitting_seconds(material: Material, *, longest_pause: float = 300.0) -> floa
     return first + sum(gap for gap in gaps if gap <= longest_pause)
 
 
-def selection(votes: Sequence[ReportVote]) -> dict[str, Estimate]:
+def selection(votes: Sequence[Vote]) -> dict[str, Estimate]:
     """Method -> share of the votes that chose it, as ``annotate ranking`` tells it."""
     methods = sorted({method for vote in votes for method in vote.candidates})
     found = selection_frequency(choices_of(votes), methods)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.events import ANCHORED
 from inpaintbench.annotate.questions.base import Part, Question, number
 from inpaintbench.annotate.report.agreeing import agreement_panel, confusion_parts, disputed_panel, ordered_colours
 from inpaintbench.annotate.report.facts import Estimate, Proportion
 from inpaintbench.annotate.report.parts import count_bars, heat, per_hundred
-from inpaintbench.annotate.report.records import Material, ReportVote
+from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import confusion_with
 from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, scheme_of
 from inpaintbench.annotate.statistics.shares import mean_opinion, opinions_of
@@ -70,9 +71,7 @@ def _distribution(part: Part, answers: Answers, *, title: str, below: Sequence[o
     return Panel(title, (bars, note, *below))
 
 
-def _further(
-    votes: Sequence[ReportVote], label: str, part: Part, scheme: Scheme, clusters: Mapping[str, str]
-) -> tuple[Panel, ...]:
+def _further(votes: Sequence[Vote], label: str, part: Part, scheme: Scheme, clusters: Mapping[str, str]) -> tuple[Panel, ...]:
     answers = answers_of(votes, label, part=part.name)
     if not answers:
         return ()
@@ -118,7 +117,7 @@ def _suggestion_panels(material: Material, label: str, *, names: Mapping[str, st
 
 
 def _suggestion_panel(
-    votes: Sequence[ReportVote], label: str, reference: Mapping[str, str], *, material: Material, names: Mapping[str, str],
+    votes: Sequence[Vote], label: str, reference: Mapping[str, str], *, material: Material, names: Mapping[str, str],
     anchored: bool,
 ) -> Panel:  # fmt: skip
     values = tuple(names)
@@ -143,7 +142,7 @@ def _suggestion_panel(
     return Panel("Machine against people", (statement, *caution, table, note), tag="seen beforehand" if anchored else "")
 
 
-def _distance(votes: Sequence[ReportVote], reference: Mapping[str, str], question: Question) -> str:
+def _distance(votes: Sequence[Vote], reference: Mapping[str, str], question: Question) -> str:
     if question.scale != "interval":
         return ""
     pairs = [(number(vote.choice), number(reference[vote.task_id])) for vote in votes]
@@ -156,13 +155,13 @@ def _distance(votes: Sequence[ReportVote], reference: Mapping[str, str], questio
     return f" On average people answer {told}."
 
 
-def method_grades(votes: Sequence[ReportVote], question: Question) -> dict[str, tuple[Estimate, Proportion]]:
+def method_grades(votes: Sequence[Vote], question: Question) -> dict[str, tuple[Estimate, Proportion]]:
     """Method -> mean grade with its 95 % interval over sources, and votes over all votes; ``unclear`` is left out."""
     found = mean_opinion(opinions_of(votes, question), scale=question.ends())
     return {method: (Estimate(one.value, one.low, one.high), Proportion(one.n, len(votes))) for method, one in found.items()}
 
 
-def _grades(votes: Sequence[ReportVote], question: Question) -> tuple[Panel, ...]:
+def _grades(votes: Sequence[Vote], question: Question) -> tuple[Panel, ...]:
     grades = method_grades(votes, question)
     if not grades:
         return ()

@@ -5,33 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.events import Event
-from inpaintbench.annotate.statistics.ratings import CountedVote
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.pages import MethodStyle, method_styles
-
-
-class ReportVote(CountedVote, Protocol):
-    """A standing answer."""
-
-    @property
-    def submission_id(self) -> str: ...  # noqa: D102
-    @property
-    def subject_id(self) -> str: ...  # noqa: D102
-    @property
-    def cluster(self) -> str: ...  # noqa: D102
-    @property
-    def shown(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def seconds(self) -> float | None: ...  # noqa: D102
-    @property
-    def at(self) -> float: ...  # noqa: D102
-    @property
-    def stuttered(self) -> bool: ...  # noqa: D102
-    @property
-    def suggestion_shown(self) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -39,7 +18,7 @@ class Material:
     """Everything the page is made of."""
 
     study: Study
-    votes: Sequence[ReportVote]
+    votes: Sequence[Vote]
     """In the order of the journal."""
     events: Sequence[Event] = ()
     overview: Mapping[str, Any] = field(default_factory=dict)
@@ -74,9 +53,9 @@ class Material:
         return self.styles[method].colour if method in self.styles else "var(--soft)"
 
     @cached_property
-    def by_question(self) -> dict[str, list[ReportVote]]:
+    def by_question(self) -> dict[str, list[Vote]]:
         """Question -> its ordinary votes, neither gold nor repeated."""
-        found: dict[str, list[ReportVote]] = {spec.label: [] for spec in self.study.file.questions}
+        found: dict[str, list[Vote]] = {spec.label: [] for spec in self.study.file.questions}
         for vote in self.votes:
             if vote.purpose == "vote":
                 found.setdefault(vote.question, []).append(vote)

@@ -25,7 +25,7 @@ from inpaintbench.types import item_rng
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
-# Numbers held at once while replicates are drawn.
+# Numbers held at once while replicates are drawn: 32 MB.
 _CHUNK = 4_000_000
 
 
@@ -60,17 +60,18 @@ def cluster_blocks(counts: Counts, measure: Measure, *, clusters: Counts) -> Blo
     """Every cluster a block; ``clusters`` says for each unit which, counted from 0."""
     each = counts.astype(np.float64)
     within = _within(each, measure)
-    found = [np.zeros((int(clusters.max()) + 1, columns)) for columns in (each.shape[1], within.shape[1])]
-    np.add.at(found[0], clusters, each)
-    np.add.at(found[1], clusters, within)
-    return Blocks(found[0], found[1], np.ones(len(found[0]), np.int64))
+    sums = [np.zeros((int(clusters.max()) + 1, columns)) for columns in (each.shape[1], within.shape[1])]
+    np.add.at(sums[0], clusters, each)
+    np.add.at(sums[1], clusters, within)
+    return Blocks(sums[0], sums[1], np.ones(len(sums[0]), np.int64))
 
 
 def alphas(blocks: Blocks, measure: Measure, *, times: Floats) -> Floats:
     """``[replicates]``, alpha where block ``b`` is taken ``times[replicate, b]`` times; NaN where nothing varies."""
     totals, within = times @ blocks.totals, times @ blocks.within
     if measure.scale == "ordinal":
-        distances = _distances(_mean_ranks(totals))
+        ranks = np.cumsum(totals, axis=1) - totals / 2  # mean ranks, which the ranks of a scale's values are
+        distances = (ranks[:, :, None] - ranks[:, None, :]) ** 2
         within = np.einsum("rij,rij->r", within.reshape(distances.shape), distances)[:, None]
         expected = np.einsum("ri,rj,rij->r", totals, totals, distances) / np.maximum(totals.sum(axis=1) - 1, 1)
     else:
@@ -84,13 +85,9 @@ def replicates(blocks: Blocks, measure: Measure, *, count: int, rng: np.random.G
     """``[count]``, alphas of as many draws of as many blocks, with replacement."""
     total = int(blocks.times.sum())
     step = max(1, _CHUNK // (len(blocks.times) + blocks.within.shape[1]))
-    drawn = [
-        alphas(
-            blocks, measure, times=rng.multinomial(total, blocks.times / total, size=min(step, count - start)).astype(np.float64)
-        )
-        for start in range(0, count, step)
-    ]
-    return np.concatenate(drawn)
+    sizes = (min(step, count - start) for start in range(0, count, step))
+    times = (rng.multinomial(total, blocks.times / total, size=size).astype(np.float64) for size in sizes)
+    return np.concatenate([alphas(blocks, measure, times=drawn) for drawn in times])
 
 
 def _within(counts: Floats, measure: Measure) -> Floats:
@@ -114,17 +111,8 @@ def _spread(counts: Floats, measure: Measure) -> Floats:
     return spread
 
 
-def _mean_ranks(totals: Floats) -> Floats:
-    return np.cumsum(totals, axis=1) - totals / 2
-
-
-def _distances(places: Floats) -> Floats:
-    squared: Floats = (places[:, :, None] - places[:, None, :]) ** 2
-    return squared
-
-
 Floats = npt.NDArray[np.float64]
-# Of the bootstrap replicates; beyond it their quantiles say nothing.
+# Share of the bootstrap replicates without an alpha; beyond it the quantiles of the others say nothing.
 _MOST_UNDEFINED = 0.05
 
 
@@ -179,8 +167,8 @@ def krippendorff_alpha(
         InputError: a value that is neither known nor missing, no number on an interval scale, an ordinal scale without values.
     """
     values, units, counts, left_out = counted(answers, scheme)
-    kept = counts.sum(axis=1) >= 2
-    counts, names = counts[kept], [unit for unit, keep in zip(units, kept.tolist(), strict=True) if keep]
+    shared = counts.sum(axis=1) >= 2
+    counts, names = counts[shared], [units[place] for place in np.flatnonzero(shared)]
     n = int(counts.sum())
     if not n:
         return Alpha(None, None, None, "no unit has answers of two raters", 0, 0, left_out)
@@ -188,10 +176,15 @@ def krippendorff_alpha(
         single = values[int(counts.sum(axis=0).argmax())]
         reason = f"all {n:,} answers are {single!r}: where nothing varies, agreement beyond chance cannot be measured"
         return Alpha(None, None, None, reason, len(names), n, left_out)
-    measure = _measure(values, scheme)
-    own = unit_blocks(counts, measure) if clusters is None else _clustered(counts, measure, [clusters[name] for name in names])
-    value = float(alphas(own, measure, times=own.times[None, :].astype(np.float64))[0])
-    return Alpha(value, *_interval(own, measure, bootstrap), len(names), n, left_out)
+    numbers = np.array([float(value) for value in values] if scheme.scale == "interval" else [0.0] * len(values))
+    measure = Measure(scheme.scale, numbers - numbers.mean(), tuple(values.index(value) for value in scheme.alike))
+    if clusters is None:
+        blocks = unit_blocks(counts, measure)
+    else:
+        places = np.unique([clusters[name] for name in names], return_inverse=True)[1]
+        blocks = cluster_blocks(counts, measure, clusters=places.astype(np.int64))
+    value = float(alphas(blocks, measure, times=blocks.times[None, :].astype(np.float64))[0])
+    return Alpha(value, *_interval(blocks, measure, bootstrap), len(names), n, left_out)
 
 
 def raw_agreement(answers: Answers, scheme: Scheme) -> Share:
@@ -214,15 +207,15 @@ def agreement_by_unit(answers: Answers, scheme: Scheme) -> dict[str, float]:
 
 def agreement_by_rater(answers: Answers, scheme: Scheme) -> dict[str, Share]:
     """Rater -> share of the others of a unit that gave the same value, averaged over the units the rater shares with others."""
-    found: dict[str, list[float]] = {}
+    by_rater: dict[str, list[float]] = {}
     for of_unit in answers.values():
-        told = {rater: value for rater, value in of_unit.items() if value not in scheme.missing}
-        times = Counter(told.values())
-        for rater, value in told.items():
-            shares = found.setdefault(rater, [])
-            if len(told) > 1:
-                shares.append((times[value] - 1) / (len(told) - 1))
-    return {rater: Share(float(np.mean(shares)) if shares else None, len(shares)) for rater, shares in sorted(found.items())}
+        given = {rater: value for rater, value in of_unit.items() if value not in scheme.missing}
+        times = Counter(given.values())
+        for rater, value in given.items():
+            shares = by_rater.setdefault(rater, [])
+            if len(given) > 1:
+                shares.append((times[value] - 1) / (len(given) - 1))
+    return {rater: Share(float(np.mean(shares)) if shares else None, len(shares)) for rater, shares in sorted(by_rater.items())}
 
 
 def confusion(answers: Answers, scheme: Scheme) -> Confusion:
@@ -245,24 +238,13 @@ def confusion_with(answers: Answers, scheme: Scheme, *, reference: Mapping[str, 
     return Confusion(values, matrix)
 
 
-def _measure(values: tuple[str, ...], scheme: Scheme) -> Measure:
-    numbers = np.array([float(value) for value in values] if scheme.scale == "interval" else [0.0] * len(values))
-    alike = tuple(values.index(value) for value in scheme.alike)
-    return Measure(scheme.scale, numbers - numbers.mean(), alike)
-
-
-def _clustered(counts: npt.NDArray[np.int64], measure: Measure, clusters: list[str]) -> Blocks:
-    _, places = np.unique(np.array(clusters), return_inverse=True)
-    return cluster_blocks(counts, measure, clusters=places.astype(np.int64))
-
-
-def _interval(own: Blocks, measure: Measure, bootstrap: Bootstrap | None) -> tuple[float | None, float | None, str | None]:
+def _interval(blocks: Blocks, measure: Measure, bootstrap: Bootstrap | None) -> tuple[float | None, float | None, str | None]:
     if bootstrap is None:
         return None, None, "no interval: none was asked for"
-    if few := too_few(int(own.times.sum())):
+    if few := too_few(int(blocks.times.sum())):
         return None, None, few
     rng = item_rng(bootstrap.seed, "agreement", "alpha")
-    drawn = replicates(own, measure, count=bootstrap.replicates, rng=rng)
+    drawn = replicates(blocks, measure, count=bootstrap.replicates, rng=rng)
     defined = drawn[np.isfinite(drawn)]
     if len(defined) < (1 - _MOST_UNDEFINED) * len(drawn):
         return None, None, f"no interval: in {1 - len(defined) / len(drawn):.0%} of the replicates nothing varies"

@@ -25,10 +25,15 @@ from inpaintbench.errors import InputError
 # Precision of the normal prior of every log strength, of the common bias and of log nu, all around 0: a standard deviation of
 # 3.2, so it weighs less than one vote and matters only for methods that won, or lost, everything.
 PRIOR = 0.1
+# Log units that a Newton step may change a parameter by: longer ones overshoot where the likelihood is flat.
 LARGEST_STEP = 3.0
+# Newton steps before a fit counts as without a maximum; some ten are enough where there is one.
 ITERATIONS = 200
+# Standard deviations of raters, log units: below the first no number of votes shows a difference; the search begins at the other.
 SMALLEST_SPREAD, FIRST_SPREAD = 0.02, 0.4
+# Rounds of expectation-maximisation at most; it ends before when the spread moves by less than 0.005.
 SPREAD_ROUNDS = 40
+# Log nu where there are no ties and no prior: ties have probability 1e-13, and the optimum would be minus infinity.
 NO_TIES = -30.0
 # Difference of log strengths that no number of votes can show: they are running away.
 ENDLESS = 20.0
@@ -122,7 +127,7 @@ def fit(
             break
         if system.largest_gradient < tolerance:
             variances = np.diagonal(system.rater_inverse, axis1=2, axis2=3)
-            return Fitted(core, deviations, _inverse(system.schur), variances)
+            return Fitted(core, deviations, np.linalg.inv(system.schur), variances)
         core, deviations = core + system.step, deviations + system.rater_step
     raise InputError("some methods won everything against the rest, so no finite strengths are most likely; use a prior above 0")
 
@@ -141,7 +146,7 @@ def _start(design: Design, votes: _Votes, *, prior: float, start: Fitted | None)
 
 def _solve(design: Design, votes: _Votes, core: Reals, deviations: Reals, *, precision: Reals, of_raters: Reals) -> _System:
     d, t = core @ design.of_difference.T, core[:, -1:]
-    if design.raters:
+    if design.raters:  # without, every row names rater 0, whom no deviations are kept of
         d, t = d + deviations[:, design.rater, 0], t + deviations[:, design.rater, 1]
     shares = probabilities(d, t)
     lead, tie = shares[..., 0] - shares[..., 1], shares[..., 2]
@@ -155,10 +160,8 @@ def _solve(design: Design, votes: _Votes, core: Reals, deviations: Reals, *, pre
     hessian[:, -1, -1] += tt.sum(axis=1)
     # Only differences of strengths show in votes; this keeps their mean at 0 and the matrix regular.
     hessian[:, :-2, :-2] += 1.0
-    if not design.raters:
-        return _step(gradient, hessian)
-    blocks = np.stack([_sums(design.by_rater, part) for part in (dd, dt, dt, tt)], axis=-1).reshape(len(core), -1, 2, 2)
-    blocks = blocks + np.diag(of_raters)
+    blocks = np.stack([_sums(design.by_rater, part) for part in (dd, dt, dt, tt)], axis=-1)
+    blocks = blocks.reshape(len(core), design.raters, 2, 2) + np.diag(of_raters)
     cross = np.stack([_sums(design.by_rater_and_parameter, part) for part in (dd, dt)], axis=-1)
     cross = cross.reshape(len(core), design.raters, design.size, 2)
     cross[:, :, -1] += np.stack([_sums(design.by_rater, part) for part in (dt, tt)], axis=-1)
@@ -171,45 +174,22 @@ def _sums(matrix: Any, values: Reals) -> Reals:
     return total
 
 
-def _step(
-    gradient: Reals,
-    hessian: Reals,
-    *,
-    of_deviations: Reals | None = None,
-    blocks: Reals | None = None,
-    cross: Reals | None = None,
-) -> _System:
-    """The Newton step, at most ``LARGEST_STEP`` long in any parameter."""
-    replicates = len(gradient)
-    if of_deviations is None or blocks is None or cross is None:
-        alone = _solved(hessian, gradient)
-        alone = alone / np.maximum(1, np.abs(alone).max(axis=1) / LARGEST_STEP)[:, None]
-        nobody = np.zeros((replicates, 0, 2))
-        return _System(float(np.abs(gradient).max()), alone, nobody, hessian, np.zeros((replicates, 0, 2, 2)))
-    inverse = _inverse(blocks)
+def _step(gradient: Reals, hessian: Reals, *, of_deviations: Reals, blocks: Reals, cross: Reals) -> _System:
+    """The Newton step, at most ``LARGEST_STEP`` long in any parameter; raters may be none."""
+    replicates, raters, size, _ = cross.shape
+    inverse = np.linalg.inv(blocks)
     carried = cross @ inverse
-    schur = hessian - np.matmul(*_flattened(carried, cross))
+    # Over raters and their two parameters at once: one product of matrices for each replicate.
+    left = carried.transpose(0, 2, 1, 3).reshape(replicates, size, 2 * raters)
+    schur = hessian - left @ cross.transpose(0, 1, 3, 2).reshape(replicates, 2 * raters, size)
     right = gradient - (carried @ of_deviations[..., None])[..., 0].sum(axis=1)
-    step = _solved(schur, right)
+    step = np.linalg.solve(schur, right[..., None])[..., 0]
     rest = of_deviations - np.einsum("brck,bc->brk", cross, step)
     rater_step = (inverse @ rest[..., None])[..., 0]
-    scale = np.maximum(1, np.maximum(np.abs(step).max(axis=1), np.abs(rater_step).max(axis=(1, 2))) / LARGEST_STEP)
-    largest = max(float(np.abs(gradient).max()), float(np.abs(of_deviations).max()))
+    longest = np.maximum(np.abs(step).max(axis=1), np.abs(rater_step).max(axis=(1, 2), initial=0))
+    scale = np.maximum(1, longest / LARGEST_STEP)
+    largest = max(float(np.abs(gradient).max()), float(np.abs(of_deviations).max(initial=0)))
     return _System(largest, step / scale[:, None], rater_step / scale[:, None, None], schur, inverse)
-
-
-def _solved(matrices: Reals, right: Reals) -> Reals:
-    return np.asarray(np.linalg.solve(matrices, right[..., None])[..., 0], np.float64)
-
-
-def _inverse(matrices: Reals) -> Reals:
-    return np.asarray(np.linalg.inv(matrices), np.float64)
-
-
-def _flattened(carried: Reals, cross: Reals) -> tuple[Reals, Reals]:
-    replicates, _, size, _ = cross.shape
-    left = carried.transpose(0, 2, 1, 3).reshape(replicates, size, -1)
-    return left, cross.transpose(0, 1, 3, 2).reshape(replicates, -1, size)
 
 
 def estimate_spread(design: Design, counts: Reals, *, prior: float = PRIOR) -> tuple[Spread, Fitted]:

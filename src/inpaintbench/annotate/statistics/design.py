@@ -56,14 +56,15 @@ class Design:
     def by_rater(self) -> Any:
         """Sparse ``[raters, rows]`` sum over the rows of each rater."""
         rows = np.arange(len(self.rater))
-        return csr_array((np.ones(len(rows)), (self.rater, rows)), shape=(self.raters, len(rows)))
+        return csr_array((np.ones(len(rows)), (self.rater, rows)), shape=(max(1, self.raters), len(rows)))[: self.raters]
 
     @cached_property
     def by_rater_and_parameter(self) -> Any:
         """Sparse ``[raters * size, rows]``: ``of_difference`` summed over the rows of each rater."""
         row, parameter = np.nonzero(self.of_difference)
         places = (self.rater[row] * self.size + parameter, row)
-        return csr_array((self.of_difference[row, parameter], places), shape=(self.raters * self.size, len(self.rater)))
+        shape = (max(1, self.raters) * self.size, len(self.rater))
+        return csr_array((self.of_difference[row, parameter], places), shape=shape)[: self.raters * self.size]
 
 
 def unconnected(names: Sequence[str], pairs: Iterable[tuple[str, str]], *, both_ways: bool = False) -> str | None:

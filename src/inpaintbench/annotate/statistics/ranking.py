@@ -1,4 +1,4 @@
-"""Which method raters prefer, and how sure that is."""
+"""Ranking of methods by the votes of raters, with the uncertainty of strengths and ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 
 Outcome = Literal["first", "second", "tie", "both_bad"]
+# With fewer sources the quantiles of Student's t are so much wider than the normal ones that readers should know.
 FEW_SOURCES = 10
+# Points of a comparison: a tie is half a win for both.
 WON, TIED = 1.0, 0.5
 
 
@@ -58,7 +60,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What the votes of one question say."""
+    """Ranking by the votes of one question."""
 
     methods: tuple[Standing, ...]
     """Best first; by name where nothing could be ranked."""
@@ -99,141 +101,131 @@ def rank(
     """
     _check(comparisons, level=level)
     ordered = sorted(comparisons)
-    names = sorted({name for one in ordered for name in (one.first, one.second)})
-    decided = [one for one in ordered if one.outcome != "both_bad"]
+    names = sorted({name for comparison in ordered for name in (comparison.first, comparison.second)})
+    decided = [comparison for comparison in ordered if comparison.outcome != "both_bad"]
     counted = Ranking(
         methods=tuple(_counted(name, decided) for name in names),
         level=level,
-        ties=_share(sum(one.outcome == "tie" for one in decided), len(decided)),
-        both_bad=_share(len(ordered) - len(decided), len(ordered)),
+        ties=sum(comparison.outcome == "tie" for comparison in decided) / len(decided) if decided else None,
+        both_bad=(len(ordered) - len(decided)) / len(ordered) if ordered else None,
         position_bias=None,
         spread=None,
         votes=len(decided),
-        clusters=len({one.cluster for one in decided}),
+        clusters=len({comparison.cluster for comparison in decided}),
         stable=False,
-        reason=unconnected(names, [(one.first, one.second) for one in decided]) if decided else "there are no votes",
+        reason=unconnected(names, [comparison[:2] for comparison in decided]) if decided else "there are no votes",
     )
     if counted.reason:
         return counted
-    found = estimate(tally(_numbers(decided, names), methods=len(names), rater_effects=rater_effects))
-    notes = _notes(counted, found, raters=len({one.rater for one in decided}), rater_effects=rater_effects)
-    return _ranked(replace(counted, spread=found.spread, notes=notes), found, names, replicates=replicates, seed=seed)
+    estimated = estimate(tally(_numbers(decided, names), methods=len(names), rater_effects=rater_effects))
+    notes = _notes(counted, estimated, raters=len({row.rater for row in decided}), rater_effects=rater_effects)
+    return _ranked(replace(counted, spread=estimated.spread, notes=notes), estimated, names, replicates=replicates, seed=seed)
 
 
 def _check(comparisons: Sequence[Comparison], *, level: float) -> None:
     if not 0 < level < 1:
         raise InputError(f"the level of intervals is {level}, give a number between 0 and 1, such as 0.95")
-    for one in comparisons:
-        if one.outcome not in get_args(Outcome):
-            raise InputError(f"outcome {one.outcome!r} of a comparison, give one of {', '.join(get_args(Outcome))}")
-        if one.first == one.second:
-            raise InputError(f"method {one.first!r} is compared with itself")
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _points(one: Comparison, name: str) -> float:
-    if one.outcome == "tie":
-        return TIED
-    return WON if (one.first if one.outcome == "first" else one.second) == name else 0.0
+    for comparison in comparisons:
+        if comparison.outcome not in get_args(Outcome):
+            raise InputError(f"outcome {comparison.outcome!r} of a comparison, give one of {', '.join(get_args(Outcome))}")
+        if comparison.first == comparison.second:
+            raise InputError(f"method {comparison.first!r} is compared with itself")
 
 
 def _counted(name: str, decided: Sequence[Comparison]) -> Standing:
-    own = [_points(one, name) for one in decided if name in (one.first, one.second)]
-    share = sum(own) / len(own) if own else None
-    return Standing(name, None, None, None, None, None, None, None, share, len(own))
+    outcomes = {"tie": TIED, "first": WON, "second": 0.0}
+    points = [outcomes[row.outcome] if row.first == name else WON - outcomes[row.outcome] for row in decided if name in row[:2]]
+    return Standing(name, None, None, None, None, None, None, None, sum(points) / len(points) if points else None, len(points))
 
 
 def _numbers(decided: Sequence[Comparison], names: Sequence[str]) -> Votes:
-    raters, clusters = sorted({one.rater for one in decided}), sorted({one.cluster for one in decided})
+    first, second, outcome, rater, cluster = zip(*decided, strict=True)
     return Votes(
-        first=numbered([one.first for one in decided], names),
-        second=numbered([one.second for one in decided], names),
-        outcome=numbered([one.outcome for one in decided], ["first", "second", "tie"]),
-        rater=numbered([one.rater for one in decided], raters),
-        cluster=numbered([one.cluster for one in decided], clusters),
+        first=numbered(first, names),
+        second=numbered(second, names),
+        outcome=numbered(outcome, ["first", "second", "tie"]),
+        rater=numbered(rater, sorted(set(rater))),
+        cluster=numbered(cluster, sorted(set(cluster))),
     )
 
 
-def _notes(counted: Ranking, found: Estimate, *, raters: int, rater_effects: bool) -> tuple[str, ...]:
+def _notes(counted: Ranking, estimated: Estimate, *, raters: int, rater_effects: bool) -> tuple[str, ...]:
     notes = []
     few = too_few(counted.clusters)
     if few:
         notes.append(f"strengths alone, no ranks: {few}")
     elif counted.clusters < FEW_SOURCES:
         notes.append(f"{counted.clusters} sources are few: intervals are wide and rest on Student's t")
-    if found.shut_out:
+    if estimated.shut_out:
         notes.append("some methods won everything against the rest; how far they lead rests on the prior")
     if rater_effects and raters < FEWEST_RATERS:
         notes.append(f"{raters} raters are too few to tell their differences apart, so they were taken as equal")
     return tuple(notes)
 
 
-def _ranked(counted: Ranking, found: Estimate, names: Sequence[str], *, replicates: int, seed: int) -> Ranking:
-    order = sorted(range(len(names)), key=lambda index: (-found.strengths[index], names[index]))
+def _ranked(counted: Ranking, estimated: Estimate, names: Sequence[str], *, replicates: int, seed: int) -> Ranking:
+    order = sorted(range(len(names)), key=lambda index: (-estimated.strengths[index], names[index]))
     place = {index: position + 1 for position, index in enumerate(order)}
-    scored = [replace(one, strength=float(found.strengths[i])) for i, one in enumerate(counted.methods)]
-    if found.covariance is None or too_few(counted.clusters):
+    scored = [replace(row, strength=float(estimated.strengths[i])) for i, row in enumerate(counted.methods)]
+    if estimated.covariance is None or too_few(counted.clusters):
         return replace(counted, methods=tuple(scored[index] for index in order))
-    quantile = float(stdtrit(found.degrees, (1 + counted.level) / 2))
-    errors = np.sqrt(np.diag(found.covariance))
-    draws = _draws(found, found.covariance, replicates=replicates, seed=seed)
+    quantile = float(stdtrit(estimated.degrees, (1 + counted.level) / 2))
+    errors = np.sqrt(np.diag(estimated.covariance))
+    draws = _draws(estimated, estimated.covariance, replicates=replicates, seed=seed)
     best = Counter(draws.argmax(axis=1).tolist())
-    lowest, highest = _rank_limits(found, found.covariance, draws, level=counted.level)
+    lowest, highest = _rank_limits(estimated, estimated.covariance, draws, level=counted.level)
     methods = [
         replace(
-            one,
-            low=float(found.strengths[i] - quantile * errors[i]),
-            high=float(found.strengths[i] + quantile * errors[i]),
+            row,
+            low=float(estimated.strengths[i] - quantile * errors[i]),
+            high=float(estimated.strengths[i] + quantile * errors[i]),
             rank=place[i],
             rank_low=int(lowest[i]),
             rank_high=int(highest[i]),
             best=best[i] / replicates,
         )
-        for i, one in enumerate(scored)
+        for i, row in enumerate(scored)
     ]
-    bias = (found.bias, found.bias - quantile * float(errors[-1]), found.bias + quantile * float(errors[-1]))
+    bias = (estimated.bias, estimated.bias - quantile * float(errors[-1]), estimated.bias + quantile * float(errors[-1]))
     return replace(
         counted,
         methods=tuple(methods[index] for index in order),
         position_bias=bias,
         # Leads over neighbours are judged one by one, ranks over all others at once: a settled order passes both.
-        stable=least_lead(found) > quantile and bool((lowest == highest).all()),
+        stable=least_lead(estimated) > quantile and bool((lowest == highest).all()),
     )
 
 
-def _draws(found: Estimate, covariance: Reals, *, replicates: int, seed: int) -> Reals:
+def _draws(estimated: Estimate, covariance: Reals, *, replicates: int, seed: int) -> Reals:
     """``float64[replicates, methods]``: strengths that the votes allow, multivariate t around the estimate."""
     rng = np.random.default_rng(seed)
     values, vectors = np.linalg.eigh(covariance[:-1, :-1])
     normal = rng.standard_normal((replicates, len(values))) * np.sqrt(np.maximum(values, 0))
-    scale = np.sqrt(found.degrees / rng.chisquare(found.degrees, size=(replicates, 1)))
-    drawn: Reals = found.strengths + normal @ vectors.T * scale
+    scale = np.sqrt(estimated.degrees / rng.chisquare(estimated.degrees, size=(replicates, 1)))
+    drawn: Reals = estimated.strengths + normal @ vectors.T * scale
     return drawn
 
 
-def _rank_limits(found: Estimate, covariance: Reals, draws: Reals, *, level: float) -> tuple[Ints, Ints]:
+def _rank_limits(estimated: Estimate, covariance: Reals, draws: Reals, *, level: float) -> tuple[Ints, Ints]:
     """Ranks that remain when all others with a clear difference are above or below.
 
     All differences of a method are judged together (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies 91, 2024).
     """
     errors = np.maximum(difference_errors(covariance), 1e-9)
-    apart = found.strengths[:, None] - found.strengths[None, :]
+    apart = estimated.strengths[:, None] - estimated.strengths[None, :]
     drawn = draws[:, :, None] - draws[:, None, :]
     largest = (np.abs(drawn - apart) / errors).max(axis=2)
     needed = np.quantile(largest, level, axis=0)[:, None] * errors
     return 1 + (apart < -needed).sum(axis=1), len(apart) - (apart > needed).sum(axis=1)
 
 
-def least_lead(found: Estimate) -> float:
+def least_lead(estimated: Estimate) -> float:
     """The smallest difference of neighbours in the order, in standard errors; infinite for one method, 0 without a covariance."""
-    if found.covariance is None:
+    if estimated.covariance is None:
         return 0.0
-    order = np.argsort(-found.strengths)
-    errors = np.maximum(difference_errors(found.covariance)[order[:-1], order[1:]], 1e-9)
-    leads = (found.strengths[order[:-1]] - found.strengths[order[1:]]) / errors
+    order = np.argsort(-estimated.strengths)
+    errors = np.maximum(difference_errors(estimated.covariance)[order[:-1], order[1:]], 1e-9)
+    leads = (estimated.strengths[order[:-1]] - estimated.strengths[order[1:]]) / errors
     return float(leads.min()) if len(leads) else float("inf")
 
 
@@ -241,14 +233,14 @@ def plain(rankings: Mapping[str, Ranking]) -> dict[str, dict[str, Any]]:
     """Rankings by question, as JSON-able data for a report."""
     return {
         question: {
-            "methods": [asdict(one) for one in found.methods],
-            "ties": found.ties,
-            "both_bad": found.both_bad,
-            "position_bias": found.position_bias,
-            "votes": found.votes,
-            "sources": found.clusters,
-            "notes": [*([found.reason] if found.reason else []), *found.notes],
-            "stable": found.stable,
+            "methods": [asdict(standing) for standing in ranking.methods],
+            "ties": ranking.ties,
+            "both_bad": ranking.both_bad,
+            "position_bias": ranking.position_bias,
+            "votes": ranking.votes,
+            "sources": ranking.clusters,
+            "notes": [*([ranking.reason] if ranking.reason else []), *ranking.notes],
+            "stable": ranking.stable,
         }
-        for question, found in rankings.items()
+        for question, ranking in rankings.items()
     }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.desk.state import Vote
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Question, Scale, number
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
 from inpaintbench.annotate.study import Study
@@ -34,25 +34,6 @@ class Scheme(NamedTuple):
     nominal scales."""
 
 
-class CountedVote(Protocol):
-    """What is read of a vote."""
-
-    @property
-    def rater_id(self) -> str: ...  # noqa: D102
-    @property
-    def task_id(self) -> str: ...  # noqa: D102
-    @property
-    def question(self) -> str: ...  # noqa: D102
-    @property
-    def candidates(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def purpose(self) -> str: ...  # noqa: D102
-    @property
-    def choice(self) -> str: ...  # noqa: D102
-    @property
-    def given(self) -> Mapping[str, str]: ...  # noqa: D102
-
-
 def scheme_of(question: Question, *, part: str | None = None) -> Scheme:
     """How the answers of ``answers_of`` to a question compare; ``part`` names another part of its form than the main one.
 
@@ -64,7 +45,7 @@ def scheme_of(question: Question, *, part: str | None = None) -> Scheme:
     if question.kind == "best":
         return Scheme()
     parts = question.parts()
-    offered = {one.name: tuple(option.value for option in one.options) for one in parts}
+    offered = {form_part.name: tuple(option.value for option in form_part.options) for form_part in parts}
     main = offered[parts[0].name]
     values = main if part is None else offered[part]
     scale: Scale = question.scale if values == main else "nominal"
@@ -75,14 +56,14 @@ def scheme_of(question: Question, *, part: str | None = None) -> Scheme:
 
 
 def answers_of(
-    votes: Iterable[CountedVote], question: str, *, part: str | None = None, pairs: bool = False
+    votes: Iterable[Vote], question: str, *, part: str | None = None, pairs: bool = False
 ) -> dict[str, dict[str, str]]:
     """Task -> rater -> choice, of the ordinary votes: gold tasks are chosen for being clear, and repeats have the same rater.
 
     With ``part`` the value of that part of the form, of those who were asked for it. With ``pairs`` the choice of a candidate
     becomes ``first`` or ``second``.
     """
-    found: dict[str, dict[str, str]] = {}
+    answers: dict[str, dict[str, str]] = {}
     for vote in votes:
         if vote.question != question or vote.purpose != "vote":
             continue
@@ -90,13 +71,20 @@ def answers_of(
         if pairs:
             value = dict(zip(vote.candidates, (FIRST, SECOND), strict=True)).get(vote.choice, vote.choice)
         if value is not None:
-            found.setdefault(vote.task_id, {})[vote.rater_id] = value
-    return found
+            answers.setdefault(vote.task_id, {})[vote.rater_id] = value
+    return answers
 
 
 def counted(answers: Answers, scheme: Scheme) -> tuple[tuple[str, ...], list[str], npt.NDArray[np.int64], int]:
     """Values in order, units, how many raters gave which value ``[units, values]``, and answers left out."""
-    values = _ordered(answers, scheme)
+    if scheme.scale == "ordinal" and scheme.values is None:
+        raise InputError("an ordinal scale needs its values in order")
+    if scheme.alike and scheme.scale != "nominal":
+        raise InputError(f"values are alike on nominal scales only, not on {scheme.scale} ones")
+    occurring = {value for of_unit in answers.values() for value in of_unit.values()}
+    values = tuple(value for value in (scheme.values or sorted(occurring)) if value not in scheme.missing)
+    if scheme.scale == "interval" and (words := [value for value in values if number(value) is None]):
+        raise InputError(f"{words[0]!r} is no number; an interval scale needs numbers, or count it as missing")
     place = {value: index for index, value in enumerate(values)}
     rows: list[int] = []
     columns: list[int] = []
@@ -115,18 +103,6 @@ def counted(answers: Answers, scheme: Scheme) -> tuple[tuple[str, ...], list[str
     return values, list(answers), counts, left_out
 
 
-def _ordered(answers: Answers, scheme: Scheme) -> tuple[str, ...]:
-    if scheme.scale == "ordinal" and scheme.values is None:
-        raise InputError("an ordinal scale needs its values in order")
-    if scheme.alike and scheme.scale != "nominal":
-        raise InputError(f"values are alike on nominal scales only, not on {scheme.scale} ones")
-    occurring = {value for of_unit in answers.values() for value in of_unit.values()}
-    values = [value for value in (scheme.values or sorted(occurring)) if value not in scheme.missing]
-    if scheme.scale == "interval" and (strange := [value for value in values if number(value) is None]):
-        raise InputError(f"{strange[0]!r} is no number; an interval scale needs numbers, or count it as missing")
-    return tuple(values)
-
-
 @dataclass(frozen=True)
 class AskedPart:
     """One decision of a question, and who decided what."""
@@ -139,12 +115,11 @@ class AskedPart:
 
 def asked_parts(study: Study, votes: Sequence[Vote]) -> list[AskedPart]:
     """Every decision that raters made by choosing; of the further ones of a form those that anybody was asked for."""
-    found = []
+    asked = []
     for label, question in study.question_of.items():
         main, *further = [part.name for part in question.parts() if part.options]
-        answers = answers_of(votes, label, pairs=question.kind == "pair")
-        found.append(AskedPart(label, main, scheme_of(question), answers))
-        for part in further:
-            if some := answers_of(votes, label, part=part):
-                found.append(AskedPart(label, part, scheme_of(question, part=part), some))
-    return found
+        asked.append(AskedPart(label, main, scheme_of(question), answers_of(votes, label, pairs=question.kind == "pair")))
+        for name in further:
+            if answers := answers_of(votes, label, part=name):
+                asked.append(AskedPart(label, name, scheme_of(question, part=name), answers))
+    return asked

@@ -9,10 +9,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Question
 from inpaintbench.annotate.statistics.design import Reals
 from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
@@ -56,24 +57,13 @@ class Correlation(NamedTuple):
     """Why there is none; None when there is one."""
 
 
-class Chosen(Protocol):
-    """What is read of a vote."""
-
-    @property
-    def candidates(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def choice(self) -> str: ...  # noqa: D102
-    @property
-    def cluster(self) -> str: ...  # noqa: D102
-
-
-def choices_of(votes: Iterable[Chosen]) -> list[Choice]:
+def choices_of(votes: Iterable[Vote]) -> list[Choice]:
     """Every vote as a choice of its own: what people select is a share of their votes, as in the user study of the
     re-inpainting paper; only a metric chooses once an item."""
     return [Choice(str(number), vote.choice, vote.cluster) for number, vote in enumerate(votes)]
 
 
-def opinions_of(votes: Iterable[Chosen], question: Question) -> list[Opinion]:
+def opinions_of(votes: Iterable[Vote], question: Question) -> list[Opinion]:
     """What answers about one prediction count as, with their method and source; those that are no number are left out."""
     numbers = ((vote, question.number(vote.choice)) for vote in votes)
     return [Opinion(vote.candidates[0], value, vote.cluster) for vote, value in numbers if value is not None]

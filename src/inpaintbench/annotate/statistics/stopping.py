@@ -22,45 +22,35 @@ from inpaintbench.errors import InputError
 OUTCOMES = ("first", "second", "tie")
 
 
-def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float, fewest_votes: int, seed: int) -> bool:
+def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float, fewest_votes: int) -> bool:
     """Whether the order of all methods is settled, however often this was asked before.
 
     Args:
         comparisons: (shown first, shown second, ``first`` | ``second`` | ``tie``, source).
         level: probability that no wrong order is ever called stable, 0..1.
         fewest_votes: below so many the answer is no.
-        seed: of the study; the rule draws nothing, so it changes nothing.
 
     Raises:
         InputError: an unknown outcome.
     """
-    del seed
     for _, _, outcome, _ in comparisons:
         if outcome not in OUTCOMES:
             raise InputError(f"outcome {outcome!r} of a comparison, give one of {', '.join(OUTCOMES)}")
     names = sorted({name for first, second, _, _ in comparisons for name in (first, second)})
-    if len(comparisons) < max(fewest_votes, 1) or unconnected(names, [(one[0], one[1]) for one in comparisons]):
+    if len(comparisons) < max(fewest_votes, 1) or unconnected(names, [comparison[:2] for comparison in comparisons]):
         return False
-    found = estimate(tally(_numbers(comparisons, names), methods=len(names), rater_effects=False))
-    return found.covariance is not None and _normal_lead(least_lead(found), found.degrees) > limit(
-        len(comparisons), level=level, fewest_votes=fewest_votes
-    )
-
-
-def _numbers(comparisons: Sequence[tuple[str, str, str, str]], names: Sequence[str]) -> Votes:
     first, second, outcome, cluster = zip(*comparisons, strict=True)
-    return Votes(
+    votes = Votes(
         first=numbered(first, names),
         second=numbered(second, names),
         outcome=numbered(outcome, OUTCOMES),
         rater=np.zeros(len(first), np.int64),
         cluster=numbered(cluster, sorted(set(cluster))),
     )
-
-
-def _normal_lead(lead: float, degrees: int) -> float:
-    """The normal quantile as improbable as ``lead`` is under Student's t."""
-    return float(-ndtri(max(stdtr(degrees, -lead), 1e-300)))
+    estimated = estimate(tally(votes, methods=len(names), rater_effects=False))
+    # The normal quantile as improbable as the lead is under Student's t; 1e-300 keeps it finite.
+    lead = float(-ndtri(max(stdtr(estimated.degrees, -least_lead(estimated)), 1e-300)))
+    return estimated.covariance is not None and lead > limit(len(comparisons), level=level, fewest_votes=fewest_votes)
 
 
 def limit(votes: int, *, level: float, fewest_votes: int) -> float:
