@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.annotate.report.voted import labelling_world
 
-from inpaintbench.annotate.report import write_report
+from inpaintbench.annotate.report.page import write_report
+from inpaintbench.annotate.report.records import Material
 
 LED = "raters may have been led by it"
 
@@ -17,5 +18,5 @@ def test_answers_given_again_after_the_machines_was_seen_are_not_taken_for_indep
     pages = {}
     for mode in ("hidden", "after", "seen", "prefill"):
         told = [replace(vote, suggestion_shown=mode) for vote in world.votes]
-        pages[mode] = write_report(tmp_path / mode, study=world.study, votes=told).read_text()
+        pages[mode] = write_report(tmp_path / mode, Material(study=world.study, votes=told)).read_text()
     assert [LED in page for page in pages.values()] == [False, False, True, True]

@@ -23,8 +23,9 @@ from tests.annotate.report.voted import (
     rankings,
 )
 
-from inpaintbench.annotate.report import write_report
 from inpaintbench.annotate.report.facts import left_choices, outcomes
+from inpaintbench.annotate.report.page import write_report
+from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects
@@ -58,7 +59,7 @@ def methods_in(html: str) -> list[str]:
 
 def page_of(world: World, folder: Path) -> str:
     path = write_report(
-        folder, study=world.study, votes=world.votes, events=world.events, rankings=rankings(), dimensions=dimensions()
+        folder, Material(study=world.study, votes=world.votes, events=world.events, rankings=rankings(), dimensions=dimensions())
     )
     return path.read_text(encoding="utf-8")
 
@@ -113,7 +114,7 @@ def test_the_state_is_that_of_the_overview(compared: World, tmp_path: Path) -> N
         "why": "The order of the candidates is settled at 95%.",
         "raters": [{"rater_id": RATERS[1], "paused": True}],
     }
-    path = write_report(tmp_path, study=compared.study, votes=compared.votes, overview=told)
+    path = write_report(tmp_path, Material(study=compared.study, votes=compared.votes, overview=told))
     words = text_of(path.read_text())
     assert "Done The order of the candidates is settled at 95%." in words
     assert len(re.findall(r"rater-\d+ paused", words)) == 1
@@ -137,7 +138,7 @@ def test_names_of_raters_stay_out(compared: World, tmp_path: Path) -> None:
     html = page_of(compared, tmp_path)
     assert not [rater for rater in RATERS if rater in unescape(html)]
     assert "rater-012" in html
-    named = write_report(tmp_path, study=compared.study, votes=compared.votes, names={RATERS[0]: "First <b>"})
+    named = write_report(tmp_path, Material(study=compared.study, votes=compared.votes, names={RATERS[0]: "First <b>"}))
     assert "First &lt;b&gt;" in named.read_text()
 
 
@@ -172,8 +173,8 @@ def test_whatever_people_wrote_is_only_text(compared: World, labelled: World, tm
     study = Study("x", file, tasks, compared.study.proxies)
     events = [replace(event, body={**event.body, "reason": EVIL}) for event in compared.events]
     path = write_report(
-        tmp_path, study=study, votes=votes, events=events, rankings=fits, overview={"why": EVIL},
-        dimensions={**dimensions(), "notes": [EVIL]}, names=dict.fromkeys(RATERS, EVIL),
+        tmp_path, Material(study=study, votes=votes, events=events, rankings=fits, overview={"why": EVIL},
+        dimensions={**dimensions(), "notes": [EVIL]}, names=dict.fromkeys(RATERS, EVIL)),
     )  # fmt: skip
     html = path.read_text()
     assert set(re.findall(r"<script>[^;]*;", html)) == OWN_SCRIPTS
@@ -195,14 +196,15 @@ def test_the_page_is_whole_and_needs_nothing_else(kind: str, request: pytest.Fix
 
 
 def test_a_study_without_votes_has_a_page(compared: World, tmp_path: Path) -> None:
-    words = text_of(write_report(tmp_path, study=compared.study, votes=[]).read_text())
+    words = text_of(write_report(tmp_path, Material(study=compared.study, votes=[])).read_text())
     assert words.count("Nobody has answered this question yet.") == 5
     assert "Coverage 0 %" in words
 
 
 def test_a_single_vote_is_no_trouble(compared: World, labelled: World, tmp_path: Path) -> None:
     for world in (compared, labelled):
-        words = text_of(write_report(tmp_path, study=world.study, votes=world.votes[:1], events=world.events[:1]).read_text())
+        page = write_report(tmp_path, Material(world.study, world.votes[:1], world.events[:1]))
+        words = text_of(page.read_text())
         assert "Not defined: no unit has answers of two raters." in words
         assert "No task has two raters yet." in words
 
@@ -210,7 +212,7 @@ def test_a_single_vote_is_no_trouble(compared: World, labelled: World, tmp_path:
 def test_a_ranking_that_could_not_be_fitted_gives_way_to_win_ratios(compared: World, tmp_path: Path) -> None:
     fit = rankings()["seams"]
     bare = {**fit, "notes": ["the methods are not connected"], "methods": [{**row, "strength": None} for row in fit["methods"]]}
-    path = write_report(tmp_path, study=compared.study, votes=compared.votes, rankings={"seams": bare})
+    path = write_report(tmp_path, Material(study=compared.study, votes=compared.votes, rankings={"seams": bare}))
     words = text_of(path.read_text())
     assert "without intervals. The methods are not connected." in words
     assert words.count("No ranking was fitted.") == 4
@@ -247,7 +249,7 @@ def sets_and_grades() -> World:
 
 def test_sets_and_grades_are_ordered_by_what_people_prefer(tmp_path: Path) -> None:
     world = sets_and_grades()
-    html = write_report(tmp_path, study=world.study, votes=world.votes).read_text()
+    html = write_report(tmp_path, Material(study=world.study, votes=world.votes)).read_text()
     best, grades = html[html.index('id="question-1"') :].split('id="question-2"')
     assert methods_in(best)[0] == "d"
     assert "25 % by chance" in text_of(best)
@@ -260,7 +262,7 @@ def test_sets_and_grades_are_ordered_by_what_people_prefer(tmp_path: Path) -> No
 def test_a_folder_that_cannot_be_written_is_told(labelled: World, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WorkspaceError, match="cannot be written"):
-        write_report(tmp_path / "file" / "report", study=labelled.study, votes=labelled.votes)
+        write_report(tmp_path / "file" / "report", Material(study=labelled.study, votes=labelled.votes))
 
 
 def test_nothing_sticks_out_on_any_screen_and_axe_finds_nothing_serious(

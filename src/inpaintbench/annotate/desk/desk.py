@@ -11,9 +11,10 @@ from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task, stil
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
 from inpaintbench.annotate.desk.records import Lease, Submission
-from inpaintbench.annotate.desk.requests import Refused, SentAnswer, SentSkip, SentUndo, parsed
+from inpaintbench.annotate.desk.requests import Refused, Sent, SentAnswer, SentSkip, SentUndo, parsed
+from inpaintbench.annotate.events import Kind
 from inpaintbench.annotate.questions.base import checked
-from inpaintbench.annotate.study import Study, StudyTask
+from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
 from inpaintbench.types import content_id
 
@@ -65,7 +66,7 @@ class Desk:
                 lease; 409 answered by another submission; 423 the rater is paused.
         """
         sent = parsed(SentAnswer, fields)
-        return self._live.write(lambda append: self._answer(append, rater_id, sent))
+        return self._stored(rater_id, "answer", sent, lambda: self._answer_body(sent, self._own_lease(rater_id, sent.lease_id)))
 
     def skip(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Store that a rater does not answer a task; it does not come back to them.
@@ -74,7 +75,14 @@ class Desk:
             Refused: as ``answer``; 400 too where "Something else" comes without words.
         """
         sent = parsed(SentSkip, fields)
-        return self._live.write(lambda append: self._skip(append, rater_id, sent))
+        text = sent.text.strip()
+
+        def body() -> dict[str, Any]:
+            if sent.reason == cards.OTHER and not text:
+                raise Refused(400, "Please say in a few words why you skip this.")
+            return {**sent.model_dump(), "text": text, "task_id": self._own_lease(rater_id, sent.lease_id).task_id}
+
+        return self._stored(rater_id, "skip", sent, body)
 
     def undo(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Take back the last answer or skip of a rater that stands; its task comes first, as it was shown.
@@ -84,7 +92,11 @@ class Desk:
                 423 the rater is paused.
         """
         sent = parsed(SentUndo, fields)
-        return self._live.write(lambda append: self._undo(append, rater_id, sent))
+
+        def body() -> dict[str, Any]:
+            return {**sent.model_dump(), "task_id": self._undoable(rater_id, sent.undoes).task_id}
+
+        return self._stored(rater_id, "undo", sent, body)
 
     def may_see(self, rater_id: str, proxy: str) -> bool:
         """Whether ``proxy`` belongs to one of the last tasks of a rater."""
@@ -108,30 +120,17 @@ class Desk:
 
         self._live.write(let_go_on)
 
-    def _answer(self, append: Append, rater_id: str, sent: SentAnswer) -> dict[str, Any]:
-        if (known := self._known(rater_id, sent.submission_id, "answer")) is not None:
-            return cards.stored(self._study, known.vote, self._work(append, rater_id), duplicate=True)
-        lease = self._own_lease(rater_id, sent.lease_id)
-        append("answer", rater_id, self._answer_body(sent, lease))
-        vote = self._live.state.submissions[sent.submission_id].vote
-        return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=False)
+    def _stored(self, rater_id: str, kind: Kind, sent: Sent, body: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The reply to a submission, whose ``body`` is appended unless it was stored before."""
 
-    def _skip(self, append: Append, rater_id: str, sent: SentSkip) -> dict[str, Any]:
-        if self._known(rater_id, sent.submission_id, "skip") is not None:
-            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
-        if sent.reason == cards.OTHER and not sent.text.strip():
-            raise Refused(400, "Please say in a few words why you skip this.")
-        lease = self._own_lease(rater_id, sent.lease_id)
-        body = {**sent.model_dump(), "text": sent.text.strip(), "task_id": lease.task_id}
-        append("skip", rater_id, body)
-        return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
+        def store(append: Append) -> dict[str, Any]:
+            known = self._known(rater_id, sent.submission_id, kind)
+            if known is None:
+                append(kind, rater_id, body())
+            vote = self._live.state.submissions[sent.submission_id].vote
+            return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=known is not None)
 
-    def _undo(self, append: Append, rater_id: str, sent: SentUndo) -> dict[str, Any]:
-        if self._known(rater_id, sent.submission_id, "undo") is not None:
-            return cards.stored(self._study, None, self._work(append, rater_id), duplicate=True)
-        lease = self._undoable(rater_id, sent.undoes)
-        append("undo", rater_id, {**sent.model_dump(), "task_id": lease.task_id})
-        return cards.stored(self._study, None, self._work(append, rater_id), duplicate=False)
+        return self._live.write(store)
 
     def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
         paused = self._paused(rater_id)
@@ -195,7 +194,7 @@ class Desk:
         return self._live.state.leases[target.lease_id]
 
     def _answer_body(self, sent: SentAnswer, lease: Lease) -> dict[str, Any]:
-        task, told = self._task(lease), self._live.state.rater(lease.rater_id).told
+        task, told = self._study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
         frames = self._study.proxies[task.proxy].frames
         if self._study.spec_of[task.question].must_watch and sent.watched_frames < frames:
             raise Refused(400, f"Please watch the whole clip first: {sent.watched_frames} of {frames} frames were shown.")
@@ -211,9 +210,6 @@ class Desk:
             "choice": choice,
             "suggestion_shown": cards.suggestion_shown(self._study, task, told=task.task_id in told),
         }
-
-    def _task(self, lease: Lease) -> StudyTask:
-        return self._study.task_of[lease.task_id]
 
     def _paused(self, rater_id: str) -> bool:
         return self._live.state.rater(rater_id).paused(self._study.file.checks)
@@ -235,35 +231,29 @@ class Leases:
     def queue(self, append: Append, rater_id: str) -> list[Lease]:
         """The live leases of a rater: reopened tasks, what they had, then new ones."""
         live = self._live
-        self._reopen(append, rater_id)
+        for task in list(live.state.rater(rater_id).reopened):
+            self._lease(append, rater_id, Assignment(task.task_id, task.purpose, task.shown))
         missing = QUEUE - len(self._offered(rater_id))
-        for lease in self._lapsed(rater_id)[: max(0, missing)]:
+        # Expired leases come back first, where their tasks still have room for this rater.
+        lapsed = [
+            lease
+            for lease in self._wanted(rater_id)
+            if not live.coverage.live(lease.lease_id) and (lease.purpose != "vote" or live.coverage.room(lease.task_id))
+        ]
+        for lease in lapsed[: max(0, missing)]:
             self._renew(append, lease)
         for lease in self._offered(rater_id):
             if lease.expires_at - live.now < self._seconds / 2:
                 self._renew(append, lease)
         for _ in range(QUEUE - len(self._offered(rater_id))):
-            found = next_task(live.state, live.coverage, rater_id, settled=live.settled, information=live.worth.of)
-            if found is None:
+            assignment = next_task(live.state, live.coverage, rater_id, settled=live.settled, information=live.worth.of)
+            if assignment is None:
                 break
-            self._lease(append, rater_id, found)
+            self._lease(append, rater_id, assignment)
         return self._offered(rater_id)
-
-    def _reopen(self, append: Append, rater_id: str) -> None:
-        for one in list(self._live.state.rater(rater_id).reopened):
-            self._lease(append, rater_id, Assignment(one.task_id, one.purpose, one.shown))
 
     def _offered(self, rater_id: str) -> list[Lease]:
         return [lease for lease in self._wanted(rater_id) if self._live.coverage.live(lease.lease_id)]
-
-    def _lapsed(self, rater_id: str) -> list[Lease]:
-        """Expired leases of tasks that still have room for this rater."""
-        return [
-            lease
-            for lease in self._wanted(rater_id)
-            if not self._live.coverage.live(lease.lease_id)
-            and (lease.purpose != "vote" or self._live.coverage.room(lease.task_id))
-        ]
 
     def _wanted(self, rater_id: str) -> list[Lease]:
         record = self._live.state.rater(rater_id)
@@ -276,13 +266,13 @@ class Leases:
             and (self._live.study.task_of[lease.task_id].question not in self._live.settled or lease.previous is not None)
         ]
 
-    def _lease(self, append: Append, rater_id: str, found: Assignment) -> None:
+    def _lease(self, append: Append, rater_id: str, assignment: Assignment) -> None:
         number = self._live.state.rater(rater_id).handed
         body = {
             "lease_id": content_id("lease", self._live.study.study_id, rater_id, number),
-            "task_id": found.task_id,
-            "shown": list(found.shown),
-            "purpose": found.purpose,
+            "task_id": assignment.task_id,
+            "shown": list(assignment.shown),
+            "purpose": assignment.purpose,
             "expires_at": self._live.now + self._seconds,
         }
         append("lease", rater_id, body)

@@ -36,14 +36,16 @@ class Refused(InpaintBenchError):
         """400 malformed, 403 of another rater, 404 unknown, 409 settled by another submission, 423 paused."""
 
 
-class _Sent(BaseModel):
+class Sent(BaseModel):
+    """Fields of every submission."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     submission_id: Id
     """Made by the browser; sending again what was stored changes nothing."""
 
 
-class SentAnswer(_Sent):
+class SentAnswer(Sent):
     """``POST /api/answers``."""
 
     lease_id: Id
@@ -57,7 +59,7 @@ class SentAnswer(_Sent):
     stuttered: bool
 
 
-class SentSkip(_Sent):
+class SentSkip(Sent):
     """``POST /api/skips``."""
 
     lease_id: Id
@@ -65,16 +67,16 @@ class SentSkip(_Sent):
     text: Text = Field("", max_length=TEXT_LIMIT)
 
 
-class SentUndo(_Sent):
+class SentUndo(Sent):
     """``POST /api/undos``."""
 
     undoes: Id
 
 
-Sent = TypeVar("Sent", bound=_Sent)
+_S = TypeVar("_S", bound=Sent)
 
 
-def parsed(kind: type[Sent], fields: Any) -> Sent:
+def parsed(kind: type[_S], fields: Any) -> _S:
     """``fields`` as the model ``kind``.
 
     Raises:

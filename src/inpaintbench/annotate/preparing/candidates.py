@@ -66,16 +66,27 @@ def read_runs(runs: Sequence[str], *, methods: Sequence[str], dataset_sha256: st
     run_of: dict[str, str] = {}
     for run in dict.fromkeys(runs):
         workspace = _opened(run, dataset_sha256)
-        own = _predictions(workspace)
-        for label in {row.method for row in own}:
+        rows = workspace.table("predictions", Prediction)
+        if not rows:
+            raise InputError(f"run folder {run!r} holds no predictions; make them with `inpaintbench eval predict`")
+        for label in {row.method for row in rows}:
             if label in run_of:
                 raise InputError(
                     f"the runs {run_of[label]!r} and {run!r} both have a method {label!r}: predict one under another label"
                 )
             run_of[label] = run
-        found |= {(row.item_id, row.method): Candidate(row, _path(workspace, row)) for row in own}
-        failed |= _failures(workspace)
-    return _chosen(found, failed, methods=methods, known=run_of)
+        found |= {(row.item_id, row.method): Candidate(row, str(workspace.blobs.path(row.blob).resolve())) for row in rows}
+        for row in workspace.table("rejected", Rejection):
+            if (method := predicted_label(row.step)) is not None:
+                failed[row.subject_id, method] = f"{method} failed on it: {row.reason}"
+    if unknown := [method for method in methods if method not in run_of]:
+        raise UnknownNameError(unknown_name("method", unknown[0], run_of))
+    chosen = set(methods or run_of)
+    return Candidates(
+        tuple(sorted(chosen)),
+        {key: candidate for key, candidate in found.items() if key[1] in chosen},
+        {key: reason for key, reason in failed.items() if key[1] in chosen},
+    )
 
 
 def _opened(run: str, dataset_sha256: str) -> Workspace:
@@ -88,36 +99,6 @@ def _opened(run: str, dataset_sha256: str) -> Workspace:
     if marker.exists() and marker.read_text().strip() != dataset_sha256:
         raise InputError(f"run folder {run!r} holds predictions for another dataset, or for another state of this one")
     return workspace
-
-
-def _predictions(workspace: Workspace) -> list[Prediction]:
-    rows = workspace.table("predictions", Prediction)
-    if not rows:
-        raise InputError(f"run folder {str(workspace.path)!r} holds no predictions; make them with `inpaintbench eval predict`")
-    return rows
-
-
-def _path(workspace: Workspace, row: Prediction) -> str:
-    return str(workspace.blobs.path(row.blob).resolve())
-
-
-def _failures(workspace: Workspace) -> dict[Key, str]:
-    rows = workspace.table("rejected", Rejection)
-    told = ((row.subject_id, label, row.reason) for row in rows if (label := predicted_label(row.step)) is not None)
-    return {(item_id, method): f"{method} failed on it: {reason}" for item_id, method, reason in told}
-
-
-def _chosen(
-    found: Mapping[Key, Candidate], failed: Mapping[Key, str], *, methods: Sequence[str], known: Mapping[str, str]
-) -> Candidates:
-    if unknown := [method for method in methods if method not in known]:
-        raise UnknownNameError(unknown_name("method", unknown[0], known))
-    wanted = set(methods or known)
-    return Candidates(
-        tuple(sorted(wanted)),
-        {key: one for key, one in found.items() if key[1] in wanted},
-        {key: reason for key, reason in failed.items() if key[1] in wanted},
-    )
 
 
 @dataclass(frozen=True)
@@ -143,7 +124,7 @@ def showable(executor: Executor, candidates: Candidates, subjects: Sequence[Stud
     refused = {key_of[row.subject_id]: row.reason for row in outcome.rejected}
     return Candidates(
         candidates.methods,
-        {key: one for key, one in candidates.found.items() if key in good},
+        {key: candidate for key, candidate in candidates.found.items() if key in good},
         {**candidates.failed, **{key: f"what {key[1]} predicted cannot be shown: {reason}" for key, reason in refused.items()}},
     )
 

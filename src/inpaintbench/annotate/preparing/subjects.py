@@ -1,4 +1,4 @@
-"""What a study looks at: clips of a workspace, or items of a frozen dataset."""
+"""Subjects of a study: clips of a workspace, or items of a frozen dataset."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def clip_subjects(workspace: Workspace, *, kept: bool, prompt: str | None = None
     left.sort(key=lambda clip: (uri_of.get(clip.source_id, ""), clip.start_frame, clip.clip_id))
     rows = workspace.table("attributes", Attribute) if prompt else []
     texts = {row.subject_id: str(row.value) for row in rows if row.name == prompt and row.value is not None}
-    found = [_of_clip(clip, uri_of.get(clip.source_id, clip.source_id), workspace, texts) for clip in left]
-    _check_prompt(found, prompt)
-    return found
+    return _with_prompt([_of_clip(clip, uri_of.get(clip.source_id, clip.source_id), workspace, texts) for clip in left], prompt)
 
 
-def _check_prompt(found: Sequence[StudySubject], prompt: str | None) -> None:
-    if prompt and not any(one.prompt for one in found):
-        raise InputError(f"none of the {len(found)} subjects has an attribute {prompt!r} for raters to read")
+def _with_prompt(subjects: list[StudySubject], prompt: str | None) -> list[StudySubject]:
+    """``subjects``, unless a prompt was asked for and none has it."""
+    if prompt and not any(subject.prompt for subject in subjects):
+        raise InputError(f"none of the {len(subjects)} subjects has an attribute {prompt!r} for raters to read")
+    return subjects
 
 
 def _of_clip(clip: Clip, uri: str, workspace: Workspace, texts: Mapping[str, str]) -> StudySubject:
@@ -104,9 +104,7 @@ def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt
             "dataset of the truth, or slices without them"
         )
     folder = str(root.resolve())
-    found = [_of_item(row, folder, prompt) for row in rows]
-    _check_prompt(found, prompt)
-    return found
+    return _with_prompt([_of_item(row, folder, prompt) for row in rows], prompt)
 
 
 def _of_item(row: Plain, folder: str, prompt: str | None) -> StudySubject:
@@ -130,9 +128,9 @@ def _text(row: Plain, prompt: str) -> str:
     """An attribute of the item, or a text of its row; ``prompts`` gives both texts of an edit."""
     if prompt == "prompts" and row.get("target_prompt"):
         return " → ".join(text for text in (row.get("source_prompt"), row["target_prompt"]) if text)
-    found = row["attributes"].get(prompt)
-    told = row.get(prompt) if found is None else found
-    return str(told) if isinstance(told, str | int | float) else ""
+    attribute = row["attributes"].get(prompt)
+    text = row.get(prompt) if attribute is None else attribute
+    return str(text) if isinstance(text, str | int | float) else ""
 
 
 def _caption(uri: str, start_frame: int, end_frame: int, fps: float, frames: int) -> str:
@@ -150,12 +148,12 @@ def drawn(subjects: Sequence[StudySubject], *, most: int | None, seed: int) -> l
     """``most`` of ``subjects`` in their order, each with the same chance; more or other subjects change no draw."""
     if most is None or most >= len(subjects):
         return list(subjects)
-    lots = {one.subject_id: item_rng(seed, "most", one.subject_id).random() for one in subjects}
+    lots = {subject.subject_id: item_rng(seed, "most", subject.subject_id).random() for subject in subjects}
     chosen = set(sorted(lots, key=lambda subject_id: (lots[subject_id], subject_id))[:most])
-    return [one for one in subjects if one.subject_id in chosen]
+    return [subject for subject in subjects if subject.subject_id in chosen]
 
 
 def fingerprints(subjects: Sequence[StudySubject], *, dataset: Path | None) -> dict[str, str]:
     """What the study was made from, as hashes."""
-    made = {"subjects": content_id(*([one.subject_id, one.content] for one in subjects))}
-    return made if dataset is None else {**made, frozen.MANIFEST: file_sha256(dataset / frozen.MANIFEST)}
+    hashes = {"subjects": content_id(*([subject.subject_id, subject.content] for subject in subjects))}
+    return hashes if dataset is None else {**hashes, frozen.MANIFEST: file_sha256(dataset / frozen.MANIFEST)}

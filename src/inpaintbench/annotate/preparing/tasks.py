@@ -11,7 +11,7 @@ from itertools import combinations
 from inpaintbench.annotate.preparing.candidates import Candidates
 from inpaintbench.annotate.preparing.gold import Asked, Gold
 from inpaintbench.annotate.preparing.subjects import StudySubject
-from inpaintbench.annotate.questions.base import PLACE, SHOWN, Option
+from inpaintbench.annotate.questions.base import PLACE, SHOWN, Option, number
 from inpaintbench.annotate.questions.base import Subject as Shows
 from inpaintbench.annotate.study import QuestionSpec, StudyFile, StudyTask, build_question, task_id
 from inpaintbench.errors import InputError
@@ -60,7 +60,10 @@ def _checked(spec: QuestionSpec, *, file: StudyFile, methods: Sequence[str]) -> 
         raise InputError(
             f"question {spec.label!r} compares methods, but the runs have only {', '.join(methods)}; add a run of another method"
         )
-    _check_suggestion(spec, shows)
+    if spec.suggested_by is not None and shows != "clip":
+        raise InputError(f"question {spec.label!r} names suggested_by, but only labels of clips have suggestions; leave it out")
+    if spec.suggestion != "hidden" and spec.suggested_by is None:
+        raise InputError(f"question {spec.label!r} shows suggestions, but no attribute gives them; name one in suggested_by")
     options = [option.value for option in main_options(spec, shows=shows, methods=len(methods))]
     words = tuple(value for value in options if not value.startswith(PLACE))
     if taken := sorted(set(words) & set(methods)):
@@ -68,13 +71,6 @@ def _checked(spec: QuestionSpec, *, file: StudyFile, methods: Sequence[str]) -> 
     chooses = len(words) < len(options)
     shown = tuple(methods) if shows != "clip" else ()
     return Asked((*shown, *words) if chooses else words, shown, chooses)
-
-
-def _check_suggestion(spec: QuestionSpec, shows: Shows) -> None:
-    if spec.suggested_by is not None and shows != "clip":
-        raise InputError(f"question {spec.label!r} names suggested_by, but only labels of clips have suggestions; leave it out")
-    if spec.suggestion != "hidden" and spec.suggested_by is None:
-        raise InputError(f"question {spec.label!r} shows suggestions, but no attribute gives them; name one in suggested_by")
 
 
 def main_options(spec: QuestionSpec, *, shows: Shows, methods: int) -> tuple[Option, ...]:
@@ -89,7 +85,8 @@ def draft(
     tasks: list[Draft] = []
     lacking: list[LeftOut] = []
     for spec in file.questions:
-        sets = _sets(build_question(spec).subject, candidates.methods)
+        shows, methods = build_question(spec).subject, candidates.methods
+        sets = [methods] if shows == "set" else list(combinations(methods, SHOWN[shows]))
         for subject in subjects:
             for chosen in sets:
                 reason = candidates.why_not(subject.subject_id, chosen)
@@ -98,12 +95,6 @@ def draft(
                 else:
                     lacking.append(LeftOut(spec.label, subject.subject_id, chosen, reason))
     return tasks, lacking
-
-
-def _sets(shows: Shows, methods: Sequence[str]) -> list[tuple[str, ...]]:
-    if shows == "set":
-        return [tuple(methods)]
-    return list(combinations(methods, SHOWN[shows]))
 
 
 def finished(
@@ -179,32 +170,23 @@ def suggestions(
             f"measure it with `inpaintbench curation measure`, or leave suggested_by out"
         )
     values = {row.subject_id: row.value for row in rows if row.value is not None}
-    unit = _unit(values, options)
-    found = ((one.subject_id, values.get(one.subject_id, values.get(one.cluster))) for one in subjects)
-    nearest = ((subject_id, _nearest(value, options, unit=unit)) for subject_id, value in found)
-    return {subject_id: option for subject_id, option in nearest if option is not None}
+    numbers = {value: option.value for option in options if (value := number(option.value)) is not None}
+    shares = all(isinstance(value, str) or 0 <= value <= 1 for value in values.values())
+    unit = _PERCENT if shares and max(numbers, default=0) == _PERCENT else 1.0
+    texts = {option.value for option in options}
+    suggested = {}
+    for subject in subjects:
+        measured = values.get(subject.subject_id, values.get(subject.cluster))
+        if isinstance(measured, str):
+            nearest = measured if measured in texts else None
+        else:
+            nearest = _nearest(measured, numbers, unit=unit)
+        if nearest is not None:
+            suggested[subject.subject_id] = nearest
+    return suggested
 
 
-def _unit(values: Mapping[str, float | str], options: Sequence[Option]) -> float:
-    numbers = [value for value in values.values() if not isinstance(value, str)]
-    shares = all(0 <= value <= 1 for value in numbers)
-    return _PERCENT if shares and max(_numbers(options), default=0) == _PERCENT else 1.0
-
-
-def _numbers(options: Sequence[Option]) -> dict[float, str]:
-    found: dict[float, str] = {}
-    for option in options:
-        try:
-            found[float(option.value)] = option.value
-        except ValueError:
-            continue
-    return found
-
-
-def _nearest(value: float | str | None, options: Sequence[Option], *, unit: float) -> str | None:
-    if value is None or isinstance(value, str):
-        return value if value in [option.value for option in options] else None
-    numbers = _numbers(options)
-    if not numbers:
+def _nearest(measured: float | None, numbers: Mapping[float, str], *, unit: float) -> str | None:
+    if measured is None or not numbers:
         return None
-    return numbers[min(numbers, key=lambda number: (abs(number - value * unit), number))]
+    return numbers[min(numbers, key=lambda step: (abs(step - measured * unit), step))]

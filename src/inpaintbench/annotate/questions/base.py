@@ -118,9 +118,12 @@ class Question(Leaf, ABC):
     def form(self, *, candidates: int) -> Form:
         """The form of a task that shows ``candidates`` predictions (0 for clips)."""
 
-    @abstractmethod
     def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:
-        """The main answer, in the names of what was shown; call ``checked`` first."""
+        """The main answer, in the names of what was ``shown``; call ``checked`` first.
+
+        By default the value of the main part, or the candidate at the place that it names.
+        """
+        return candidate(given[self.parts()[0].name], shown=shown)
 
     def reasons(self, answer: str | None, given: Sequence[Mapping[str, str]]) -> str | None:  # noqa: ARG002 - few ask for any
         """Why the ``given`` forms came to ``answer`` (None = to no answer), in words of raters; None where they said nothing."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Question, candidate
+from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
 # Candidates in a row: one key each.
@@ -29,7 +27,3 @@ class BestOf(Question):
             raise InputError(f"{self.name} takes {FEWEST} to {MOST} predictions, not {candidates}; name some as methods")
         options = tuple(Option(f"{PLACE}{place}", chr(ord("A") + place), str(place + 1)) for place in range(candidates))
         return Form("Which is the best?", _NOTE, (Part("best", "Which one looks best?", options),))
-
-    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:
-        """The name of the chosen candidate."""
-        return candidate(given["best"], shown=shown)

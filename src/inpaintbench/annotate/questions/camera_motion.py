@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
@@ -31,7 +31,3 @@ class CameraMotion(Question):
             raise InputError(f"{self.name} is asked about clips, not about {candidates} predictions")
         options = (Option("low", "Low", "1"), Option("high", "High", "2"), Option(UNCLEAR, "Unclear", "x"))
         return Form("Camera motion", _NOTE, (Part("motion", "How much does the camera move?", options),))
-
-    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - clips show no candidates
-        """``low``, ``high`` or ``unclear``."""
-        return given["motion"]

@@ -13,6 +13,7 @@ from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
 from inpaintbench.annotate.questions.base import PLACE, PLAYER_KEYS, SHOWN, Form, Question, Subject, checked
 from inpaintbench.annotate.report.page import write_report
+from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.ranking import plain
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
@@ -119,8 +120,8 @@ def its_answers_are_reported(question: Question) -> None:
     """The page can be written."""
     for study, votes in studies(question):
         with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
-            rankings = plain(rankings_of(study, votes))
-            page = write_report(Path(folder), study=study, votes=votes, rankings=rankings, dimensions=dimensions_of(study, votes))
+            material = Material(study, votes, rankings=plain(rankings_of(study, votes)), dimensions=dimensions_of(study, votes))
+            page = write_report(Path(folder), material)
             require(page.stat().st_size > 0, "the page is empty")
 
 
@@ -203,20 +204,17 @@ def _votes(study: Study, question: Question, *, raters: int, only: str | None = 
     """One of each rater on every task, going through the ways of filling in the form, or those with the main answer ``only``."""
     votes: list[Vote] = []
     for task in study.tasks:
-        form = question.form(candidates=len(task.candidates))
-        given = [one for one in ways(form) if only is None or one[form.parts[0].name] == only]
+        form, shown = question.form(candidates=len(task.candidates)), task.candidates
+        fitting = [way for way in ways(form) if only is None or way[form.parts[0].name] == only]
         for rater in range(raters):
-            votes.append(_vote(task, question, given[len(votes) % len(given)], rater=rater, number=len(votes)))
+            number, given = len(votes), fitting[len(votes) % len(fitting)]
+            votes.append(Vote(
+                submission_id=f"vote {number}", rater_id=f"rater {rater}", task_id=task.task_id, question=LABEL,
+                subject_id=task.subject_id, cluster=task.cluster, candidates=shown, shown=shown, purpose="vote", given=given,
+                choice=question.choice(given, shown=shown), seconds=2.0, at=1000.0 + number, stuttered=False,
+                suggestion_shown="hidden",
+            ))  # fmt: skip
     return votes
-
-
-def _vote(task: StudyTask, question: Question, given: Mapping[str, str], *, rater: int, number: int) -> Vote:
-    return Vote(
-        submission_id=f"vote {number}", rater_id=f"rater {rater}", task_id=task.task_id, question=LABEL,
-        subject_id=task.subject_id, cluster=task.cluster, candidates=task.candidates, shown=task.candidates, purpose="vote",
-        given=given, choice=question.choice(given, shown=task.candidates), seconds=2.0, at=1000.0 + number, stuttered=False,
-        suggestion_shown="hidden",
-    )  # fmt: skip
 
 
 def _named(value: str, shown: Sequence[str]) -> str:

@@ -48,10 +48,6 @@ class KeepReject(Question):
             ),
         )
 
-    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - clips show no candidates
-        """``keep`` or ``reject``."""
-        return given["verdict"]
-
     def reasons(self, answer: str | None, given: Sequence[Mapping[str, str]]) -> str | None:
         """Why raters rejected, the most frequent reason first, with their words; None of clips that are kept."""
         if answer == KEEP:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
@@ -26,7 +24,3 @@ class MeanOpinion(Question):
             raise InputError(f"{self.name} grades 1 prediction, not {candidates}")
         options = tuple(Option(str(grade), label, str(grade)) for grade, label in enumerate(GRADES, 1))
         return Form("How good is it?", _NOTE, (Part("grade", "How good does it look?", options),))
-
-    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - a grade names nobody
-        """``1`` to ``5``, bad to excellent."""
-        return given["grade"]

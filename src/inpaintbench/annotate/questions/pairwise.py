@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Question, candidate
+from inpaintbench.annotate.questions.base import PLACE, Form, Option, Part, Question
 from inpaintbench.errors import InputError
 
 TIE, BOTH_BAD = "tie", "both_bad"
@@ -48,7 +46,3 @@ class Pairwise(Question):
             options.append(Option(BOTH_BAD, "Both bad", "4"))
         note = _NOTE + _BAD_NOTE * self.both_bad
         return Form("Which is better?", note, (Part("better", "Which is better?", tuple(options)),))
-
-    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:
-        """The name of the better candidate, ``tie`` or ``both_bad``."""
-        return candidate(given["better"], shown=shown)

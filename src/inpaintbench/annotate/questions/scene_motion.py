@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from inpaintbench.annotate.questions.base import Form, Option, Part, Question
 from inpaintbench.errors import InputError
@@ -44,7 +44,3 @@ class SceneMotion(Question):
                 Part("other", "How much of the view is other moving background, such as trees, clouds or crowds?", options),
             ),
         )
-
-    def choice(self, given: Mapping[str, str], *, shown: Sequence[str]) -> str:  # noqa: ARG002 - clips show no candidates
-        """The share of water in per cent, or ``unclear``."""
-        return given["water"]

@@ -16,6 +16,7 @@ from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import Share, agreement_by_rater
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.shares import choices_of, selection_frequency
+from inpaintbench.claims import Estimate
 
 _STANDARD_NORMAL_975 = 1.959963984540054
 
@@ -40,14 +41,6 @@ class Proportion(NamedTuple):
         middle = (share + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         return max(0.0, middle - half), min(1.0, middle + half)
-
-
-class Estimate(NamedTuple):
-    """A value with its interval, of 95 %."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 class Coverage(NamedTuple):
@@ -154,7 +147,6 @@ def place_choices(votes: Iterable[Vote]) -> list[Proportion]:
 
 def rater_rows(material: Material) -> list[RaterRow]:
     """One row a rater, in the order of their first answers."""
-    gold = {task.task_id: task.gold for task in material.study.tasks if task.gold}
     others = _agreement_with_others(material)
     paused = {row["rater_id"] for row in material.overview.get("raters", ()) if row.get("paused")}
     votes: dict[str, list[Vote]] = {rater: [] for rater in material.called}
@@ -162,7 +154,7 @@ def rater_rows(material: Material) -> list[RaterRow]:
         votes[vote.rater_id].append(vote)
     return [
         RaterRow(
-            rater, len(own), median_seconds(own), _right(own, gold), repeated(own),
+            rater, len(own), median_seconds(own), gold_right(material, own), repeated(own),
             others.get(rater, Share(None, 0)), left_choices(own),
             Proportion(sum(vote.stuttered for vote in own), len(own)), rater in paused,
         )
@@ -170,9 +162,10 @@ def rater_rows(material: Material) -> list[RaterRow]:
     ]  # fmt: skip
 
 
-def _right(votes: Sequence[Vote], gold: Mapping[str, tuple[str, ...]]) -> Proportion:
-    asked = [vote for vote in votes if vote.task_id in gold and vote.purpose != "repeat"]
-    return Proportion(sum(vote.choice in gold[vote.task_id] for vote in asked), len(asked))
+def gold_right(material: Material, votes: Sequence[Vote]) -> Proportion:
+    """First answers to gold tasks that are right."""
+    asked = [(vote, material.study.task_of[vote.task_id].gold) for vote in votes if vote.purpose != "repeat"]
+    return Proportion(sum(vote.choice in gold for vote, gold in asked), sum(bool(gold) for _, gold in asked))
 
 
 def repeated(votes: Sequence[Vote]) -> Proportion:
@@ -240,6 +233,4 @@ def sitting_seconds(material: Material, *, longest_pause: float = 300.0) -> floa
 
 def selection(votes: Sequence[Vote]) -> dict[str, Estimate]:
     """Method -> share of the votes that chose it, as ``annotate ranking`` tells it."""
-    methods = sorted({method for vote in votes for method in vote.candidates})
-    found = selection_frequency(choices_of(votes), methods)
-    return {method: Estimate(one.value, one.low, one.high) for method, one in found.items()}
+    return selection_frequency(choices_of(votes), sorted({method for vote in votes for method in vote.candidates}))

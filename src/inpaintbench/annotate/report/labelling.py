@@ -12,7 +12,7 @@ from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.events import ANCHORED
 from inpaintbench.annotate.questions.base import Part, Question, number
 from inpaintbench.annotate.report.agreeing import agreement_panel, confusion_parts, disputed_panel, ordered_colours
-from inpaintbench.annotate.report.facts import Estimate, Proportion
+from inpaintbench.annotate.report.facts import Proportion
 from inpaintbench.annotate.report.parts import count_bars, heat, per_hundred
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import confusion_with
@@ -155,14 +155,8 @@ def _distance(votes: Sequence[Vote], reference: Mapping[str, str], question: Que
     return f" On average people answer {told}."
 
 
-def method_grades(votes: Sequence[Vote], question: Question) -> dict[str, tuple[Estimate, Proportion]]:
-    """Method -> mean grade with its 95 % interval over sources, and votes over all votes; ``unclear`` is left out."""
-    found = mean_opinion(opinions_of(votes, question), scale=question.ends())
-    return {method: (Estimate(one.value, one.low, one.high), Proportion(one.n, len(votes))) for method, one in found.items()}
-
-
 def _grades(votes: Sequence[Vote], question: Question) -> tuple[Panel, ...]:
-    grades = method_grades(votes, question)
+    grades = mean_opinion(opinions_of(votes, question), scale=question.ends())
     if not grades:
         return ()
     values = [option.value for option in question.parts()[0].options]
@@ -170,11 +164,11 @@ def _grades(votes: Sequence[Vote], question: Question) -> tuple[Panel, ...]:
     scale = Scale(min(ticks), max(ticks))
     rows = [
         Row((
-            Cell(method, method=method, below=f"{written(mean.low, 2)} to {written(mean.high, 2)} · n {share.part:,}"),
+            Cell(method, method=method, below=f"{written(mean.low, 2)} to {written(mean.high, 2)} · n {mean.n:,}"),
             Cell(whisker=scale.ends(mean.value, mean.low, mean.high), method_colour=method),
             Cell(written(mean.value, 2)),
         ))
-        for method, (mean, share) in sorted(grades.items(), key=lambda entry: (-entry[1][0].value, entry[0]))
+        for method, mean in sorted(grades.items(), key=lambda entry: (-entry[1].value, entry[0]))
     ]  # fmt: skip
     columns = (Column("Method"), Column("Grade, with its interval", ticks=scale.ticks(ticks)), Column("Mean", numeric=True))
     table = Table(columns, tuple(rows), label="Mean opinion")

@@ -7,7 +7,16 @@ from typing import Any
 import altair
 import numpy as np
 
-from inpaintbench.annotate.report.facts import Proportion, playback, rater_rows, repeated, seconds_of, sitting_seconds, skips
+from inpaintbench.annotate.report.facts import (
+    Proportion,
+    gold_right,
+    playback,
+    rater_rows,
+    repeated,
+    seconds_of,
+    sitting_seconds,
+    skips,
+)
 from inpaintbench.annotate.report.parts import count_bars
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import Share
@@ -125,13 +134,10 @@ def _seconds(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> Panel:
 
 def _played(material: Material) -> Panel:
     frames, again = playback(material), repeated(material.votes)
-    gold = {task.task_id: task.gold for task in material.study.tasks if task.gold}
-    asked = [vote for vote in material.votes if vote.task_id in gold and vote.purpose != "repeat"]
-    right = Proportion(sum(vote.choice in gold[vote.task_id] for vote in asked), len(asked))
     facts = Facts((
         Fact("Frames dropped", percent(frames.dropped.value), f"of {frames.dropped.whole:,} to be shown"),
         _of("Answers after stutter", frames.stuttered),
-        _of("Gold tasks right", right),
+        _of("Gold tasks right", gold_right(material, material.votes)),
         _of("Same when repeated", again),
     ))  # fmt: skip
     return Panel("Playback and checks", (facts, "Frames of videos, as browsers reported them."))

@@ -19,14 +19,17 @@ class Material:
 
     study: Study
     votes: Sequence[Vote]
-    """In the order of the journal."""
+    """Answers that stand, in the order of the journal."""
     events: Sequence[Event] = ()
+    """All of the study; for skips and dropped frames."""
     overview: Mapping[str, Any] = field(default_factory=dict)
     """``done`` and ``why`` (the stop rule) and ``raters`` (rows with ``rater_id`` and ``paused``) are read, if there."""
     rankings: Mapping[str, Any] = field(default_factory=dict)
-    """Question -> what came of fitting it."""
+    """Question -> ``methods`` (rows with ``name``, ``strength``, ``low``, ``high``, ``rank``, ``rank_low``, ``rank_high``,
+    ``win_share``, ``votes``), ``stable``, ``position_bias`` and ``notes``."""
     automatic: Mapping[tuple[str, str], Any] = field(default_factory=dict)
-    """(subject, question) -> the machine's answer, where tasks suggest none."""
+    """(subject, question) -> the machine's answer, where tasks suggest none: an option's value, or a number in the unit of the
+    options, of which the nearest is taken."""
     dimensions: Mapping[str, Any] = field(default_factory=dict)
     """``questions``, ``correlation`` (rows of numbers or None), ``n`` and ``notes``."""
     names: Mapping[str, str] = field(default_factory=dict)

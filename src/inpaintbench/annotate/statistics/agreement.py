@@ -25,6 +25,8 @@ from inpaintbench.types import item_rng
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+# Share of the bootstrap replicates without an alpha; beyond it the quantiles of the others say nothing.
+_MOST_UNDEFINED = 0.05
 # Numbers held at once while replicates are drawn: 32 MB.
 _CHUNK = 4_000_000
 
@@ -109,11 +111,6 @@ def _spread(counts: Floats, measure: Measure) -> Floats:
         pairs = 2 * (number * (counts @ measure.numbers**2) - (counts @ measure.numbers) ** 2)
     spread: Floats = pairs / np.maximum(number - 1, 1)
     return spread
-
-
-Floats = npt.NDArray[np.float64]
-# Share of the bootstrap replicates without an alpha; beyond it the quantiles of the others say nothing.
-_MOST_UNDEFINED = 0.05
 
 
 class Bootstrap(NamedTuple):

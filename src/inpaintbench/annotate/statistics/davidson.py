@@ -127,7 +127,7 @@ def fit(
             break
         if system.largest_gradient < tolerance:
             variances = np.diagonal(system.rater_inverse, axis1=2, axis2=3)
-            return Fitted(core, deviations, np.linalg.inv(system.schur), variances)
+            return Fitted(core, deviations, np.asarray(np.linalg.inv(system.schur), np.float64), variances)
         core, deviations = core + system.step, deviations + system.rater_step
     raise InputError("some methods won everything against the rest, so no finite strengths are most likely; use a prior above 0")
 
@@ -177,7 +177,7 @@ def _sums(matrix: Any, values: Reals) -> Reals:
 def _step(gradient: Reals, hessian: Reals, *, of_deviations: Reals, blocks: Reals, cross: Reals) -> _System:
     """The Newton step, at most ``LARGEST_STEP`` long in any parameter; raters may be none."""
     replicates, raters, size, _ = cross.shape
-    inverse = np.linalg.inv(blocks)
+    inverse = np.asarray(np.linalg.inv(blocks), np.float64)
     carried = cross @ inverse
     # Over raters and their two parameters at once: one product of matrices for each replicate.
     left = carried.transpose(0, 2, 1, 3).reshape(replicates, size, 2 * raters)

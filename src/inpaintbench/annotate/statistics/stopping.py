@@ -33,9 +33,9 @@ def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float,
     Raises:
         InputError: an unknown outcome.
     """
-    for _, _, outcome, _ in comparisons:
-        if outcome not in OUTCOMES:
-            raise InputError(f"outcome {outcome!r} of a comparison, give one of {', '.join(OUTCOMES)}")
+    for _, _, given, _ in comparisons:
+        if given not in OUTCOMES:
+            raise InputError(f"outcome {given!r} of a comparison, give one of {', '.join(OUTCOMES)}")
     names = sorted({name for first, second, _, _ in comparisons for name in (first, second)})
     if len(comparisons) < max(fewest_votes, 1) or unconnected(names, [comparison[:2] for comparison in comparisons]):
         return False

@@ -13,6 +13,7 @@ from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, writ
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.page import write_report
+from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.agreement import confusion as coincidences
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
@@ -135,10 +136,9 @@ def report(
         overview = Desk(found.study, found.journal).overview()
     folder.mkdir(parents=True, exist_ok=True)
     export_judgements(found.study, votes, folder / "judgements.csv", names=called)
-    page = write_report(
-        folder, study=found.study, votes=votes, events=events, overview=overview,
-        rankings=plain(rankings_of(found.study, votes)), dimensions=dimensions_of(found.study, votes), names=called,
-    )  # fmt: skip
+    rankings, dimensions = plain(rankings_of(found.study, votes)), dimensions_of(found.study, votes)
+    material = Material(found.study, votes, events, overview, rankings, dimensions=dimensions, names=called or {})
+    page = write_report(folder, material)
     console.say(console.shown(page))
 
 
