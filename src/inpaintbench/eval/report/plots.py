@@ -38,7 +38,8 @@ def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.La
     y = alt.Y("value:Q", title=None)
     base = alt.Chart(_ROWS).encode(x=x, description="told:N")
     opacity = alt.Opacity("level:O", scale=alt.Scale(domain=["low", "high", "other"], range=[0.3, 0.62, 0.45]), legend=None)
-    bars = base.transform_filter("datum.kind == 'mean'").mark_bar(color="var(--soft)").encode(y=y, opacity=opacity)
+    # Rectangles from band to band: beside dots that are offset by method, Vega makes bars as narrow as one method.
+    bars = base.transform_filter("datum.kind == 'mean'").mark_rect(color="var(--soft)")
     errors = base.transform_filter("datum.kind == 'mean' && datum.low != null").mark_rule(strokeWidth=1.5)
     few = base.transform_filter("datum.kind == 'few'").mark_point(
         filled=False, shape="diamond", size=130, strokeWidth=2, color="var(--soft)"
@@ -48,18 +49,16 @@ def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.La
     )
     floors = base.transform_filter("datum.kind == 'reference'")
     return alt.layer(
-        bars,
+        bars.encode(x.bandPosition(0.12), alt.X2("slice:N", bandPosition=0.88), y, alt.Y2Datum(0), opacity),
         errors.encode(y="low:Q", y2="high:Q"),
         few.encode(y=y),
         dots.encode(
             y=y, color=method_colour(styles), shape=method_shape(styles), xOffset=alt.XOffset("method:N", sort=list(styles))
         ),
         floors.mark_rule(strokeDash=[5, 3], strokeWidth=2, color="var(--faint)").encode(
-            x=alt.X("slice:N", sort=names, title=None, axis=axis, bandPosition=0), x2=alt.X2("slice:N", bandPosition=1), y=y
+            x.bandPosition(0), alt.X2("slice:N", bandPosition=1), y
         ),
-        floors.mark_text(dy=-8, fontSize=11, color="var(--soft)").encode(
-            x=alt.X("slice:N", sort=names, title=None, axis=axis, bandPosition=0.5), y=y, text="text:N"
-        ),
+        *(layer.encode(x.bandPosition(0.5), y) for layer in _words(floors, "text", dy=-8, fontSize=11)),
     ).properties(height=320)
 
 
@@ -110,7 +109,7 @@ def _difficulty(results: Results, quantity: Quantity) -> Iterator[PlotRow]:
 
 def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pairs: Sequence[Pair]) -> alt.FacetChart:
     """Relative improvement from low to high: a panel for each attribute, a bar for each method (DEVIL, Figures 5 to 9)."""
-    y = alt.Y("value:Q", title=None, axis=alt.Axis(format="+.0%", tickCount=5))
+    y = alt.Y("value:Q", title=None, axis=alt.Axis(format="+~%", tickCount=5))
     x = alt.X("method:N", sort=list(methods), title=None, axis=None)
     base = alt.Chart(_ROWS).encode(x=x, y=y, description="told:N")
     colour = method_colour(styles)
@@ -120,9 +119,7 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
         base.transform_filter("datum.kind == 'few'").mark_point(filled=False, size=90, strokeWidth=2).encode(color=colour),
         base.transform_filter("datum.kind == 'none'").mark_text(text="–", color="var(--soft)"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)").encode(x=alt.value(0), x2=alt.value("width")),
-        floors.mark_text(align="right", dx=-2, dy=-6, fontSize=10, color="var(--soft)").encode(
-            x=alt.value("width"), text="text:N"
-        ),
+        *(layer.encode(x=alt.value("width")) for layer in _words(floors, "text", align="right", dx=-2, dy=-6, fontSize=10)),
         alt.Chart(_ROWS).mark_rule(color="var(--strong-line)").encode(y=alt.datum(0)),
     ).properties(height=150, width=110)
     names = [name_label(pair.attribute) for pair in pairs]
@@ -173,8 +170,14 @@ def scatter_chart(styles: dict[str, MethodStyle]) -> alt.LayerChart | alt.FacetC
     return alt.layer(
         dots.encode(x=x, y=y, color=method_colour(styles), shape=method_shape(styles), description="told:N"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)"),
-        floors.mark_text(align="right", dy=-6, fontSize=11, color="var(--soft)").encode(x=alt.value("width"), text="told:N"),
+        *(layer.encode(x=alt.value("width")) for layer in _words(floors, "told", align="right", dy=-6, fontSize=11)),
     ).properties(height=380)
+
+
+def _words(base: alt.Chart, field: str, **look: Any) -> Iterator[alt.Chart]:
+    """Text above a line, with a rim in the colour of the page, so that it can be read over bars and dots."""
+    yield base.mark_text(stroke="var(--ground)", strokeWidth=3, strokeJoin="round", aria=False, **look).encode(text=f"{field}:N")
+    yield base.mark_text(color="var(--soft)", **look).encode(text=f"{field}:N")
 
 
 def titles(results: Results) -> dict[str, dict[str, str]]:
