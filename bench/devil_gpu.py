@@ -30,9 +30,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from inpaintbench import video
 from inpaintbench.compute import Compute
-from inpaintbench.eval import precision as lower_precision
-from inpaintbench.eval.score import Predicted, score
-from inpaintbench.eval.sets import compare_sets
+from inpaintbench.eval.scoring import precision as lower_precision
+from inpaintbench.eval.scoring.score import Predicted, score
+from inpaintbench.eval.scoring.sets import compare_sets
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Prediction, Score, Slice
 from inpaintbench.workspace import Workspace

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.statistics import summarise
+from inpaintbench.eval.comparing.statistics import summarise
 
 SOURCES = (6, 10, 20, 50)
 ITEMS = {"4 each": (4,), "1 to 8": (1, 2, 3, 4, 6, 8), "one in six has half": (1, 1, 2, 3, 5, 12)}
@@ -108,9 +108,9 @@ def main() -> None:
     studies = 20 if parser.parse_args().quick else STUDIES
     print("## Intervals of means over items\n")
     print(
-        f"How often the 95 % interval of `eval/statistics.py` holds the true mean, per cent of {studies:,} studies a cell (one\n"
-        "standard error: 0.5). In brackets what percentiles of a bootstrap over sources hold, and what the mean ± 1.96 standard\n"
-        "errors of items taken for independent holds; then the median width over that of an interval that would be exact.\n"
+        f"How often the 95 % interval of `eval/comparing/statistics.py` holds the true mean, per cent of {studies:,} studies\n"
+        "a cell (one standard error: 0.5). In brackets what percentiles of a bootstrap over sources hold, and what the mean ±\n"
+        "1.96 standard errors of items taken for independent holds; then the median width over that of an exact interval.\n"
         "Below six sources nothing gives an interval.\n"
     )
     for line in lines(studies):

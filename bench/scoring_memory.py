@@ -20,7 +20,7 @@ from pathlib import Path
 os.environ["OMP_NUM_THREADS"] = "1"
 
 from inpaintbench.compute import Compute
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace

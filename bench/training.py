@@ -19,10 +19,10 @@ import numpy as np
 from skimage.metrics import structural_similarity
 
 from inpaintbench import frozen
-from inpaintbench.eval import predict
 from inpaintbench.eval.methods.frame_autoencoder import FrameAutoencoder
 from inpaintbench.eval.methods.patch_autoencoder import PatchAutoencoder
 from inpaintbench.eval.methods.residual_encoder import ResidualEncoder
+from inpaintbench.eval.scoring import predict
 from inpaintbench.eval.training.networks import named
 from inpaintbench.eval.training.train import Limits, Trained, train
 from inpaintbench.executors.local import LocalExecutor

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from inpaintbench.eval.media import PredictionMedia
-from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write_report
-from inpaintbench.eval.score import score
+from inpaintbench.eval.report.media import PredictionMedia
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.stages import SourceSpec

@@ -14,7 +14,7 @@ from skimage import data
 
 from inpaintbench import frozen, video
 from inpaintbench.annotate.study import Proxy, StudyFile, parse_study
-from inpaintbench.eval.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Frames, Prediction
 from inpaintbench.workspace import Workspace

@@ -17,8 +17,8 @@ from publishing_data import contents
 from inpaintbench import frozen
 from inpaintbench.cli.run_folder import bind, check_reportable
 from inpaintbench.errors import InputError
-from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.holding_back import hold_back
 from inpaintbench.export.publishing.part import limited

@@ -24,12 +24,12 @@ from inpaintbench.cli import comparing
 from inpaintbench.cli.comparing import MOST_ROWS, compare_command, telling
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval import references
-from inpaintbench.eval.freshness import NOT_RUN
+from inpaintbench.eval.comparing.two_methods import Difference
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.e2fgvi import LEGACY as BY_FRAMES
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
-from inpaintbench.eval.two_methods import Difference
+from inpaintbench.eval.scoring import run_state
+from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace, file_sha256
@@ -139,7 +139,7 @@ def test_infinite_values_win_but_have_no_difference_and_the_table_says_so(tmp_pa
 def test_a_reference_is_called_one(tmp_path: Path, root: Path) -> None:
     run = write_run(tmp_path / "run", root, VALUES)
     assert "reference method" not in call(root, run, "mine", "yours").output
-    references.remember(Workspace(run), "yours", reference=True)
+    run_state.remember_reference(Workspace(run), "yours", reference=True)
     assert "yours is a reference method: a floor to stand above, not a competitor" in call(root, run, "mine", "yours").output
 
 

@@ -20,7 +20,7 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED as LEAVES_OUT
-from inpaintbench.eval.references import remember
+from inpaintbench.eval.scoring.run_state import remember_reference
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace, file_sha256
@@ -98,7 +98,7 @@ def test_five_sources_show_means_without_ranks(root: Path, run: Path) -> None:
 
 
 def test_a_reference_comes_after_the_ranks_without_one(root: Path, run: Path) -> None:
-    remember(Workspace(run), "first", reference=True)
+    remember_reference(Workspace(run), "first", reference=True)
     options = (root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse")
     done, told = call(*options), json.loads(call(*options, "--json").stdout)["methods"]
     assert [row[:3] for row in cells(done.output)] == [["1", "second", "1.0"], ["1", "third", "1.0"], ["–", "first", "–"]]

@@ -18,8 +18,8 @@ from inpaintbench.cli import reporting
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
 from inpaintbench.errors import InputError
-from inpaintbench.eval.freshness import remember
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.scoring.run_state import remember_scored
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace, file_sha256
@@ -102,7 +102,7 @@ def test_what_cannot_be_analysed(root: Path, run: Path, tmp_path: Path) -> None:
 
 def test_scores_that_are_older_than_predictions_are_refused(root: Path, run: Path) -> None:
     workspace = Workspace(run)
-    remember(workspace, "of other predictions", step=score_step(CORRECTED.name, "good"))
+    remember_scored(workspace, "of other predictions", step=score_step(CORRECTED.name, "good"))
     row = Prediction("good", "1", "a1", blob="0" * 64, full_frames=False, largest_change_outside=0)
     workspace.write_table("predictions", "predict.good", [row], Prediction)
     with pytest.raises(InputError, match=r"scores of 'good' under 'devil/corrected' are older than its predictions; run `"):

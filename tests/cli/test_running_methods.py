@@ -25,9 +25,9 @@ from inpaintbench.cli.run_folder import bind
 from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.partial_runs import not_run
-from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_state import not_run
 from inpaintbench.executors.base import Rejection
 from inpaintbench.frozen import MANIFEST, load, manifest_bytes
 from inpaintbench.types import Prediction, Slice

@@ -16,7 +16,7 @@ import pytest
 from program import run_here
 from scoring_probes import write_items
 
-from inpaintbench.eval import score_item
+from inpaintbench.eval.scoring import score_item
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace

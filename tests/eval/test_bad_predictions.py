@@ -14,8 +14,8 @@ from PIL import Image
 from skimage import data
 
 from inpaintbench import video
-from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Prediction, Score
 from inpaintbench.workspace import Workspace

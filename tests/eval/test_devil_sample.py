@@ -14,8 +14,8 @@ from tests.eval.metrics.published import metric_of, published_item
 from inpaintbench import video
 from inpaintbench.eval.metrics.pcons import Pcons, smallest_squared_difference
 from inpaintbench.eval.metrics.psnr import decibels
-from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Score
 from inpaintbench.view import ItemView

@@ -20,7 +20,7 @@ from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.view import ItemView

@@ -16,8 +16,8 @@ from inpaintbench.curation.measuring import measure
 from inpaintbench.eval.methods.blank import Blank
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.metrics.mse import Mse
-from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.half_frame import HalfFrame

@@ -18,7 +18,7 @@ from inpaintbench.cli.build.running import summarise
 from inpaintbench.curation import captions
 from inpaintbench.curation.split import assign
 from inpaintbench.errors import InputError, MissingPartError
-from inpaintbench.eval.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks.render import generate

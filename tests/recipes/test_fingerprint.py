@@ -20,8 +20,8 @@ from inpaintbench import frozen, video
 from inpaintbench.curation import split
 from inpaintbench.curation.print_geometry import ANGLES
 from inpaintbench.errors import InputError, MissingPartError
-from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.fingerprints import elastic
 from inpaintbench.fingerprints.geometry import orientation_in_truth

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, RunError
-from inpaintbench.eval.predict import MethodSpec, predict
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe

@@ -14,9 +14,9 @@ from built import check_published
 from inpaintbench import video
 from inpaintbench.cli.build.reinpaint import SAVED_DEFAULTS, TURN_DEFAULTS
 from inpaintbench.errors import InputError
-from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting.setting import checked, setting_of
+from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe

@@ -15,13 +15,12 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import bind, check_scored, opened, scorable, scored_methods, scores_of
 from inpaintbench.cli.words import pick
-from inpaintbench.eval.partial_runs import not_run_words
+from inpaintbench.eval.comparing.two_methods import HEADS, Difference, compare, csv_bytes, markdown, text_rows
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
-from inpaintbench.eval.slices import ALL_ITEMS
-from inpaintbench.eval.two_methods import HEADS, Difference, compare, csv_bytes, markdown, text_rows
+from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.eval.scoring.run_state import not_run_words, references_in
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import write_atomically

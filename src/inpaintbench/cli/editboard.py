@@ -22,8 +22,8 @@ from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.editboard.write import write_transcript
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.score import SCORING_SECONDS
-from inpaintbench.eval.slices import source_of
+from inpaintbench.eval.scoring.parts import source_of
+from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.pages.words import count
 from inpaintbench.workspace import Workspace
 

@@ -20,8 +20,8 @@ from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.adapters.layouts import layout_of
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.scoring.predict import MethodSpec
 
 _LABELLED = re.compile(r"([^=,:\s\[]+)=(.+)", re.DOTALL)
 _OTHER_WAYS = "MODULE:NAME, or LABEL=PROGRAM that can be run"

@@ -20,9 +20,10 @@ from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.saved_folder import strangers
-from inpaintbench.eval.partial_runs import items_of_slices, not_run, not_run_words
-from inpaintbench.eval.predict import MethodSpec, labelled, why_not, without_holes
-from inpaintbench.eval.predict import predict as predict_method
+from inpaintbench.eval.scoring.parts import items_of_slices
+from inpaintbench.eval.scoring.predict import MethodSpec, labelled, why_not, without_holes
+from inpaintbench.eval.scoring.predict import predict as predict_method
+from inpaintbench.eval.scoring.run_state import not_run, not_run_words
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction

@@ -21,12 +21,12 @@ from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.eval.analysis.means import Means, means_of
 from inpaintbench.eval.analysis.paper import published_means
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.media import PredictionMedia
-from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report import write_report
-from inpaintbench.eval.score_run import score_all
+from inpaintbench.eval.report.media import PredictionMedia
+from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.export.verify import verify
 from inpaintbench.regions import REGIONS
 from inpaintbench.types import Dataset, Prediction

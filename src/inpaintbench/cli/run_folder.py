@@ -10,12 +10,10 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.freshness import is_stale
-from inpaintbench.eval.held_back import held_back_words, is_truth_of, open_part, remember_inputs
-from inpaintbench.eval.partial_runs import items_of_slices
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.references import references_in
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.scoring.parts import held_back_words, items_of_slices, open_part
+from inpaintbench.eval.scoring.run_state import is_stale, is_truth_of, references_in, remember_inputs
 from inpaintbench.executors.unfinished import stopped
 from inpaintbench.frozen import content_of, dataset_id
 from inpaintbench.steps import predicted_label, score_step

@@ -17,16 +17,14 @@ from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval import poses
-from inpaintbench.eval.freshness import NOT_RUN
-from inpaintbench.eval.partial_runs import not_run_words
-from inpaintbench.eval.precision import Difference, from_float32
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.leaves import submetric_of
 from inpaintbench.eval.reinpainting.setting import inpaints_again
 from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.report.admission import unmeasured_metrics
-from inpaintbench.eval.score import SCORING_SECONDS
-from inpaintbench.eval.score_run import score_all
+from inpaintbench.eval.scoring.precision import Difference, from_float32
+from inpaintbench.eval.scoring.run_state import NOT_RUN, not_run_words
+from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace

@@ -19,7 +19,7 @@ from inpaintbench.annotate.preparing.proxies import Player, tiles_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, PROXIES, Proxy, Study, StudyFile, StudyTask, Tile
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film, shots
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.predict import run
+from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Hole, canonical_json, item_rng
 from inpaintbench.view import ItemView, composite
 

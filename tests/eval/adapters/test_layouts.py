@@ -15,7 +15,7 @@ from tests.eval.methods.contract import HEIGHT, WIDTH, corrupted, wandering_hole
 from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.eval.adapters.layouts import Layout, layout_of, layouts
 from inpaintbench.eval.methods.command import Command
-from inpaintbench.eval.predict import run
+from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

@@ -8,9 +8,9 @@ import pytest
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wandering_hole, world
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval import predict
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.lama import Lama
+from inpaintbench.eval.scoring import predict
 from inpaintbench.view import ItemView
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

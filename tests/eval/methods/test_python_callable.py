@@ -14,8 +14,8 @@ from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wand
 from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.python_callable import PythonCallable
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.padding import Padding
-from inpaintbench.eval.predict import run
+from inpaintbench.eval.scoring.fitting import Padding
+from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Prompts
 from inpaintbench.view import ItemView
 

@@ -14,7 +14,7 @@ from tests.worlds import pan_clip
 
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import weights
 from inpaintbench.types import Dataset, Frames

@@ -11,9 +11,8 @@ from PIL import Image
 from skimage.metrics import mean_squared_error, peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench import video
-from inpaintbench.eval.grey import grey_view
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.sizes import nearest
+from inpaintbench.eval.scoring.fitting import grey_view, nearest
 from inpaintbench.view import ItemView
 
 NUMBERS = (1, 10, 11, 12, 14)

@@ -14,9 +14,9 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.e2fgvi import LEGACY
 from inpaintbench.eval.protocols.lama import LAMA
-from inpaintbench.eval.score import Predicted, score
-from inpaintbench.eval.sets import compare_sets
-from inpaintbench.eval.slices import ALL_ITEMS
+from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.eval.scoring.score import Predicted, score
+from inpaintbench.eval.scoring.sets import compare_sets
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
 

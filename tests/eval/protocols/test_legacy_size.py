@@ -13,11 +13,11 @@ from scoring_probes import HEIGHT, NAME, WIDTH, install, predictions, write_item
 from skimage.metrics import structural_similarity
 
 from inpaintbench import video
+from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.e2fgvi import LEGACY
-from inpaintbench.eval.score import Predicted, score
-from inpaintbench.eval.sizes import bicubic, dilated, measured_view, nearest
-from inpaintbench.eval.statistics import summarise
+from inpaintbench.eval.scoring.fitting import bicubic, dilated, measured_view, nearest
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Frames, Hole, Score
 from inpaintbench.view import ItemView

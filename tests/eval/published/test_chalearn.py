@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.comparing.ranking import Standing, decimal
 from inpaintbench.eval.published import PrintedTable, chalearn_joints, chalearn_table, chalearn_tables
-from inpaintbench.eval.ranking import Standing, decimal
 
 
 def printed_places(table: PrintedTable) -> dict[str, tuple[int, ...] | None]:

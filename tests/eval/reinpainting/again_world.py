@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from built import built
 
-from inpaintbench.eval.predict import MethodSpec, predict
 from inpaintbench.eval.reinpainting.step import First
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec

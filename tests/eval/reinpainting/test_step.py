@@ -12,9 +12,7 @@ from tests.eval.reinpainting.again_world import METHODS, World
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.freshness import is_stale
 from inpaintbench.eval.metrics.psnr import decibels
-from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED, CORRECTED
@@ -24,6 +22,8 @@ from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting, setting_of
 from inpaintbench.eval.reinpainting.step import First, inpaint_again_all, natural
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_state import is_stale
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Score
 from inpaintbench.view import composite

@@ -8,7 +8,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
 from tests.eval.report.reading import cell
 from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
-from inpaintbench.eval.comparing import paired
+from inpaintbench.eval.comparing.permutation import paired
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.report.quantity import Quantity

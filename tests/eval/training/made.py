@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inpaintbench.eval import predict
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.frame_autoencoder import FrameAutoencoder
 from inpaintbench.eval.methods.patch_autoencoder import PatchAutoencoder
 from inpaintbench.eval.methods.residual_encoder import ResidualEncoder
+from inpaintbench.eval.scoring import predict
 from inpaintbench.eval.training import checkpoint
 from inpaintbench.eval.training.networks import NETWORKS
 from inpaintbench.eval.training.train import Trained

@@ -14,7 +14,7 @@ from tests.eval.training.made import LEAVES, STEPS, Learnt
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, NotMeasurable, RunError, UnknownNameError
-from inpaintbench.eval import predict
+from inpaintbench.eval.scoring import predict
 from inpaintbench.eval.training.items import chosen_items
 from inpaintbench.eval.training.networks import NETWORKS, named
 from inpaintbench.eval.training.train import Limits, train

@@ -14,13 +14,13 @@ from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.run_folder import predicted
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.predict import MethodSpec
 from inpaintbench.eval.reinpainting.fills import FILLS, NOISE_SIGMA
 from inpaintbench.eval.reinpainting.grid import Ratio, missing_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, seconds_of, usual_masks
 from inpaintbench.eval.reinpainting.step import First
-from inpaintbench.eval.score_run import predicted_of
+from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_state import predictions_of
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
@@ -91,8 +91,7 @@ class Firsts:
 
 
 def _first(workspace: Workspace, label: str) -> First:
-    of = predicted_of(workspace, label)
-    return First.of_method(label, of.predictions, of.failures)
+    return First.of_method(label, *predictions_of(workspace, label))
 
 
 @dataclass(frozen=True)

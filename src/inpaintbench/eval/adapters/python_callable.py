@@ -14,7 +14,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from inpaintbench.claims import too_few
 from inpaintbench.eval.analysis.means import Cell, Means, Measure, Pair
-from inpaintbench.eval.statistics import rank, relative_improvement, spread_of
+from inpaintbench.eval.comparing.statistics import rank, relative_improvement, spread_of
 
 
 class Line(NamedTuple):

@@ -11,7 +11,7 @@ from inpaintbench.eval.editboard import media
 from inpaintbench.eval.editboard.looking import Asked, Looked
 from inpaintbench.eval.editboard.manifest import Edit
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.sizes import sizes_in_words
+from inpaintbench.eval.scoring.fitting import sizes_in_words
 from inpaintbench.models.clip import MOST_TOKENS, tokens
 
 Kind = Literal["fault", "gap", "note"]

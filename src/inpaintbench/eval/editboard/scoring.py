@@ -13,7 +13,7 @@ from inpaintbench.eval.editboard.checking import Checked
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.score import SCORING_SECONDS
+from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.steps import score_step, score_steps

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
+from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.labels import metric_label, place_label
-from inpaintbench.eval.statistics import summarise
 from inpaintbench.types import EDIT_TASKS, Plain, Score
 
 # Of edits whose list names no task.

@@ -8,8 +8,8 @@ from typing import Any
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import MediaError
-from inpaintbench.eval import score_item
 from inpaintbench.eval.editboard import media
+from inpaintbench.eval.scoring import score_item
 from inpaintbench.types import Frames, Plain, Prompts, Score
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs

@@ -8,16 +8,16 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing import PairTest
+from inpaintbench.eval.comparing.permutation import PairTest
+from inpaintbench.eval.comparing.ranking import Column, decimal, standings_of_places
+from inpaintbench.eval.comparing.statistics import Summary, rank
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.verify import Verdict
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.ranking import Column, decimal, standings_of_places
 from inpaintbench.eval.report.admission import REGION_ORDER
 from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
-from inpaintbench.eval.statistics import Summary, rank
 from inpaintbench.types import Dataset, Slice
 
 LEVEL = 0.05

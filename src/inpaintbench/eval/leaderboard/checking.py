@@ -7,12 +7,12 @@ from typing import Any
 
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
-from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.leaderboard.card import checked_text
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.slices import ALL_ITEMS
+from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.types import Dataset, Plain, Score, SliceScore
 
 _SHOWN = 3

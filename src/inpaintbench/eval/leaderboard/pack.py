@@ -13,7 +13,6 @@ from pathlib import Path
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
-from inpaintbench.eval.held_back import check_truths
 from inpaintbench.eval.leaderboard.card import checked_name, read_card
 from inpaintbench.eval.leaderboard.checking import check
 from inpaintbench.eval.leaderboard.contents import (
@@ -30,7 +29,8 @@ from inpaintbench.eval.leaderboard.contents import (
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.references import references_in
+from inpaintbench.eval.scoring.parts import check_truths
+from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.executors.base import Rejection
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Prediction, Score, SliceScore

@@ -6,14 +6,14 @@ import re
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
+from inpaintbench.eval.comparing.statistics import INTERVAL
+from inpaintbench.eval.comparing.statistics import LEVEL as INTERVAL_LEVEL
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Row
 from inpaintbench.eval.leaderboard.frame import Sister, page, tags
 from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
 from inpaintbench.eval.report.labels import region_label, slice_label
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.tables import split_level
-from inpaintbench.eval.statistics import INTERVAL
-from inpaintbench.eval.statistics import LEVEL as INTERVAL_LEVEL
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import count
 from inpaintbench.types import Slice

@@ -12,7 +12,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.leaderboard.unpack import Submission, take_out
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.score import Predicted, score
+from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Score, item_rng
 from inpaintbench.workspace import UNEXPECTED, Workspace

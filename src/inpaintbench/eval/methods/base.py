@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.catalogue import Leaf
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
 

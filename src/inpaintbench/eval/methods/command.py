@@ -19,7 +19,7 @@ from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.exchange import read_output, write_edit, write_input
 from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

@@ -15,7 +15,7 @@ import numpy as np
 from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.padding import Divisor
+from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames, content_id
 from inpaintbench.view import ItemView

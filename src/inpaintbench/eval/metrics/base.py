@@ -19,7 +19,7 @@ import numpy.typing as npt
 from inpaintbench import regions
 from inpaintbench.catalogue import Leaf, unknown_name
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.statistics import InfiniteRule, mean_of
+from inpaintbench.eval.comparing.statistics import InfiniteRule, mean_of
 from inpaintbench.types import Plain
 from inpaintbench.view import ItemView
 

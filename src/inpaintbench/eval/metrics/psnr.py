@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple, Unpack, get_args
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.comparing.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip
 from inpaintbench.eval.metrics.mse import frame_errors
-from inpaintbench.eval.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.view import ItemView
 
 # What is averaged over a clip: squared errors, whose mean is then put in decibels, or the decibels of each frame.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.sizes import sizes_in_words
+from inpaintbench.eval.scoring.fitting import sizes_in_words
 from inpaintbench.view import ItemView
 
 Empty = Literal["no_value", "leave_out"]

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.deviations import Deviation, holding
 from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.comparing.statistics import InfiniteRule, check_infinite_rule
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
-from inpaintbench.eval.statistics import InfiniteRule, check_infinite_rule
 from inpaintbench.models import weights
 from inpaintbench.types import Plain, canonical_json
 

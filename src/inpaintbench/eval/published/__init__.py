@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.ranking import Column, MeanPlaces, Standing, standings, standings_of_places
+from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, Standing, standings, standings_of_places
 
 _FILE = "chalearn.toml"
 _HIGHER_IS_BETTER = {"psnr": True, "ssim": True, "mse": False, "dssim": False, "wnjd": False}

@@ -17,7 +17,7 @@ from inpaintbench.compute import Shared
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.predict import run
+from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Hole, Plain
 from inpaintbench.view import ItemView, composite
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.predict import MethodSpec
+from inpaintbench.eval.comparing.statistics import mean_of
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.slices import source_of
-from inpaintbench.eval.statistics import mean_of
+from inpaintbench.eval.scoring.parts import source_of
+from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.pages.words import number
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import write_atomically

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.freshness import digest, is_stale, remember
+from inpaintbench.eval.comparing.statistics import mean_of, summarise
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS, excess, per_known_area
 from inpaintbench.eval.reinpainting.grid import HIGHER, bins_of
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
 from inpaintbench.eval.reinpainting.selection import selected
 from inpaintbench.eval.reinpainting.step import First
-from inpaintbench.eval.slices import source_of
-from inpaintbench.eval.statistics import mean_of, summarise
+from inpaintbench.eval.scoring.parts import source_of
+from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
 from inpaintbench.pages.words import number
 from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Score
@@ -80,7 +80,7 @@ def store(workspace: Workspace, dataset: Dataset, found: Rows, *, protocol: Prot
         workspace.write_table("scores", step, [*others, *rows], Score)
         if first.fill is None:
             scored = digest(dataset, predictions=list(first.predictions.values()), failures=first.failures)
-            remember(workspace, scored, step=step)
+            remember_scored(workspace, scored, step=step)
     return dropped
 
 

@@ -21,12 +21,12 @@ from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.predict import MethodSpec, build
 from inpaintbench.eval.reinpainting import engine
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import patch_of, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.eval.reinpainting.step import SECONDS, again, once_more, score_of, step_of
+from inpaintbench.eval.scoring.predict import MethodSpec, build
 from inpaintbench.executors.base import Executor, Task
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score, content_id
 from inpaintbench.workspace import Blobs

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.predict import MethodSpec, build
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS, Constants
 from inpaintbench.eval.reinpainting.leaves import SECOND
 from inpaintbench.eval.reinpainting.second_masks import Patches
+from inpaintbench.eval.scoring.predict import MethodSpec, build
 from inpaintbench.types import Dataset, Plain, content_id
 
 # Methods that cannot inpaint again: one gives what was made before, one nothing.

@@ -13,15 +13,15 @@ from typing import Any
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError, MediaError
-from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.predict import build
 from inpaintbench.eval.reinpainting import engine, fills
 from inpaintbench.eval.reinpainting.fills import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, check_fill, partners
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_of, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting, checked
-from inpaintbench.eval.sizes import fitted
+from inpaintbench.eval.scoring.fitting import fitted
+from inpaintbench.eval.scoring.predict import build
+from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
-from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.types import Score
 
 REGION_ORDER = ("hole", "band", "frame")

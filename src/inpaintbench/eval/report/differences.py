@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from inpaintbench.eval.comparing.statistics import Summary, summarise
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.eval.statistics import Summary, summarise
 
 
 class Difference(NamedTuple):

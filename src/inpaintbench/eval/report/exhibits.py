@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import too_few
+from inpaintbench.eval.comparing.statistics import rank
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.frame_data import frame_data
 from inpaintbench.eval.report.gallery import Exhibit
@@ -16,7 +17,6 @@ from inpaintbench.eval.report.labels import quantity_label, slice_label
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
-from inpaintbench.eval.statistics import rank
 from inpaintbench.pages import Sentence, Tagged, data_uri
 from inpaintbench.pages.words import count
 from inpaintbench.types import Plain

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
+from inpaintbench.eval.comparing.statistics import INTERVAL, LEVEL
 from inpaintbench.eval.report.labels import metric_title, slice_label
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, split_level
-from inpaintbench.eval.statistics import INTERVAL, LEVEL
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import count

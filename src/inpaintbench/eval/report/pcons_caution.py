@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
-from inpaintbench.eval.slices import ALL_ITEMS
+from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.pages.words import number
 from inpaintbench.types import Slice
 

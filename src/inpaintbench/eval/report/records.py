@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inpaintbench.eval.comparing.statistics import INTERVAL
 from inpaintbench.eval.report.again_note import again_sentences
 from inpaintbench.eval.report.differences import difference
 from inpaintbench.eval.report.floor_caution import untold
@@ -18,7 +19,6 @@ from inpaintbench.eval.report.provenance import manifest_sha256
 from inpaintbench.eval.report.set_notes import set_sizes
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
 from inpaintbench.eval.report.usual_region import usual_quantities
-from inpaintbench.eval.statistics import INTERVAL
 from inpaintbench.types import Plain, Score, Slice, canonical_json
 
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")

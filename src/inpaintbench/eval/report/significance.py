@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inpaintbench.eval.comparing import PairTest
+from inpaintbench.eval.comparing.permutation import PairTest
+from inpaintbench.eval.comparing.statistics import LEVEL as LEVEL_OF_INTERVALS
 from inpaintbench.eval.report.differences import difference
 from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.eval.statistics import LEVEL as LEVEL_OF_INTERVALS
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, signed
 

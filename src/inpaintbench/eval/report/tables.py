@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing import PairTest, paired
+from inpaintbench.eval.comparing.permutation import PairTest, paired
+from inpaintbench.eval.comparing.statistics import InfiniteRule, Spread, Summary, rank, relative_improvement, spread_of, summarise
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.admission import index_scores, one_fingerprint, quantities_of, unmeasured_quantities
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.slices import everything, source_of
-from inpaintbench.eval.statistics import InfiniteRule, Spread, Summary, rank, relative_improvement, spread_of, summarise
+from inpaintbench.eval.scoring.parts import everything, source_of
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
 
 # The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway.

@@ -13,7 +13,7 @@ from PIL import Image
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.padding import Padding
+from inpaintbench.eval.scoring.fitting import Padding
 from inpaintbench.models.torch_networks import torch
 from inpaintbench.types import Frames, Hole
 

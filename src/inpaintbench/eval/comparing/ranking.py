@@ -1,0 +1,237 @@
+"""Methods ranked by several metrics at once: the mean of their places (ChaLearn LAP 2018, all three tracks)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.claims import too_few
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.comparing.statistics import rank
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.report.labels import place_label
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.set_notes import size_words
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.report.usual_region import usual_quantities
+from inpaintbench.regions import REGIONS
+from inpaintbench.types import Slice
+
+# How a mean place is brought to one decimal; halves are rounded up.
+MeanPlaces = Literal["rounded", "truncated"]
+
+
+class Column(NamedTuple):
+    """One metric that methods are ranked by."""
+
+    name: str
+    """Unlike those of the other columns."""
+    higher_is_better: bool
+
+
+class Standing(NamedTuple):
+    """Where one method stands."""
+
+    method: str
+    places: tuple[int | None, ...]
+    """In each column, 1 = best; equal values share the better place and the next one is skipped."""
+    mean: Fraction | None
+    """Of the places; None where a column has none."""
+    place: int | None
+    """By the mean, ties shared."""
+    reason: str | None
+    """Why there is no mean; None when there is one."""
+
+    def plain(self, columns: Sequence[Column], values: Sequence[object]) -> dict[str, object]:
+        """For scripts: places and values by the names of the columns."""
+        names = [column.name for column in columns]
+        return {
+            "method": self.method, "place": self.place, "mean_place": None if self.mean is None else float(self.mean),
+            "places": dict(zip(names, self.places, strict=True)), "values": dict(zip(names, values, strict=True)),
+            "reason": self.reason,
+        }  # fmt: skip
+
+
+def standings(columns: Sequence[Column], values: Mapping[str, Sequence[float | None]]) -> list[Standing]:
+    """Methods from best to worst mean place; those without one last, equals in the order given.
+
+    Args:
+        columns: the metrics, with their directions.
+        values: method -> its value in each column, None where it has none.
+
+    Raises:
+        InputError: no column, or a method with another number of values.
+        ValueError: a value is NaN.
+    """
+    for method, row in values.items():
+        if len(row) != len(columns):
+            raise InputError(
+                f"{method!r} has {len(row)} values for {len(columns)} metrics; give one for each, None where missing"
+            )
+    by_column = [
+        rank({method: row[index] for method, row in values.items()}, higher_is_better=column.higher_is_better)
+        for index, column in enumerate(columns)
+    ]
+    return standings_of_places(columns, {method: tuple(places[method] for places in by_column) for method in values})
+
+
+def standings_of_places(columns: Sequence[Column], places: Mapping[str, Sequence[int | None]]) -> list[Standing]:
+    """``standings`` where the place of each method in each column is known already."""
+    if not columns:
+        raise InputError("there is no metric to rank by; name at least one")
+    means = {method: _mean(row) for method, row in places.items()}
+    final = rank({method: None if mean is None else float(mean) for method, mean in means.items()}, higher_is_better=False)
+    found = [Standing(method, tuple(row), means[method], final[method], _reason(columns, row)) for method, row in places.items()]
+    return sorted(found, key=lambda one: (one.place is None, one.place or 0))
+
+
+def _mean(places: Sequence[int | None]) -> Fraction | None:
+    known = [place for place in places if place is not None]
+    return Fraction(sum(known), len(known)) if len(known) == len(places) else None
+
+
+def _reason(columns: Sequence[Column], places: Sequence[int | None]) -> str | None:
+    missing = [column.name for column, place in zip(columns, places, strict=True) if place is None]
+    return f"no place by {', '.join(missing)}" if missing else None
+
+
+def decimal(mean: Fraction, *, how: MeanPlaces) -> str:
+    """A mean place with one decimal, cut off or rounded: 8/3 is ``2.6`` truncated and ``2.7`` rounded."""
+    tenths = int(mean * 10) if how == "truncated" else int(mean * 10 + Fraction(1, 2))
+    return f"{tenths // 10}.{tenths % 10}"
+
+
+# Methods of a run
+
+REFERENCE = "a reference, which does not compete"
+ABSENT = "–"
+
+
+def ranked_quantities(results: Results, metrics: Sequence[str] | None, region: str | None) -> list[Quantity]:
+    """What methods are ranked by: each metric in its usual region, or in one; all metrics that rank, or some.
+
+    Raises:
+        UnknownNameError: no such region, or a metric without values there. InputError: nothing that ranks was measured.
+    """
+    if region and region not in REGIONS:
+        raise UnknownNameError(unknown_name("region", region, list(REGIONS)))
+    where = f" in the region {region!r}" if region else ""
+    ranked = [quantity for quantity in results.quantities if quantity.ranked and region in (None, quantity.region)]
+    there = ranked if region else usual_quantities(ranked, results.protocol)
+    if not there:
+        raise InputError(f"nothing that ranks methods was measured{where}; choose another {'--region' if region else 'protocol'}")
+    named = {quantity.metric: quantity for quantity in there}
+    reasons = {quantity.metric: reason for quantity, reason in results.unmeasured.items()}
+    for name in metrics or ():
+        if name not in named and name in METRICS and not region:
+            why = f" ({reasons[name]})" if name in reasons else ""
+            known = ", ".join(sorted(named))
+            raise UnknownNameError(f"{name} was not measured under {results.protocol.name!r} in this run{why}, only {known} were")
+        if name not in named:
+            raise UnknownNameError(unknown_name(f"metric with values{where}:", name, named))
+    return [named[name] for name in dict.fromkeys(metrics)] if metrics else there
+
+
+class RunStandings:
+    """The methods of a run over the items of one slice.
+
+    ``columns`` are the metrics with their directions, ``values`` those of every method in them, and ``standings`` the methods
+    by what is fair to compare, references behind them without a place.
+    """
+
+    def __init__(self, results: Results, part: Slice, quantities: Sequence[Quantity]) -> None:
+        self.results, self.part, self.quantities = results, part, quantities
+        against = results.protocol.ranked_against
+        self.columns = [Column(one.metric, one.higher_is_better != (one.metric in against)) for one in quantities]
+        self.values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
+        fair = [results.comparable(part, one) for one in quantities]
+        ranked = {
+            method: [
+                value if ones[method] and not too_few(results.n_sources(part, method, one)) else None
+                for value, ones, one in zip(self.values[method], fair, quantities, strict=True)
+            ]
+            for method in self.values
+            if method in results.contenders
+        }
+        self.few = too_few(results.n_sources(part))
+        placed = standings(self.columns, ranked)
+        beside = [Standing(method, (None,) * len(self.columns), None, None, REFERENCE) for method in results.references]
+        self.standings = [*([one._replace(reason=self.few) for one in placed] if self.few else placed), *beside]
+
+    @property
+    def named_columns(self) -> list[Column]:
+        """The columns, whose names say the regions."""
+        pairs = zip(self.columns, self.quantities, strict=True)
+        return [column._replace(name=f"{column.name} {place_label(of.region)}") for column, of in pairs]
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """Method -> its values; the number of items stands behind where it is not all, and what the protocol leaves out."""
+        return {
+            method: [self._text(value, method, quantity) for value, quantity in zip(row, self.quantities, strict=True)]
+            for method, row in self.values.items()
+        }
+
+    def _text(self, value: float | None, method: str, quantity: Quantity) -> str:
+        if value is None:
+            return ABSENT
+        summary = self.results.summary(self.part, method, quantity)
+        counts = [] if quantity.of_sets or summary.n == len(self.part.item_ids) else [f"n {summary.n}"]
+        counts += [f"{summary.n_infinite} infinite"] if summary.n_infinite else []
+        return f"{value:.4f} [{', '.join(counts)}]" if counts else f"{value:.4f}"
+
+    def remarks(self) -> Iterator[str]:
+        """Sentences on places that are missing, directions that were printed wrong, and the sizes of sets."""
+        if self.few:
+            yield f"means without ranks: the items come from {self.few}"
+        for one in self.standings:
+            if one.reason and (not self.few or one.reason == REFERENCE):
+                yield f"{one.method} has no mean place: {one.reason}"
+        for name in (one.metric for one in self.quantities if one.metric in self.results.protocol.ranked_against):
+            yield f"{name} is ranked the wrong way round, as this protocol's tables were printed"
+        yield from filter(None, map(self._left_out, self.quantities))
+        yield from (self._of_sets(quantity) for quantity in self.quantities if quantity.of_sets)
+
+    def _left_out(self, quantity: Quantity) -> str | None:
+        """Who has no place since values are of clearly fewer items: who leaves out the hard ones would gain."""
+        fair = self.results.comparable(self.part, quantity)
+        unfair = [method for method in self.results.contenders if not fair[method]]
+        counts = {method: len(self.results.measured(self.part, method, quantity)) for method in unfair}
+        few = [f"{method} ({count})" for method, count in counts.items() if count]
+        return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None
+
+    def _of_sets(self, quantity: Quantity) -> str:
+        """How large the sets are that a number comes from, and what that means."""
+        scores = [self.results.slice_score(self.part, method, quantity) for method in self.results.methods]
+        there = [score for score in scores if score is not None]
+        sizes = dict.fromkeys(filter(None, map(size_words, there)))
+        warnings = dict.fromkeys(str(score.details["warning"]) for score in there if score.details.get("warning"))
+        return "; ".join([f"{quantity.metric}: {' and '.join(sizes) or 'not compared'}", *warnings])
+
+    def unmeasured(self, region: str | None) -> Iterator[tuple[str, str]]:
+        """Metrics without a number where it was asked for, each once with its reason."""
+        ranked = {one.metric for one in self.quantities}
+        reasons = {one.metric: reason for one, reason in self.results.unmeasured.items() if region in (None, one.region)}
+        yield from ((name, reason) for name, reason in reasons.items() if name not in ranked)
+
+    def plain(self) -> dict[str, Any]:
+        """Everything in full numbers, for scripts."""
+        of_items = [quantity for quantity in self.quantities if not quantity.of_sets]
+        return {
+            "protocol": self.results.protocol.name,
+            "fingerprint": self.results.fingerprint,
+            "slice": self.part.name,
+            "regions": {one.metric: one.region for one in self.quantities},
+            "items": len(self.part.item_ids),
+            "metrics": [column._asdict() for column in self.columns],
+            "methods": [
+                one.plain(self.columns, self.values[one.method])
+                | {
+                    "items_with_values": {of.metric: len(self.results.measured(self.part, one.method, of)) for of in of_items},
+                    "items_infinite": {of.metric: self.results.summary(self.part, one.method, of).n_infinite for of in of_items},
+                }
+                for one in self.standings
+            ],
+        }

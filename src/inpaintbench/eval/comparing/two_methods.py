@@ -1,0 +1,235 @@
+"""Two methods side by side: for each metric and slice how far apart they are, how sure that is, and who wins which items."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from inpaintbench.claims import ENOUGH_SOURCES, too_few
+from inpaintbench.eval.comparing.permutation import holm, paired, settled
+from inpaintbench.eval.comparing.statistics import summarise
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.tables import SEED, Results
+from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.types import Slice
+
+Column = list[float | None]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two methods by one metric in one slice."""
+
+    metric: str
+    region: str
+    slice: str
+    one: float | None
+    """Mean of the first method over the items compared; for a metric of sets its number for the slice."""
+    other: float | None
+    difference: float | None
+    """``one`` less ``other``; None without a finite one."""
+    interval_low: float | None
+    """Of 95 %, over sources; None where there are too few."""
+    interval_high: float | None
+    p: float | None
+    """Two-sided, paired permutation over sources."""
+    p_holm: float | None
+    """Corrected for the slices tested by this metric in this region."""
+    n: int
+    """Items that both have a finite value for."""
+    n_sources: int
+    wins: int
+    """Items on which the first is better; these and the two below count infinite values too."""
+    ties: int
+    losses: int
+    reason: str | None
+    """Why there is no difference or no p, one sentence."""
+    n_infinite: int = 0
+    """Items that both have a value for and that the means, the difference and p leave out, since one of them is infinite."""
+
+    @property
+    def better(self) -> int:
+        """1 when the first is better by the difference, -1 when the other is, 0 when neither and with too few sources."""
+        if too_few(self.n_sources):
+            return 0
+        sign = (self.difference or 0) * (1 if metric_leaf(self.metric).higher_is_better else -1)
+        return (sign > 0) - (sign < 0)
+
+
+def compare(
+    results: Results, one: str, other: str, *, quantities: Sequence[Quantity], slices: Sequence[Slice]
+) -> list[Difference]:
+    """A row for each quantity and slice, in their order; quantities that rank nobody are left out.
+
+    Items that either method was not run on are left out, whatever the protocol scores them.
+
+    Args:
+        results: scores that hold both methods.
+        one: its label.
+        other: the same.
+        quantities: metrics in regions.
+        slices: of the dataset.
+    """
+    reasons = {(score.method, score.item_id, score.metric, score.region): score.reason for score in results.scores}
+    found: list[Difference] = []
+    for quantity in quantities:
+        if quantity.ranked and quantity.of_sets:
+            found += [_of_sets(results, one, other, quantity, part) for part in slices]
+        elif quantity.ranked:
+            run = {
+                method: {
+                    item_id: results.value(method, item_id, quantity)
+                    for item_id in results.sources
+                    if reasons.get((method, item_id, *quantity)) != NOT_RUN
+                }
+                for method in (one, other)
+            }
+            found += _corrected([_of_items(results, run[one], run[other], quantity, part) for part in slices])
+    return found
+
+
+def _of_items(
+    results: Results, one: dict[str, float | None], other: dict[str, float | None], quantity: Quantity, part: Slice
+) -> Difference:
+    left, right = ([values.get(item_id) for item_id in part.item_ids] for values in (one, other))
+    sources = [results.sources[item_id] for item_id in part.item_ids]
+    rule = results.infinite_rule(quantity.metric)
+    weights = _weights(results, quantity, part)
+    [test] = paired(
+        {"one": left, "other": right}, sources, higher_is_better=quantity.higher_is_better, seed=SEED, infinite=rule,
+        weights={"one": weights, "other": weights},
+    )  # fmt: skip
+    columns = settled(left, rule), settled(right, rule)
+    both = [_finite(pair) for pair in zip(*columns, strict=True)]
+    differences = summarise([pair and pair[0] - pair[1] for pair in both], clusters=sources, weights=weights)
+    means = [summarise([pair and pair[place] for pair in both], clusters=sources, weights=weights).mean for place in (0, 1)]
+    wins, ties, losses = _wins(left, right, higher_is_better=quantity.higher_is_better)
+    return Difference(
+        metric=quantity.metric, region=quantity.region, slice=part.name, one=means[0], other=means[1],
+        difference=differences.mean, interval_low=differences.interval_low, interval_high=differences.interval_high,
+        p=test.p, p_holm=test.p_holm, n=test.n, n_sources=test.n_sources, wins=wins, ties=ties, losses=losses,
+        reason=test.reason, n_infinite=test.n_infinite,
+    )  # fmt: skip
+
+
+def _weights(results: Results, quantity: Quantity, part: Slice) -> list[float]:
+    """What items count for: the mean of what they count for in the means of the methods, 1 where one frame is as good as all."""
+    if results.protocol.averaging == "frames_then_items":
+        return [1.0] * len(part.item_ids)
+    counted: dict[str, list[int]] = {}
+    for score in results.scores:
+        if (score.metric, score.region) == quantity and score.value is not None and score.reason != NOT_RUN:
+            counted.setdefault(score.item_id, []).append(results.protocol.weight(quantity.metric, score.details))
+    return [math.fsum(found) / len(found) if (found := counted.get(item_id)) else 1.0 for item_id in part.item_ids]
+
+
+def _finite(pair: tuple[float | None, float | None]) -> tuple[float, float] | None:
+    one, other = pair
+    if one is None or other is None or not (math.isfinite(one) and math.isfinite(other)):
+        return None
+    return one, other
+
+
+def _wins(one: Column, other: Column, *, higher_is_better: bool) -> tuple[int, int, int]:
+    """Items on which the first is better, equal, worse."""
+    pairs = [(left, right) for left, right in zip(one, other, strict=True) if left is not None and right is not None]
+    higher, ties = sum(left > right for left, right in pairs), sum(left == right for left, right in pairs)
+    lower = len(pairs) - higher - ties
+    return (higher, ties, lower) if higher_is_better else (lower, ties, higher)
+
+
+def _of_sets(results: Results, one: str, other: str, quantity: Quantity, part: Slice) -> Difference:
+    sets = [results.slice_score(part, method, quantity) for method in (one, other)]
+    values = [None if score is None else score.value for score in sets]
+    pair = _finite((values[0], values[1]))
+    counts = [int(score.details.get("items", 0)) for score in sets if score is not None]
+    reasons = ["its sets were not compared" if score is None else score.reason or "" for score in sets]
+    reason = "; ".join(dict.fromkeys(filter(None, reasons)))
+    return Difference(
+        metric=quantity.metric, region=quantity.region, slice=part.name, one=values[0], other=values[1],
+        difference=None if pair is None else pair[0] - pair[1], interval_low=None, interval_high=None, p=None, p_holm=None,
+        n=min(counts, default=0), n_sources=len({results.sources[item_id] for item_id in part.item_ids}), wins=0, ties=0,
+        losses=0, reason=reason or "one number for many items cannot be tested item by item",
+    )  # fmt: skip
+
+
+def _corrected(rows: Sequence[Difference]) -> list[Difference]:
+    """With ``p_holm``, for all slices of one quantity together."""
+    tested = [index for index, row in enumerate(rows) if row.p is not None]
+    values = iter(holm([row.p for row in rows if row.p is not None]))
+    return [replace(row, p_holm=next(values)) if index in tested else row for index, row in enumerate(rows)]
+
+
+# Tables
+
+HEADS = ("metric", "region", "slice", "items", "A", "B", "A - B", "95 % interval", "p", "p (Holm)", "wins-ties-losses", "note")
+
+
+def text_rows(rows: Sequence[Difference]) -> list[tuple[str, ...]]:
+    """Cells for people, in the order of ``HEADS``; the better method's mean bears a star."""
+    return [_texts(row) for row in rows]
+
+
+def _texts(row: Difference) -> tuple[str, ...]:
+    decimals = metric_leaf(row.metric).decimals
+    one, other, difference, low, high = (
+        _number(value, decimals) for value in (row.one, row.other, row.difference, row.interval_low, row.interval_high)
+    )
+    one, other = one + "*" * (row.better > 0), other + "*" * (row.better < 0)
+    interval = f"{low} to {high}" if row.interval_low is not None else "–"
+    wins = f"{row.wins}-{row.ties}-{row.losses}" if row.wins + row.ties + row.losses else "–"
+    items = f"{row.n} ({row.n_sources} source{'' if row.n_sources == 1 else 's'})"
+    names = (row.metric, row.region, row.slice)
+    left_out = f"{row.n_infinite} with an infinite value left out" if row.n_infinite else None
+    note = "; ".join(filter(None, (left_out, row.reason)))
+    return (*names, items, one, other, difference, interval, _p(row.p), _p(row.p_holm), wins, note)
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return "–" if value is None else f"{value:.{decimals}f}"
+
+
+def _p(p: float | None) -> str:
+    return "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def csv_bytes(rows: Sequence[Difference], *, one: str, other: str) -> bytes:
+    """All numbers in full; empty where there is none."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    fields = [name for name in Difference.__dataclass_fields__ if name not in ("metric", "region", "slice")]
+    writer.writerow(["a", "b", "metric", "region", "slice", *fields, "better"])
+    names = {1: one, -1: other, 0: ""}
+    for row in rows:
+        cells = ["" if (value := getattr(row, name)) is None else value for name in fields]
+        writer.writerow([one, other, row.metric, row.region, row.slice, *cells, names[row.better]])
+    return sink.getvalue().encode()
+
+
+def markdown(rows: Sequence[Difference], *, one: str, other: str, results: Results) -> str:
+    """The table with what its numbers are."""
+    lines = [
+        f"# {_plain(one)} and {_plain(other)}",
+        "",
+        f"A is {_plain(one)}, B is {_plain(other)}. Benchmark {_plain(results.dataset.name)}, protocol {results.protocol.name} "
+        f"({results.fingerprint}).",
+        "",
+        "Means are over the items that both have a finite value for. Intervals are over sources. p is of a paired permutation "
+        "test over sources; p (Holm) is corrected for the slices of one metric and region. A star marks the better mean. "
+        f"With fewer than {ENOUGH_SOURCES} sources there is no interval, test or star. "
+        f"The slice “{ALL_ITEMS}” takes every item once.",
+        "",
+        f"| {' | '.join(HEADS)} |",
+        f"|{'---|' * len(HEADS)}",
+        *(f"| {' | '.join(map(_plain, row))} |" for row in text_rows(rows)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown shows as it is."""
+    return "".join(f"\\{letter}" if letter in "\\|*_`<[" else letter for letter in text)

@@ -1,0 +1,165 @@
+"""Frames as methods and protocols want them: padded, at the size of an item or of a protocol, in grey levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from inpaintbench.errors import InputError, MediaError
+from inpaintbench.types import Frames, Hole, Plain
+from inpaintbench.view import ItemView, composite_in_place
+
+# Multiples that the sides of a frame must be: one number, or (width, height).
+Divisor = int | Sequence[int]
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+# Shares of red, green and blue in ITU-R 601 luma in 65,536ths, as Pillow has them.
+_RED, _GREEN, _BLUE = 19595, 38470, 7471
+
+
+class Padding(NamedTuple):
+    """Pixels added on each side of a frame; mirrored with the edge pixel repeated, as DEVIL (CVPR 2022) pads."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+    @classmethod
+    def of(cls, height: int, width: int, divisor: Divisor) -> Padding:
+        """The least padding that makes both sides multiples of ``divisor``; an odd pixel goes to the bottom or the right.
+
+        Raises:
+            InputError: a divisor that is not one or two positive whole numbers.
+        """
+        across, down = _both(divisor)
+        rows = math.ceil(height / down) * down - height
+        columns = math.ceil(width / across) * across - width
+        return cls(top=rows // 2, bottom=rows - rows // 2, left=columns // 2, right=columns - columns // 2)
+
+    def pad(self, array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+        """``array[T, H, W]`` or ``array[T, H, W, 3]`` with mirrored borders; a border may be wider than the frame."""
+        if not any(self):
+            return array
+        rest = [(0, 0)] * (array.ndim - 3)
+        return np.pad(array, [(0, 0), (self.top, self.bottom), (self.left, self.right), *rest], mode="symmetric")
+
+    def crop(self, array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+        """What ``pad`` was given, out of an array of the padded size."""
+        height, width = array.shape[1:3]
+        return array[:, self.top : height - self.bottom, self.left : width - self.right]
+
+
+def _both(divisor: Divisor) -> tuple[int, int]:
+    sides = (divisor, divisor) if isinstance(divisor, int) else tuple(divisor)
+    if len(sides) != 2 or not all(isinstance(side, int) and side >= 1 for side in sides):
+        raise InputError(f"divisor {divisor!r} is neither a whole number from 1 up nor two of them (width, height)")
+    return sides[0], sides[1]
+
+
+def fitted(frames: Frames, row: Plain, *, resize: str) -> Frames:
+    """A prediction at the size of its item, ``uint8[T, H, W, 3]``; ``resize`` is that of the protocol.
+
+    Raises:
+        MediaError: another size that the protocol does not change, or another number of frames.
+    """
+    if resize == "nearest":
+        frames = nearest(frames, height=row["height"], width=row["width"])
+    wanted = (row["frames"], row["height"], row["width"], 3)
+    if frames.shape != wanted:
+        found, asked = sizes_in_words(frames.shape, wanted)
+        raise MediaError(f"the prediction of item {row['item_id']!r} is {found}, the item is {asked}")
+    return frames
+
+
+def nearest(frames: npt.NDArray[Any], *, height: int, width: int) -> npt.NDArray[Any]:
+    """Frames ``[T, H, W, ...]`` brought to a size by the pixel whose area holds the centre of each new one, as Pillow does."""
+    rows, columns = _nearest(frames.shape[1], height), _nearest(frames.shape[2], width)
+    return frames if frames.shape[1:3] == (height, width) else frames[:, rows[:, None], columns]
+
+
+def bicubic(frames: Frames, *, height: int, width: int) -> Frames:
+    """``uint8[T, H, W, 3]`` brought to a size by Pillow's bicubic filter, whose reach grows with the scale."""
+    if frames.shape[1:3] == (height, width):
+        return frames
+    resized = np.empty((len(frames), height, width, 3), np.uint8)
+    for target, frame in zip(resized, frames, strict=True):
+        target[...] = np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
+    return resized
+
+
+def dilated(hole: Hole, *, times: int) -> Hole:
+    """``bool[T, H, W]`` grown ``times`` times by a 3x3 cross in every frame."""
+    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+    if not times:
+        return hole
+    return np.stack([cv2.dilate(frame.view(np.uint8), cross, iterations=times) for frame in hole]).view(np.bool_)
+
+
+def measured_view(view: ItemView, *, size: tuple[int, int] | None, hole_dilations: int, full_frames: bool) -> ItemView:
+    """Truth, hole and composite as a protocol with a size or a hole of its own measures them, made at once.
+
+    What lies between the given hole and the grown one comes from the prediction where whole frames were kept, else from the
+    truth: a method here fills the hole that it is given.
+
+    Args:
+        view: the item at its published size.
+        size: width and height; None = those of the item.
+        hole_dilations: how often the hole grows by a 3x3 cross.
+        full_frames: the prediction has more than the pixels of the hole.
+    """
+    width, height = size or (view.width, view.height)
+    # The truth is laid around the fill before frames are resized: a fill on black would darken at its border.
+    frames = bicubic(view.prediction if full_frames else view.composite, height=height, width=width)
+    truth: Frames = view.shared.once(("truth", size), lambda: bicubic(view.truth, height=height, width=width))
+    hole: Hole = view.shared.once(
+        ("hole", size, hole_dilations), lambda: dilated(nearest(view.hole, height=height, width=width), times=hole_dilations)
+    )
+    made = composite_in_place(truth, hole, frames)
+    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, truth=truth, hole=hole, composite=made)
+
+
+def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
+    # Added up step by step as Pillow does: where a centre falls between two pixels, rounding decides.
+    steps = np.full(wanted, given / wanted)
+    steps[0] /= 2
+    return np.minimum(np.cumsum(steps).astype(np.intp), given - 1)
+
+
+def sizes_in_words(one: Sequence[int], other: Sequence[int]) -> tuple[str, str]:
+    """Two shapes ``(T, H, W, ...)`` told by what differs: ``275x200`` and ``275x400``, ``5 frames of ...``, or ``5 frames``."""
+    frames_differ, pictures_differ = one[0] != other[0], tuple(one[1:3]) != tuple(other[1:3])
+    first, second = (_words(shape, frames=frames_differ, picture=pictures_differ or not frames_differ) for shape in (one, other))
+    return first, second
+
+
+def _words(shape: Sequence[int], *, frames: bool, picture: bool) -> str:
+    count = f"{shape[0]} {'frame' if shape[0] == 1 else 'frames'}" if frames else ""
+    return " of ".join(filter(None, (count, f"{shape[2]}x{shape[1]}" if picture else "")))
+
+
+def grey(frames: Frames) -> Frames:
+    """The ITU-R 601 luma of ``uint8[..., 3]`` in all three channels, rounded as Pillow's conversion to mode L rounds."""
+    channels = frames.astype(np.uint32)
+    levels = (_RED * channels[..., 0] + _GREEN * channels[..., 1] + _BLUE * channels[..., 2] + (1 << 15)) >> 16
+    return np.repeat(levels.astype(np.uint8)[..., None], 3, axis=-1)
+
+
+def grey_view(view: ItemView) -> ItemView:
+    """What a metric sees of an item when colours do not count: three equal channels weigh as one."""
+    parts: dict[str, Callable[[], Any]] = {
+        "hole": lambda: view.hole,
+        "truth": lambda: view.shared.once("grey truth", lambda: grey(view.truth)),
+        "prediction": lambda: grey(view.prediction),
+        "composite": lambda: grey(view.composite),
+    }
+    return ItemView(
+        item_id=view.item_id, frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=parts,
+        shared=view.shared,
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""Parts of a dataset: sources, slices, the items of a split, and the items whose truth is not held back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.types import Dataset, Plain, Slice
+
+# Name of the slice that takes every item of the dataset once.
+ALL_ITEMS = "all items"
+
+
+def everything(dataset: Dataset) -> Slice:
+    """All items of the dataset as a slice."""
+    return Slice(name=ALL_ITEMS, rule="every item once", item_ids=tuple(row["item_id"] for row in dataset.items))
+
+
+def source_of(row: Plain) -> str:
+    """Source of an item: the film, person or finger that its benchmark never splits, else the file."""
+    group = row.get("attributes", {}).get("split_group")
+    return str(row["source_id"] if group is None else group)
+
+
+def named(dataset: Dataset, name: str) -> Slice:
+    """A slice of the dataset, all its items by ``ALL_ITEMS``, or those of a split as ``split-test``.
+
+    Raises:
+        UnknownNameError: no such slice.
+    """
+    splits = {f"split-{split}": split for split in dict.fromkeys(row.get("split", "test") for row in dataset.items)}
+    slices = {part.name: part for part in dataset.slices}
+    # A slice of the dataset comes before the names that every dataset has.
+    if name in slices:
+        return slices[name]
+    if name == ALL_ITEMS:
+        return everything(dataset)
+    if name in splits:
+        ids = tuple(row["item_id"] for row in dataset.items if row.get("split", "test") == splits[name])
+        return Slice(name, f"items of the split {splits[name]}", ids)
+    raise UnknownNameError(unknown_name("slice", name, [*slices, *splits, ALL_ITEMS]))
+
+
+def items_of_slices(dataset: Dataset, names: Sequence[str]) -> set[str]:
+    """Ids of the items in any of these slices, which ``named`` knows.
+
+    Raises:
+        UnknownNameError: no such slice. InputError: slices without items.
+    """
+    ids = {item_id for name in names for item_id in named(dataset, name).item_ids}
+    if not ids:
+        raise InputError(f"no item is in {', '.join(map(repr, names))}; choose another --slice")
+    return ids
+
+
+def held_back_words(dataset: Dataset) -> str | None:
+    """One sentence on the items that cannot be scored here, and where they can; None where all can."""
+    hidden = sum(not frozen.has_truth(row) for row in dataset.items)
+    if "held_back" not in dataset.facts or not hidden:
+        return None
+    items = "1 item is" if hidden == 1 else f"{hidden} items is"
+    return (
+        f"the truth of {items} held back: score them with the dataset {dataset.facts['held_back']['truth_dataset']!r}, for "
+        "example FOLDER-truth, which `export freeze --hold-back` wrote beside it"
+    )
+
+
+def open_part(dataset: Dataset) -> Dataset:
+    """The items whose truth is there, with what is left of the slices; the dataset itself where that is all.
+
+    Raises:
+        InputError: the truth of every item is held back.
+    """
+    words = held_back_words(dataset)
+    if words is None:
+        return dataset
+    items = tuple(filter(frozen.has_truth, dataset.items))
+    if not items:
+        raise InputError(words)
+    ids = {row["item_id"] for row in items}
+    limited = (replace(part, item_ids=tuple(item for item in part.item_ids if item in ids)) for part in dataset.slices)
+    return replace(dataset, items=items, slices=tuple(part for part in limited if part.item_ids))
+
+
+def check_truths(dataset: Dataset) -> None:
+    """Raise ``InputError`` unless every item has its truth."""
+    if words := held_back_words(dataset):
+        raise InputError(words)

@@ -1,0 +1,182 @@
+"""How far what networks say in a lower precision is from float32, on short pieces of a few items that are scored for it alone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench import video
+from inpaintbench.compute import Compute
+from inpaintbench.errors import MediaError
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.scoring.score import Predicted, score
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.types import Dataset, Plain, Prediction, Score
+from inpaintbench.workspace import Blobs, Workspace
+
+ITEMS = 2
+# Of an item, from its first: two windows of ten frames.
+FRAMES = 11
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far a metric's numbers are from those in float32, at most."""
+
+    metric: str
+    largest: float
+    """In units of the metric; of vectors, the length of the difference."""
+    relative: float | None
+    """Largest share of the number in float32, or of the length of its vector; None where that is 0 and the other is not."""
+    items: int
+    of_vectors: bool
+    """The metric compares sets of vectors, and these are the vectors."""
+
+
+def differences(near: Mapping[str, Sequence[Numbers]], exact: Mapping[str, Sequence[Numbers]]) -> list[Difference]:
+    """Of each metric in ``exact`` that has numbers in both.
+
+    Args:
+        near: metric -> one array for each item, as ``numbers`` gives them.
+        exact: alike in float32.
+    """
+    return [_difference(name, near[name], found) for name, found in exact.items() if found and len(near[name]) == len(found)]
+
+
+def _difference(metric: str, near: Sequence[Numbers], exact: Sequence[Numbers]) -> Difference:
+    one, other = np.concatenate(near), np.concatenate(exact)
+    with np.errstate(invalid="ignore", divide="ignore"):  # equal infinities, and shares of nothing
+        apart = np.where(one == other, 0.0, one - other)
+        lengths, apart = np.linalg.norm(other, axis=1), np.linalg.norm(apart, axis=1)
+        shares = np.where(apart == 0, 0.0, apart / lengths)
+    share = float(shares.max())
+    return Difference(metric, float(apart.max()), share if np.isfinite(share) else None, len(exact), other.shape[1] > 1)
+
+
+def from_float32(
+    dataset: Dataset,
+    *,
+    root: Path | str,
+    predictions: Sequence[Prediction],
+    blobs: Blobs,
+    protocol: str,
+    metrics: Sequence[str] | None,
+    compute: Compute,
+    folder: Path,
+) -> list[Difference]:
+    """The differences of ``compute`` from float32, on the first ``FRAMES`` frames of the first ``ITEMS`` predictions of a method.
+
+    Args:
+        dataset: the frozen dataset.
+        root: its folder.
+        predictions: of one method.
+        blobs: where they lie; nothing is written there.
+        protocol: name of the protocol.
+        metrics: some of the protocol's, all by default; of them those that run networks are measured.
+        compute: how networks were run.
+        folder: an empty one for files in the making.
+
+    Returns:
+        One for each metric that has numbers; nothing where no prediction can be read or no network is run.
+    """
+    chosen = PROTOCOLS.get(protocol)
+    names = [metric.name for metric in chosen.build_metrics(metrics) if chosen.weights_of([metric.name])]
+    pieces, made = _pieces(dataset, Path(root).resolve(), predictions, blobs, folder) if names else (dataset, [])
+    if not made:
+        return []
+    found = [
+        numbers(folder / one.precision, pieces, root=folder, predictions=made, protocol=protocol, metrics=names, compute=one)
+        for one in (compute, replace(compute, precision="fp32"))
+    ]
+    return differences(*found)
+
+
+def numbers(
+    folder: Path,
+    dataset: Dataset,
+    *,
+    root: Path,
+    predictions: Sequence[tuple[Plain, Path]],
+    protocol: str,
+    metrics: Sequence[str],
+    compute: Compute,
+) -> dict[str, list[Numbers]]:
+    """Metric -> an array for each item that it has numbers of: its values ``[regions, 1]``, or its vectors ``[n, d]``.
+
+    Args:
+        folder: a run folder to be made; nobody else's.
+        dataset: what is scored, in this process.
+        root: the folder of its files.
+        predictions: for each item its row and a file.
+        protocol: name of the protocol.
+        metrics: some of its metrics.
+        compute: how networks are run.
+    """
+    workspace = Workspace(folder)
+    given = [
+        Prediction("", "", row["item_id"], workspace.blobs.put(path.suffix, partial(shutil.copyfile, path))[0],
+                   bool(row.get("full_frames")), 0)
+        for row, path in predictions
+    ]  # fmt: skip
+    with LocalExecutor(workspace, workers=0) as executor:
+        scored = score(
+            executor, dataset, root=root, methods=[Predicted("one", given)], protocol=protocol, metrics=metrics, compute=compute
+        )
+    rows: dict[str, dict[str, list[Score]]] = {name: {} for name in metrics}
+    for row in scored["one"].records:
+        if row.value is not None or row.features is not None:
+            rows[row.metric].setdefault(row.item_id, []).append(row)
+    return {name: [_array(found, workspace.blobs) for found in of_item.values()] for name, of_item in rows.items()}
+
+
+def _array(rows: Sequence[Score], blobs: Blobs) -> Numbers:
+    parts: list[Any] = [
+        [[row.value]] if row.features is None else np.load(blobs.path(row.features), allow_pickle=False) for row in rows
+    ]
+    return np.concatenate([np.asarray(part, np.float64) for part in parts])
+
+
+def _pieces(
+    dataset: Dataset, root: Path, predictions: Sequence[Prediction], blobs: Blobs, folder: Path
+) -> tuple[Dataset, list[tuple[Plain, Path]]]:
+    """The beginnings of the first items whose predictions can be read, as a dataset in ``folder``, with a file for each."""
+    prediction_of = {row.item_id: row for row in predictions}
+    rows: list[Plain] = []
+    files: list[tuple[Plain, Path]] = []
+    for row in dataset.items:
+        found = prediction_of.get(row["item_id"])
+        if found is None or len(rows) == ITEMS:
+            continue
+        place = folder / f"item-{len(rows)}"
+        place.mkdir(parents=True)
+        try:
+            piece, file = _piece(row, root, blobs.path(found.blob), place)
+        except MediaError:
+            continue
+        rows.append(piece)
+        files.append(({**piece, "full_frames": found.full_frames}, file))
+    return replace(dataset, items=tuple(rows), slices=()), files
+
+
+def _piece(row: Plain, root: Path, prediction: Path, folder: Path) -> tuple[Plain, Path]:
+    names = {part: root / str(row[part]) for part in row if part.endswith("_file_name") and row[part]}
+    if row["frames"] <= FRAMES:
+        return {**row, **{part: str(path) for part, path in names.items()}}, prediction
+    for part, path in names.items():
+        is_mask = part in ("hole_file_name", "object_mask_file_name")
+        names[part] = folder / (part.removesuffix("_file_name") + (".mp4" if is_mask else ".mkv"))
+        if is_mask:
+            video.write_hole(names[part], video.read_hole(path)[:FRAMES], fps=row["fps"])
+        else:
+            video.write_lossless(names[part], video.read_frames(path)[:FRAMES], fps=row["fps"])
+    file = folder / "prediction.mkv"
+    video.write_lossless(file, video.read_frames(prediction)[:FRAMES], fps=row["fps"])
+    return {**row, "frames": FRAMES, **{part: str(path) for part, path in names.items()}}, file

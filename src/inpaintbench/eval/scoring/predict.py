@@ -1,0 +1,210 @@
+"""Run a method over a frozen dataset: one prediction an item, its hole pixels kept without loss."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import InputError
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.scoring.fitting import Padding
+from inpaintbench.eval.scoring.run_state import remember_reference
+from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.steps import predict_step
+from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, content_id
+from inpaintbench.view import ItemView, composite
+from inpaintbench.workspace import Blobs
+
+VERSION = "1"
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """A method leaf with its constants, and the label its scores carry."""
+
+    label: str
+    leaf: str
+    constants: Plain = field(default_factory=dict)
+    reference: bool = False
+    """Whether it is a floor that never competes, as leaves say of themselves with ``reference = True``."""
+
+
+def predict(
+    executor: Executor,
+    dataset: Dataset,
+    *,
+    root: Path | str,
+    method: MethodSpec,
+    keep_full_frames: bool = False,
+    oracle_mask: bool = False,
+    time_limit_seconds: float = 3600.0,
+) -> Outcome:
+    """Predict every item into the table ``predictions``; a failed item is a row of ``rejected``.
+
+    Args:
+        executor: who does the work; its workspace keeps the predictions.
+        dataset: the frozen dataset.
+        root: its folder.
+        method: which method.
+        keep_full_frames: store whole frames, for methods judged on what they do outside the hole. Benchmarks that hide the
+            hole judge all of them so.
+        oracle_mask: show the hole of a benchmark that hides it; the label then ends in ``+oracle-mask``.
+        time_limit_seconds: for one item.
+
+    Raises:
+        UnknownNameError: no such method.
+        InputError: a label that cannot be a file name, constants that the method does not take, or a method that needs a hole
+            where the benchmark gives none.
+    """
+    if not method.label or any(letter in method.label for letter in "/\\\0") or method.label.startswith("."):
+        raise InputError(f"method label {method.label!r} cannot be a file name; use letters, digits, - and _")
+    leaf = build(method)
+    label, hidden = labelled(method.label, dataset, oracle_mask=oracle_mask), not dataset.items[0]["hole_is_given"]
+    if reason := why_not(method, dataset, oracle_mask=oracle_mask):
+        raise InputError(reason)
+    step = Step(
+        name=predict_step(label),
+        version=f"{VERSION}.{leaf.version}",
+        table="predictions",
+        record=Prediction,
+        function="inpaintbench.eval.scoring.predict:predict_one",
+        parameters={
+            "label": label,
+            "leaf": method.leaf,
+            "constants": dict(method.constants),
+            "keep_full_frames": keep_full_frames or hidden,
+            "oracle_mask": oracle_mask,
+        },
+        time_limit_seconds=time_limit_seconds,
+    )
+    folder = str(Path(root).resolve())
+    tasks = [
+        Task(row["item_id"], _content(row, leaf), {"root": folder, "row": dict(row)}, f"{label}/{row['item_id']}")
+        for row in dataset.items
+    ]
+    remember_reference(executor.workspace, label, reference=method.reference or leaf.reference)
+    return executor.run(step, tasks)
+
+
+def why_not(method: MethodSpec, dataset: Dataset, *, oracle_mask: bool) -> str | None:
+    """Why a method cannot run on a benchmark at all, one sentence; None where it can.
+
+    Raises:
+        UnknownNameError: no such method. InputError: constants that it does not take.
+    """
+    if "hole" not in build(method).needs or (dataset.items[0]["hole_is_given"] or oracle_mask):
+        return None
+    needs = f"method {method.leaf!r} needs the hole, which {dataset.name!r} does not "
+    if not any(map(frozen.has_hole, dataset.items)):
+        return f"{needs}have: {without_holes(dataset)}"
+    return f"{needs}give; `--oracle-mask` gives it, and says so"
+
+
+def without_holes(dataset: Dataset) -> str:
+    """What is done with the items of a benchmark that has no holes."""
+    return "its clips are to be edited" if any(map(frozen.is_edit, dataset.items)) else "its pictures are degraded everywhere"
+
+
+def labelled(label: str, dataset: Dataset, *, oracle_mask: bool) -> str:
+    """What the scores of a method are called: a run that is told a hidden hole says so."""
+    return f"{label}+oracle-mask" if oracle_mask and not dataset.items[0]["hole_is_given"] else label
+
+
+def build(method: MethodSpec) -> Any:
+    """The method leaf, ready to run.
+
+    Raises:
+        UnknownNameError: no such method.
+        InputError: constants that the method does not take.
+    """
+    made = METHODS.get(method.leaf)
+    try:
+        return made(**method.constants)
+    except TypeError as error:
+        if lacking := re.findall(r"missing \d+ required keyword-only arguments?: (.*)", str(error)):
+            names = re.findall(r"'(\w+)'", lacking[0])
+            wanted = ",".join(f"{name}=..." for name in names)
+            raise InputError(
+                f"method {method.leaf!r} needs {' and '.join(names)}: give --method {method.leaf},{wanted}"
+            ) from error
+        raise InputError(f"method {method.leaf!r} cannot be built with {dict(method.constants)}: {error}") from error
+
+
+def _content(row: Plain, leaf: Any) -> str:
+    # A leaf that reads files of its own says when they change.
+    own = leaf.content(row["item_id"])
+    mask = [row["object_mask_sha256"]] if row.get("object_mask_sha256") else []
+    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], own, *mask)
+
+
+def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Prediction]:
+    """Pad, run, crop back, keep the hole pixels."""
+    leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
+    row = payload["row"]
+    view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
+    frames = run(leaf, view)
+    hole = view.hole if view.has("hole") else frozen.hole_of(payload["root"], row)
+    change = _largest_change(frames, view.input, hole) if frames.shape == view.input.shape else 0
+    kept = frames if parameters["keep_full_frames"] else on_black(frames, hole)
+    suffix = video.suffix_for(row["frames"])
+    blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=kept, fps=row["fps"]))
+    return [
+        Prediction(
+            method=parameters["label"],
+            method_version=leaf.version,
+            item_id=row["item_id"],
+            blob=blob,
+            full_frames=parameters["keep_full_frames"],
+            largest_change_outside=change,
+        )
+    ]
+
+
+def run(leaf: Any, view: ItemView) -> Frames:
+    """One method on one item: symmetric padding to the method's divisor around it, and a check of what comes back.
+
+    Raises:
+        InputError: frames of another shape or type than the input's, unless the method may give another size.
+    """
+    padding = Padding.of(view.height, view.width, leaf.divisor)
+    padded_input = padding.pad(view.input)
+    parts: dict[str, Any] = {"input": lambda: padded_input}
+    if view.has("hole"):
+        padded_hole = padding.pad(view.hole)
+        parts["hole"] = lambda: padded_hole
+    if view.has("object_mask"):
+        parts["object_mask"] = lambda: padding.pad(view.object_mask)
+    if view.has("prompts"):
+        parts["prompts"] = lambda: view.prompts
+    padded = ItemView(
+        item_id=view.item_id,
+        frames=view.frames,
+        height=padded_input.shape[1],
+        width=padded_input.shape[2],
+        fps=view.fps,
+        parts=parts,
+    )
+    frames = leaf.inpaint(padded.declaring(leaf.name, (*leaf.needs, *leaf.uses)))
+    fits = frames.shape == padded_input.shape or leaf.any_size
+    if not fits or frames.dtype != np.uint8:
+        raise InputError(f"the method gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
+    cropped: Frames = padding.crop(frames)
+    return cropped
+
+
+def on_black(frames: Frames, hole: Hole) -> Frames:
+    """Hole pixels of ``frames``, everything else 0."""
+    return composite(np.zeros_like(frames), hole, frames)
+
+
+def _largest_change(frames: Frames, before: Frames, hole: Hole) -> int:
+    known = (~hole).view(np.uint8)
+    pairs = zip(frames, before, known, strict=True)
+    return max(int(cv2.norm(cv2.absdiff(one, other), cv2.NORM_INF, mask=where)) for one, other, where in pairs)

@@ -1,0 +1,250 @@
+"""Score one item: one decode feeds all metrics of all methods, and a failure hides no other."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import resource
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inpaintbench import frozen, video
+from inpaintbench.compute import Compute, Shared
+from inpaintbench.errors import InpaintBenchError, MediaError
+from inpaintbench.eval.metrics.base import Features, Measurement, Metric
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.scoring.fitting import fitted, grey_view, measured_view
+from inpaintbench.models import torch_networks
+from inpaintbench.types import Plain, Score, content_id
+from inpaintbench.view import PARTS, ItemView
+from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error
+
+# Of a run folder: what networks say of the truth, for methods that are scored later.
+FEATURES_FOLDER = "features"
+# Of decoded composites at once; more methods than fit are measured in several goes.
+_HELD_BYTES = 1 << 30
+# Of the next item, held beside the one that is measured. Networks on the processor need memory themselves, and so much time that
+# little is spared by decoding meanwhile: the whole is to stay below 3 GB for four methods and 90 frames of 832x480.
+_AHEAD_BYTES, _AHEAD_BYTES_BESIDE_NETWORKS = 640 << 20, 256 << 20
+# Nor more than this part of what a process may have: what is measured meanwhile must never lack memory.
+_AHEAD_SHARE = 8
+_DECODERS = 4
+# Of the whole process: a video that is being read takes its memory twice.
+_DECODING = threading.BoundedSemaphore(_DECODERS)
+
+Job = tuple[Plain, Plain]
+# Of one item, one for each method: its parts, or why they cannot be read.
+Views = Sequence[ItemView | str]
+Measurements = Mapping[str, Measurement]
+
+
+def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs, ahead: Views | None = None) -> list[Score]:
+    """All metrics and regions of one item for one method; ``ahead`` is what ``decode_ahead`` gave."""
+    return score_together([(payload, parameters)], blobs=blobs, ahead=ahead)[0]
+
+
+def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = None) -> list[list[Score]]:
+    """All metrics and regions of one item for several methods under one protocol: the rows of each job.
+
+    ``ahead`` is what ``decode_ahead`` gave of the same jobs.
+    """
+    protocol, parameters = _protocol(jobs), jobs[0][1]
+    metrics = protocol.build_metrics(parameters["metrics"])
+    if ahead is not None:
+        return _score_held(jobs, ahead, metrics, protocol=protocol, blobs=blobs)
+    at_once = max(1, _HELD_BYTES // _clip_bytes(jobs) - 1)
+    goes = [jobs[begin : begin + at_once] for begin in range(0, len(jobs), at_once)]
+    return [
+        rows
+        for some in goes
+        for rows in _score_held(some, _readable(some, protocol=protocol, blobs=blobs), metrics, protocol=protocol, blobs=blobs)
+    ]
+
+
+def decode_ahead(jobs: Sequence[Job], *, blobs: Blobs) -> Views | None:
+    """What ``score_together`` measures; None where holding it beside another item could take too much memory."""
+    protocol = _protocol(jobs)
+    most = _AHEAD_BYTES_BESIDE_NETWORKS if _networks_on_processor(jobs, protocol) else _AHEAD_BYTES
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    if limit != resource.RLIM_INFINITY:
+        most = min(most, limit // _AHEAD_SHARE)
+    return _readable(jobs, protocol=protocol, blobs=blobs) if (len(jobs) + 1) * _clip_bytes(jobs) <= most else None
+
+
+def _networks_on_processor(jobs: Sequence[Job], protocol: Protocol) -> bool:
+    payload, parameters = jobs[0]
+    if torch_networks.lacking() or not protocol.weights_of(parameters["metrics"]):
+        return False
+    return bool(torch_networks.device_of(Compute(**payload["compute"])).type == "cpu")
+
+
+def _protocol(jobs: Sequence[Job]) -> Protocol:
+    found: Protocol = PROTOCOLS.get(jobs[0][1]["protocol"])
+    return found
+
+
+def _clip_bytes(jobs: Sequence[Job]) -> int:
+    row = jobs[0][0]["row"]
+    size: int = row["frames"] * row["height"] * row["width"] * 3
+    return size
+
+
+def _score_held(
+    jobs: Sequence[Job], views: Views, metrics: Sequence[Metric], *, protocol: Protocol, blobs: Blobs
+) -> list[list[Score]]:
+    """The rows of jobs whose composites are held at once."""
+    found = {}
+    for metric in metrics:
+        found[metric.name] = _measured(metric, views, protocol=protocol)
+        if protocol.weights_of([metric.name]):  # networks leave most
+            _give_back()
+    return [
+        _rows(job, {name: measured[place] for name, measured in found.items()}, blobs=blobs) for place, job in enumerate(jobs)
+    ]
+
+
+def _rows(job: Job, found: Mapping[str, Measurements], *, blobs: Blobs | None = None) -> list[Score]:
+    payload, parameters = job
+    return [
+        Score(
+            method=parameters["method"],
+            item_id=payload["row"]["item_id"],
+            metric=name,
+            region=region,
+            protocol=parameters["protocol"],
+            fingerprint=parameters["fingerprint"],
+            value=measured.value,
+            reason=measured.reason,
+            details=dict(measured.details),
+            **(_kept(measured.features, blobs) if blobs and measured.features else {}),
+        )
+        for name, measurements in found.items()
+        for region, measured in zip(measurements, map(_number, measurements.values()), strict=True)
+    ]
+
+
+def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[Score]:
+    """The rows of an item that crashed or was too slow, so that every count is right."""
+    protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
+    found = {
+        metric.name: {region: Measurement(protocol.missing.get(metric.name), reason) for region in metric.regions}
+        for metric in protocol.build_metrics(parameters["metrics"])
+    }
+    return _rows((payload, parameters), found)
+
+
+def _number(measured: Measurement) -> Measurement:
+    """The measurement, without a value where that is NaN."""
+    undefined = measured.value is not None and math.isnan(measured.value)
+    return replace(measured, value=None, reason=measured.reason or "the metric gave NaN") if undefined else measured
+
+
+def _kept(features: Features, blobs: Blobs) -> dict[str, str]:
+    names = [blobs.put(".npy", partial(np.save, arr=np.asarray(array, np.float32)))[0] for array in features]
+    return dict(zip(("features", "truth_features"), names, strict=True))
+
+
+def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views:
+    """The item with each prediction in the colours of the protocol, decoded, or why there is none."""
+    row = jobs[0][0]["row"]
+    shared = Shared(
+        truth_id=content_id(row["truth_rgb_sha256"], protocol.colours, *filter(None, [protocol.size])),
+        folder=blobs.beside(FEATURES_FOLDER),
+        compute=Compute(**jobs[0][0]["compute"]),
+    )
+    failures = [payload.get("failure") for payload, _ in jobs]
+    paths = [blobs.path(payload["blob"]) for payload, _ in jobs if "blob" in payload]
+
+    def prediction(path: Path) -> Any:
+        try:
+            with _DECODING:
+                frames = video.read_frames(path)
+        except MediaError as error:
+            raise MediaError(f"the prediction of item {row['item_id']!r} cannot be read: {error}") from error
+        return fitted(frames, row, resize=protocol.resize)
+
+    views = iter(frozen.scoring_views(
+        jobs[0][0]["root"], row, predictions=[partial(prediction, path) for path in paths], shared=shared
+    ))  # fmt: skip
+    given = [
+        (failure or next(views), bool(payload.get("full_frames"))) for failure, (payload, _) in zip(failures, jobs, strict=True)
+    ]
+    with ThreadPoolExecutor(_DECODERS) as pool:
+        found = list(
+            pool.map(lambda one: one[0] if isinstance(one[0], str) else _decoded(one[0], protocol, full_frames=one[1]), given)
+        )
+    _give_back()
+    return found
+
+
+def _give_back() -> None:
+    """Return to the system what the C library keeps of freed memory: hundreds of MiB after a decode in several threads.
+
+    Without it memory grows over the first items. Other C libraries than glibc have no such call.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _decoded(view: ItemView, protocol: Protocol, *, full_frames: bool) -> ItemView | str:
+    try:  # decodes it, so that a damaged one counts as missing
+        if protocol.size or protocol.hole_dilations:
+            view = measured_view(view, size=protocol.size, hole_dilations=protocol.hole_dilations, full_frames=full_frames)
+        else:
+            if full_frames and not protocol.composite:
+                view = _as_given(view)
+            view.composite  # noqa: B018
+    except InpaintBenchError as error:
+        return str(error)
+    return grey_view(view) if protocol.colours == "grey" else view
+
+
+def _as_given(view: ItemView) -> ItemView:
+    """The view with the prediction as it came in the place of the composite: what it changed outside the hole counts."""
+    parts = {name: partial(getattr, view, name) for name in PARTS if view.has(name)} | {"composite": lambda: view.prediction}
+    return ItemView(
+        item_id=view.item_id, frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=parts,
+        shared=view.shared,
+    )  # fmt: skip
+
+
+def _measured(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measurements]:
+    """One entry for each view; where there is none, what the protocol says of missing predictions."""
+    measured = iter(_of_views(metric, [view for view in views if not isinstance(view, str)]))
+    missing = protocol.missing.get(metric.name)
+    return [
+        {region: Measurement(missing, view) for region in metric.regions} if isinstance(view, str) else next(measured)
+        for view in views
+    ]
+
+
+def _of_views(metric: Metric, views: Sequence[ItemView]) -> list[Measurements]:
+    try:
+        return [*metric.measure_together([view.declaring(metric.name, metric.needs) for view in views])] if views else []
+    except Exception as error:
+        if len(views) == 1 or is_disk_error(error):
+            return [_nothing(metric, error)]
+    return [one for view in views for one in _of_views(metric, [view])]  # what spoils one prediction need not spoil the others
+
+
+def _nothing(metric: Metric, error: Exception) -> Measurements:
+    """Why there is no value; an error that nobody foresaw (a card without memory, say) costs no other metric its number.
+
+    Errors of the disk are raised again: no item can succeed then.
+    """
+    if is_disk_error(error):
+        raise error
+    if isinstance(error, InpaintBenchError):
+        return {region: Measurement(None, str(error)) for region in metric.regions}
+    kind = type(error).__name__
+    reason = f"could not be measured: {kind}: {next(iter(str(error).splitlines()), '')}".rstrip(": ")
+    return {region: Measurement(None, reason, {UNEXPECTED: kind}) for region in metric.regions}

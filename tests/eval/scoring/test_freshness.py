@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
+from inpaintbench.executors.base import Rejection
+from inpaintbench.steps import score_step
+from inpaintbench.types import Dataset, Prediction
+from inpaintbench.workspace import Workspace
+
+DATASET = Dataset("d", {}, ({"item_id": "a"}, {"item_id": "b"}), (), {}, {}, {})
+PROTOCOL = "fingerprint/corrected"
+
+
+def prediction(item: str, blob: str) -> Prediction:
+    return Prediction("mine", "1", item, blob, True, 0)
+
+
+def predicted(workspace: Workspace, blobs: dict[str, str], failures: dict[str, str]) -> None:
+    step = "predict.mine"
+    workspace.write_table("predictions", step, [prediction(*pair) for pair in blobs.items()], Prediction)
+    refused = [Rejection(item, step, item, reason) for item, reason in failures.items()]
+    workspace.write_table("rejected", step, refused, Rejection)
+
+
+def stale(workspace: Workspace) -> bool:
+    return is_stale(workspace, DATASET, protocol=PROTOCOL, method="mine")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """A run of which one item was predicted and scored, and one failed."""
+    made = Workspace(tmp_path / "run")
+    predicted(made, {"a": "1.png"}, {"b": "no luck"})
+    scored = digest(DATASET, predictions=[prediction("a", "1.png")], failures={"b": "no luck"})
+    remember_scored(made, scored, step=score_step(PROTOCOL, "mine"))
+    return made
+
+
+def test_scores_of_the_same_predictions_are_fresh_and_of_others_stale(workspace: Workspace) -> None:
+    assert not stale(workspace)
+    for blobs, failures in (
+        ({"a": "2.png"}, {"b": "no luck"}),
+        ({"a": "1.png", "b": "2.png"}, {}),
+        ({"a": "1.png"}, {"b": "another reason"}),
+        ({}, {"a": "gone", "b": "no luck"}),
+    ):
+        predicted(workspace, blobs, failures)
+        assert stale(workspace), (blobs, failures)
+    predicted(workspace, {"a": "1.png"}, {"b": "no luck"})
+    assert not stale(workspace)
+
+
+def test_where_nothing_tells_scores_are_taken_as_they_are(workspace: Workspace) -> None:
+    assert not is_stale(workspace, DATASET, protocol="fingerprint/as-published", method="mine")
+    predicted(workspace, {}, {})
+    assert not stale(workspace)
+
+
+def test_a_digest_follows_items_blobs_and_reasons_and_not_their_order() -> None:
+    rows = [prediction("a", "1"), prediction("b", "2")]
+    assert digest(DATASET, predictions=rows, failures={}) == digest(DATASET, predictions=rows[::-1], failures={})
+    # A reason that reads like a blob is still none.
+    assert digest(DATASET, predictions=rows[:1], failures={"b": "2"}) != digest(DATASET, predictions=rows, failures={})

@@ -1,0 +1,28 @@
+"""Slices by name, those that a dataset does not publish too."""
+
+from __future__ import annotations
+
+import pytest
+
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.scoring.parts import items_of_slices, named
+from inpaintbench.types import Dataset, Slice
+
+ITEMS = tuple({"item_id": name, "split": split} for name, split in (("a", "train"), ("b", "test"), ("c", "test")))
+DATASET = Dataset("made", {}, ITEMS, (Slice("night", "dark", ("a", "c")), Slice("none", "nothing", ())), {}, {}, {})
+
+
+def test_published_slices_splits_and_all_items_have_names() -> None:
+    assert [named(DATASET, name).item_ids for name in ("night", "split-test", "split-train", "all items")] == [
+        ("a", "c"), ("b", "c"), ("a",), ("a", "b", "c"),
+    ]  # fmt: skip
+    assert items_of_slices(DATASET, ["night", "split-test"]) == {"a", "b", "c"}
+    with pytest.raises(UnknownNameError, match="unknown slice 'split-tes', did you mean 'split-test'"):
+        named(DATASET, "split-tes")
+    with pytest.raises(InputError, match="no item is in 'none'"):
+        items_of_slices(DATASET, ["none"])
+
+
+def test_a_published_slice_comes_before_a_split_of_its_name() -> None:
+    own = Slice("split-test", "mine", ("a",))
+    assert named(Dataset("made", {}, ITEMS, (own,), {}, {}, {}), "split-test") == own

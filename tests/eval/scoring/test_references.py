@@ -1,0 +1,209 @@
+"""A reference method is shown on every page and in every file, and competes in none."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.eval.alignment.planted_answers import ballot
+from tests.eval.report.hand_made import FlatMedia, dataset, score
+
+from inpaintbench.eval.alignment.reading import Answers, without
+from inpaintbench.eval.analysis.means import means_of
+from inpaintbench.eval.analysis.tables import over_methods, places
+from inpaintbench.eval.analysis.write import write_analysis
+from inpaintbench.eval.leaderboard.board import Board, Entry
+from inpaintbench.eval.leaderboard.card import Card
+from inpaintbench.eval.leaderboard.contents import Header, header_bytes, read_header
+from inpaintbench.eval.leaderboard.unpack import Submission
+from inpaintbench.eval.leaderboard.write import write_site
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.differences import difference
+from inpaintbench.eval.report.gallery import choose_items
+from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.standouts import add_standouts
+from inpaintbench.eval.report.tables import Results, pair_slices
+from inpaintbench.eval.report.write import write_report
+from inpaintbench.eval.scoring.run_state import references_in, remember_reference
+from inpaintbench.types import Dataset, Score
+from inpaintbench.workspace import Workspace
+
+PSNR = Quantity("psnr", "frame")
+LETTERS = "abcdefgh"
+SLICES = {f"x-{level}": [f"{letter}{place}" for letter in LETTERS] for place, level in enumerate(("low", "high"), 1)}
+ITEMS = [item for items in SLICES.values() for item in items]
+
+
+def value(method: str, item: str) -> float:
+    """Two methods that differ most on h1 and are worst on a1; a floor that is best by far, most of all on b2."""
+    at = LETTERS.index(item[0])
+    if method == "blank":
+        return 90.0 if item == "b2" else 60.0 - 3 * at
+    return (
+        20.0 + at + 2 * (item[1] == "2") + (0.5 + 0.1 * at if method == "good" else 0.0) + 3 * (method == "good" and item == "h1")
+    )
+
+
+def world() -> tuple[Dataset, list[Score]]:
+    rows = [score(method, item, value(method, item), region="frame") for method in ("blank", "good", "fair") for item in ITEMS]
+    return dataset(SLICES, frames=2), rows
+
+
+@pytest.fixture
+def results() -> Results:
+    return Results(*world(), protocol=CORRECTED, references={"blank", "nobody"})
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_blank_alone_is_a_reference_of_the_catalogue() -> None:
+    assert [name for name in METHODS if METHODS.get(name).reference] == ["blank"]
+
+
+def test_a_run_remembers_its_references(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "run")
+    assert references_in(workspace) == frozenset()
+    for label in ("blank", "mine.v2"):
+        remember_reference(workspace, label, reference=True)
+    remember_reference(workspace, "other", reference=False)
+    assert references_in(workspace) == {"blank", "mine.v2"}
+    remember_reference(workspace, "blank", reference=False)
+    assert references_in(workspace) == {"mine.v2"}
+
+
+def test_it_is_in_no_rank_mean_test_or_choice(results: Results) -> None:
+    everything = results.everything
+    assert (results.methods, results.contenders, results.references) == (("good", "fair", "blank"), ("good", "fair"), ("blank",))
+    assert results.places(everything, PSNR) == {"good": 1, "fair": 2, "blank": None}
+    assert results.ranking(everything, PSNR) == [("good", 1), ("fair", 2)]
+    assert results.best(everything, PSNR) == {"good"}
+    own = [results.summary(everything, method, PSNR).mean for method in ("good", "fair")]
+    assert results.difficulty(everything, PSNR).mean == pytest.approx(sum(one for one in own if one is not None) / 2)
+    [test] = results.pair_tests(PSNR)
+    assert {test.one, test.other} == {"good", "fair"}
+    assert test.p_holm == test.p
+    assert difference(results, "good", "fair", PSNR) is not None
+    chosen = choose_items(results, PSNR, per_slice=1)
+    assert chosen[0].item_id == "h1"
+    labels = {label: one.item_id for one in add_standouts(results, chosen, PSNR, count=2) for label in one.labels}
+    assert (labels["Hardest 1"], labels["Most disagreed 1"]) == ("a1", "h1")
+
+
+def test_plots_draw_it_as_a_dashed_line_that_makes_no_scale(results: Results) -> None:
+    of, rows = world()
+    alone = Results(of, [row for row in rows if row.method != "blank"], protocol=CORRECTED)
+    drawn = difficulty_rows(results)
+    lines = [row for row in drawn if row["kind"] == "reference"]
+    assert [row["told"].partition(" ")[0] for row in lines] == ["blank", "blank"]
+    top = max(row["value"] for row in lines)
+    assert top == min(row["value"] for row in lines) < 40  # it lies far above, so its line is at the edge, with its value
+    assert lines[0]["text"].startswith("blank 49.5")
+    assert lines[0]["text"].endswith("↑")
+    rest = [row for row in drawn if row["kind"] != "reference"]
+    assert rest == difficulty_rows(alone)
+    assert max(row["value"] for row in rest) < top
+    sensitive = sensitivity_rows(results)
+    assert [row["method"] for row in sensitive if row["kind"] == "bar"] == ["good", "fair"] * len(pair_slices(results.slices))
+    assert any(row["kind"] == "reference" and row["text"].startswith("blank") for row in sensitive)
+
+
+def test_the_report_marks_it(tmp_path: Path) -> None:
+    of, rows = world()
+    made = write_report(
+        tmp_path / "out", title="T", dataset=of, scores=rows, protocol=CORRECTED, media=FlatMedia(frames=2), references=["blank"]
+    )
+    page, data = made.page.read_text(), json.loads(made.data.read_text())
+    assert "2 methods beside 1 reference on 16 items" in page
+    assert data["references"] == ["blank"]
+    summary = read_csv(made.summary.read_text())
+    assert {row["place"] for row in summary if row["reference"] == "True"} == {""}
+    assert {row["method"] for row in summary if row["reference"] == "True"} == {"blank"}
+    tables = page[page.index('id="scores"') : page.index('id="gallery"')]
+    rows = re.findall(r'<tr class="(\w*)" data-key="(\w+)"|<tr data-key="(\w+)"', tables)
+    assert rows == [("", "", "good"), ("", "", "fair"), ("floor", "blank", "")]
+    heads = re.findall(r'<th scope="row".*?</th>', tables)
+    assert ['class="reference"' in head for head in heads] == [False, False, True]
+    shares = [float(share) for share in re.findall(r'<u style="left:([\d.]+)%"', tables)]
+    assert all(4 <= share <= 96 for share in shares)
+    assert "blank" not in page[page.index('<table class="ranks"') : page.index('id="difficulty"')]
+    pairs = page[page.index('<table class="pairs"') :]
+    assert 'title="blank"' not in pairs[: pairs.index("</table>")]
+    tiles = re.findall(r'title="blank".*?</div>', page[page.index('id="gallery"') : page.index('id="ranks"')], flags=re.S)
+    assert tiles
+    assert not any("<b>" in tile for tile in tiles)
+    drawn = json.loads(re.search(r'id="page-data">(.*?)</script>', page)[1])  # type: ignore[index]
+    assert (drawn["references"], drawn["items"]["contenders"]) == (["blank"], 2)
+
+
+def test_a_report_of_references_alone_is_still_a_page(tmp_path: Path) -> None:
+    of, rows = world()
+    own = [row for row in rows if row.method == "blank"]
+    made = write_report(
+        tmp_path / "out", title="T", dataset=of, scores=own, protocol=CORRECTED, media=FlatMedia(frames=2), references=["blank"]
+    )
+    assert "0 methods beside 1 reference" in made.page.read_text()
+    write_analysis(tmp_path / "analysis", means_of(Results(of, own, protocol=CORRECTED, references=["blank"])))
+
+
+def test_the_analysis_lists_it_last_and_leaves_it_out(results: Results, tmp_path: Path) -> None:
+    means = means_of(results)
+    [measure] = means.measures
+    assert places(means, "x-low", measure) == {"good": 1, "fair": 2, "blank": None}
+    own = [means.cell("x-low", method, measure).mean for method in ("good", "fair")]
+    assert over_methods(means, "x-low", measure).mean == pytest.approx(sum(one for one in own if one is not None) / 2)
+    made = write_analysis(tmp_path / "out", means)
+    texts = {path.name: path.read_text() for path in (made.page, *made.tables, *made.figures)}
+    rows = [line.split("|")[1].strip() for line in texts["table_1.md"].splitlines() if line.startswith("| ")]
+    assert rows[:6] == ["Method", "---", "good", "fair", "*Mean*", "blank (reference)"]
+    assert {row["method"] for row in read_csv(texts["table_2.csv"])} == {"good", "fair"}
+    for name in ("figure_3.svg", "figure_4.svg", "improvement-attribute-x.svg"):
+        assert "stroke-dasharray" in texts[name]
+        assert "dashed: blank" in re.sub(r"<.*?>", "", texts[name])
+
+
+def entry(method: str, rows: list[Score]) -> Entry:
+    header = Header(1, method, "hand-made", "0", CORRECTED.name, CORRECTED.fingerprint, {}, {}, {}, {}, {}, method == "blank")
+    card = Card(method.capitalize(), (), {"summary": "A method."}, {})
+    own = tuple(row for row in rows if row.method == method)
+    return Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, (), ()), {}, None)
+
+
+def test_a_leaderboard_shows_it_last_and_without_a_place(tmp_path: Path) -> None:
+    of, rows = world()
+    board = Board(of, CORRECTED, [entry(method, rows) for method in ("blank", "good", "fair")])
+    found = board.rows(board.slices[0], "frame")
+    assert [(row.entry.label, row.place) for row in found] == [("good", 1), ("fair", 2), ("blank", None)]
+    assert found[-1].reason == "a reference, which does not compete"
+    assert not found[-1].cells[PSNR].best
+    site = write_site(tmp_path / "site", board).parent
+    front = (site / "index.html").read_text()
+    assert "2 submissions</strong> beside 1 reference" in front
+    assert "1 of 2" in (site / "methods" / found[0].entry.page).read_text()
+    table = read_csv((site / "leaderboard.csv").read_text())
+    assert {row["metric_place"] for row in table if row["reference"] == "True"} == {""}
+    assert {row["method"] for row in table if row["reference"] == "True"} == {"blank"}
+
+
+def test_the_header_of_a_submission_says_it_where_it_is_so() -> None:
+    header = entry("good", []).submission.header
+    assert b"reference" not in header_bytes(header)
+    assert read_header(header_bytes(header)) == header
+    floor = replace(header, reference=True)
+    assert read_header(header_bytes(floor)) == floor
+
+
+def test_alignment_leaves_out_answers_about_it() -> None:
+    answers = Answers((ballot("i", "good", "fair", "good"), ballot("i", "blank", "fair", "fair", count=3)), {"other": 2})
+    found = without(answers, {"blank"})
+    assert [one.candidates for one in found.ballots] == [("good", "fair")]
+    assert found.left_out == {"other": 2, "answers about a reference method, which does not compete": 3}
+    assert without(answers, set()) == answers
