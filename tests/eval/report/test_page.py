@@ -15,6 +15,7 @@ from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, copied, copied
 from tests.eval.report.reading import cell, column, strong
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
+from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
@@ -397,3 +398,14 @@ def test_what_is_not_of_an_item_by_its_nature_is_no_failure() -> None:
     assert failure_rows(results) == []
     assert overview.warnings(results) == overview.warnings(results_of({"one": {"a1": 5.0}, "two": {"a1": 4.0}}, {"s": ["a1"]}))
     assert "PSNR in the hole is not of 1 of 2 items: no mask." in overview.unmeasured_notes(results)
+
+
+def test_a_method_that_was_stopped_is_told_with_the_command_that_goes_on() -> None:
+    missing = [replace(one, reason=NOT_RUN) for one in scores({"telea": {"a2": None, "b1": None, "c1": None}})]
+    whole, part = scores({"my own": {"a1": 2.0}}), scores({"telea": {"a1": 1.0}})
+    text = page_of(Results(dataset(SLICES), [*whole, *part, *missing], protocol=CORRECTED))
+    command = "inpaintbench eval predict DATASET --run RUN --method telea"
+    assert f"telea was run on 1 of 4 items; <code>{command}</code> continues it." in text
+    command = f"inpaintbench eval score DATASET --run RUN --protocol {CORRECTED.name}"
+    assert f"my own was scored on 1 of 4 items; <code>{command}</code> continues it." in text
+    assert "continues it" not in page_of(results_of()).split('id="page-data"')[0]

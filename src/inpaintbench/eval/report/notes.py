@@ -86,7 +86,7 @@ def reading_notes(results: Results) -> list[Definition]:
         ),
         (
             "Bold",
-            "The best mean of a row among methods with values for nearly all of its items, ties included. It does not say that"
+            "The best mean of a column among methods with values for nearly all of its items, ties included. It does not say that"
             " the lead is significant: compare the intervals.",
         ),
         (

@@ -16,7 +16,7 @@ from inpaintbench.eval.report.item_records import item_data
 from inpaintbench.eval.report.item_table import items_part
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.report.plot_tables import difficulty_table, improvement_table
-from inpaintbench.eval.report.provenance import commands_of, facts_of
+from inpaintbench.eval.report.provenance import commands_of, facts_of, unfinished
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_rows, score_table
@@ -64,6 +64,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "regions": [(one, region_label(one, short=True)) for one in _regions(results)],
         "subtitle": overview.subtitle(results),
         "warnings": overview.warnings(results),
+        "unfinished": unfinished(results),
         "notes": [overview.precision_note(results), overview.claims_note(results)],
         "again": again_sentences(results),
         "unmeasured": overview.unmeasured_notes(results),

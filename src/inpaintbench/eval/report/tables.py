@@ -20,6 +20,8 @@ from inpaintbench.types import Dataset, Score, Slice, SliceScore
 EVERY_ITEM = "all"
 
 
+# Why a score is missing that nobody tried to measure.
+NOT_SCORED = "not scored"
 # Of the flips of paired tests.
 SEED = 0
 # Of the items that any method has a value of, for a place among the others.
@@ -240,7 +242,7 @@ class Results:
             if score is not None and (score.features is not None or score.details.get(INAPPLICABLE)):
                 continue
             if score is None or score.value is None or score.reason:  # what a protocol scores though it is missing, too
-                reason = "not scored" if score is None else score.reason or "no reason given"
+                reason = NOT_SCORED if score is None else score.reason or "no reason given"
                 by_reason.setdefault(reason, []).append(quantity)
         return [Failure(method, item_id, reason, tuple(quantities)) for reason, quantities in by_reason.items()]
 
