@@ -15,7 +15,6 @@ from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, copied, copied
 from tests.eval.report.reading import cell, column, strong
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
-from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
@@ -29,6 +28,7 @@ from inpaintbench.eval.report.rank_table import RankTable, rank_tables, ranks_le
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.tables import Results, pair_slices
+from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.pages import Link, Table, method_styles, page
 from inpaintbench.pages.plots import specification
 from inpaintbench.pages.texts import plain

@@ -7,9 +7,9 @@ import shlex
 from collections import Counter
 
 from inpaintbench import frozen
-from inpaintbench.eval.freshness import NOT_RUN
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.report.tables import NOT_SCORED, Results
+from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.pages.words import count
 
 
