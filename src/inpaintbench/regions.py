@@ -57,7 +57,7 @@ def select(hole: Hole, region: str, *, band_radius: int) -> Hole:
         ValueError: ``region`` is not one of ``REGIONS``.
     """
     if region == "frame":
-        return np.ones_like(hole)
+        return np.broadcast_to(np.ones_like(hole[:1]), hole.shape)  # one frame in memory
     if region == "hole":
         return hole
     if region == "band":

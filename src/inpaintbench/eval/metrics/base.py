@@ -20,7 +20,7 @@ from inpaintbench import regions
 from inpaintbench.catalogue import Leaf, unknown_name
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.comparing.statistics import InfiniteRule, mean_of
-from inpaintbench.types import Plain
+from inpaintbench.types import Hole, Plain
 from inpaintbench.view import ItemView
 
 Array = npt.NDArray[np.float32]
@@ -197,9 +197,11 @@ def check_regions(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def region_pixels(hole: npt.NDArray[np.bool_], region: str, *, band_radius_pixels: int) -> npt.NDArray[np.bool_]:
-    """The pixels of ``region`` in one frame, ``bool[H, W]``, from that frame's hole, ``bool[H, W]``."""
-    pixels: npt.NDArray[np.bool_] = regions.select(hole[None], region, band_radius=band_radius_pixels)[0]
+def region_pixels(view: ItemView, region: str, *, band_radius_pixels: int) -> Hole:
+    """Pixels of ``region`` in each frame, ``bool[T, H, W]``; worked out once for all metrics and methods of the item."""
+    pixels: Hole = view.shared.once(
+        ("pixels", region, band_radius_pixels), lambda: regions.select(view.hole, region, band_radius=band_radius_pixels)
+    )
     return pixels
 
 

@@ -82,11 +82,11 @@ class Dssim(Metric):
                 f"frames of {view.width}x{view.height} are smaller than the window of {self.window_pixels}x{self.window_pixels}"
             )
         values: dict[str, list[float]] = {region: [] for region in self.regions}
-        for truth, composite, hole in zip(view.truth, view.composite, view.hole, strict=True):
+        masks = {region: region_pixels(view, region, band_radius_pixels=self.band_radius_pixels) for region in self.regions}
+        for index, (truth, composite) in enumerate(zip(view.truth, view.composite, strict=True)):
             dissimilarity = self.dissimilarity(truth, composite)
-            for region in self.regions:
-                pixels = region_pixels(hole, region, band_radius_pixels=self.band_radius_pixels)
-                inside = pixels[self.edge : -self.edge, self.edge : -self.edge]
+            for region, pixels in masks.items():
+                inside = pixels[index, self.edge : -self.edge, self.edge : -self.edge]
                 if inside.any():
                     values[region].append(float(dissimilarity[inside].mean()))
         missing = "no frame has a pixel of the region {!r} at least {} px from the frame's edge"

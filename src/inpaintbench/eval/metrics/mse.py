@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from inpaintbench.eval.metrics.base import Measurement, Metric, mean_over_clip, region_pixels
+from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
 CHANNELS = 3
-_SUM_CHANNELS = np.ones((1, CHANNELS), np.float32)
 
 
 class Mse(Metric):
@@ -37,19 +36,19 @@ class Mse(Metric):
 
 def frame_errors(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels: int) -> dict[str, list[float]]:
     """For each region the mean squared error (0..1) of every frame that has a pixel of it, in order."""
-    errors: dict[str, list[float]] = {region: [] for region in regions}
-    for truth, composite, hole in zip(view.truth, view.composite, view.hole, strict=True):
-        squares = _squared_differences(truth, composite)
-        for region in regions:
-            pixels = region_pixels(hole, region, band_radius_pixels=band_radius_pixels)
-            if pixels.any():
-                errors[region].append(cv2.mean(squares, pixels.view(np.uint8))[0] / (CHANNELS * 255**2))
+    return {
+        region: _errors(view, None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels))
+        for region in regions
+    }
+
+
+def _errors(view: ItemView, masks: Hole | None) -> list[float]:
+    errors = []
+    for index, (truth, composite) in enumerate(zip(view.truth, view.composite, strict=True)):
+        mask = None if masks is None else masks[index].view(np.uint8)
+        pixels = truth.shape[0] * truth.shape[1] if mask is None else cv2.countNonZero(mask)
+        if pixels:
+            # The sum is a whole number, of which OpenCV gives the square of the root.
+            total = round(cv2.norm(truth, composite, cv2.NORM_L2SQR, mask))
+            errors.append(total / (pixels * CHANNELS * 255**2))
     return errors
-
-
-def _squared_differences(truth: npt.NDArray[np.uint8], composite: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """Squared differences in grey levels summed over the channels, whole numbers in ``float32[H, W]``."""
-    # cv2.norm(..., NORM_L2SQR) would be one call, but its integer sum overflows where whole frames differ by 255.
-    difference = cv2.absdiff(truth, composite)
-    squares = cv2.multiply(difference, difference, dtype=cv2.CV_32F)
-    return cv2.transform(squares, _SUM_CHANNELS).astype(np.float32, copy=False)

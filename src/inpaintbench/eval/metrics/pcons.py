@@ -139,10 +139,8 @@ class Pcons(Metric):
         centroids = [regions.centroid(hole) for hole in np.ascontiguousarray(view.hole[:-1])]
         if region == "hole":
             return centroids
-        return [
-            _nearest(region_pixels(hole, region, band_radius_pixels=self.band_radius_pixels), centre)
-            for hole, centre in zip(view.hole[:-1], centroids, strict=True)
-        ]
+        pixels = region_pixels(view, region, band_radius_pixels=self.band_radius_pixels)
+        return [_nearest(frame, centre) for frame, centre in zip(pixels[:-1], centroids, strict=True)]
 
     def _smallest_error(self, frame: Picture, next_frame: Picture, centre: Point) -> float:
         """Mean squared error (0..1) of the patch around ``centre`` of ``frame`` with the most similar one in reach in

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip, region_pixels
 from inpaintbench.eval.passes.changed_windows import changed_box
+from inpaintbench.eval.passes.similarity_maps import is_worth_compiling, similarity_map
 from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
@@ -86,11 +87,11 @@ class Ssim(Metric):
                 f"frames of {view.width}x{view.height} are smaller than the window of {self.window_pixels}x{self.window_pixels}"
             )
         values: dict[str, list[float]] = {region: [] for region in self.regions}
-        for truth, composite, hole in zip(view.truth, view.composite, view.hole, strict=True):
+        masks = {region: region_pixels(view, region, band_radius_pixels=self.band_radius_pixels) for region in self.regions}
+        for index, (truth, composite) in enumerate(zip(view.truth, view.composite, strict=True)):
             similarity = self.similarity(truth, composite)
-            for region in self.regions:
-                pixels = region_pixels(hole, region, band_radius_pixels=self.band_radius_pixels)
-                inside = self._inner(pixels) if self.padding == "valid" else pixels
+            for region, pixels in masks.items():
+                inside = self._inner(pixels[index]) if self.padding == "valid" else pixels[index]
                 if inside.any():
                     values[region].append(float(similarity[inside].mean()))
         return {region: mean_over_clip(found, parts="frames", missing=self._missing(region)) for region, found in values.items()}
@@ -116,6 +117,8 @@ class Ssim(Metric):
         return similarity
 
     def _similarity(self, truth: Picture, composite: Picture) -> Map:
+        if is_worth_compiling(truth, window_pixels=self.window_pixels, taps=self.taps):
+            return similarity_map(truth, composite, window_pixels=self.window_pixels, taps=self.taps, c1=self.c1, c2=self.c2)
         x, y = truth.astype(np.float32), composite.astype(np.float32)
         sum_x, sum_y, sum_xy = self._window_sums(x), self._window_sums(y), self._window_sums(x * y)
         sum_squares = self._window_sums(x * x + y * y)

@@ -41,14 +41,10 @@ def shared_pixels(view: ItemView, *, regions: tuple[str, ...], band_radius_pixel
     """
     if view.frames < 2:
         raise NotMeasurable("one frame has no next frame")
-    found = (
-        {region: region_pixels(hole, region, band_radius_pixels=band_radius_pixels) for region in regions} for hole in view.hole
-    )
-    before = next(found)
-    for after in found:
-        both = {region: before[region] & after[region] for region in regions}
+    masks = {region: region_pixels(view, region, band_radius_pixels=band_radius_pixels) for region in regions}
+    for index in range(view.frames - 1):
+        both = {region: pixels[index] & pixels[index + 1] for region, pixels in masks.items()}
         yield {region: pixels for region, pixels in both.items() if pixels.any()}
-        before = after
 
 
 def missing_pair(region: str) -> str:
