@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from annotated_server import EVIL, answer_to
 
-from inpaintbench.annotate.app.admin import Newest
 from inpaintbench.annotate.app.security import REMEMBERED_SECONDS
+from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import Names
 
@@ -168,15 +168,17 @@ def test_a_name_in_the_download_is_no_formula(room: Room) -> None:
 
 def test_the_newest_answers_follow_the_journal(room: Room) -> None:
     with Journal(room.folder / "journal.sqlite") as journal:
-        newest = Newest(room.study, journal)
-        newest.answers(5)
+        desk = Desk(room.study, journal)
+        desk.newest(5)
         card = room.server.post("/api/work", {}, token=room.tokens["carl"]).json["queue"][0]
         answer = answer_to(card)
         assert room.server.post("/api/answers", answer, token=room.tokens["carl"]).status == 200
-        assert newest.answers(1)[0].body["submission_id"] == answer["submission_id"]
+        (sent,) = desk.newest(1)
+        assert sent.vote is not None
+        assert sent.vote.submission_id == answer["submission_id"]
         undo = {"submission_id": str(uuid.uuid4()), "undoes": answer["submission_id"]}
         assert room.server.post("/api/undos", undo, token=room.tokens["carl"]).status == 200
-        assert answer["submission_id"] not in [one.body["submission_id"] for one in newest.answers(500)]
+        assert sent not in desk.newest(500)
 
 
 def test_names_are_looked_up_once_and_strangers_keep_their_id(room: Room) -> None:

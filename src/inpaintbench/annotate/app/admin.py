@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,39 +22,11 @@ from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
-    from inpaintbench.annotate.events import Event
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import Person
     from inpaintbench.annotate.study import Study
 
-# More than are ever asked for, so that undone ones leave no hole.
-_KEPT = 500
-
-
-class Newest:
-    """Reads every event once, whoever wrote it."""
-
-    def __init__(self, study: Study, journal: Journal) -> None:
-        self._study = study
-        self._journal = journal
-        self._lock = threading.Lock()
-        self._last_seq = 0
-        self._answers: dict[str, Event] = {}
-
-    def answers(self, most: int) -> list[Event]:
-        """The last ``most`` answers and skips that stand, newest first."""
-        with self._lock:
-            for event in self._journal.events(self._study.study_id, after=self._last_seq):
-                self._last_seq = event.seq
-                if event.kind in ("answer", "skip"):
-                    self._answers[event.body["submission_id"]] = event
-                elif event.kind == "undo":
-                    self._answers.pop(event.body["undoes"], None)
-            for name in list(self._answers)[:-_KEPT]:
-                del self._answers[name]
-            return list(self._answers.values())[::-1][:most]
-
-
+# Seconds between two drawings of the page, and answers and skips that it lists.
 REFRESH_SECONDS = 10
 NEWEST = 20
 _NAME_CHARACTERS = 80
@@ -64,9 +35,8 @@ _NAME_CHARACTERS = 80
 class AdminRoom:
     """What the page's buttons do. Every method asks first whether an admin of this study calls it."""
 
-    def __init__(self, study: Study, *, desk: Desk, people: People, journal: Journal) -> None:
+    def __init__(self, study: Study, *, desk: Desk, people: People) -> None:
         self._study = study
-        self._newest = Newest(study, journal)
         self._desk = desk
         self._people = people
 
@@ -80,7 +50,7 @@ class AdminRoom:
             tables.summary(overview),
             tables.coverage(overview),
             tables.raters(people, overview),
-            tables.newest(self._study, self._newest.answers(NEWEST), people),
+            tables.newest(self._study, self._desk.newest(NEWEST), people),
             gr.update(choices=choices),
         )
 
@@ -144,9 +114,9 @@ def _asked(request: gr.Request) -> Request:
     return request.request
 
 
-def admin_page(study: Study, *, desk: Desk, people: People, journal: Journal) -> gr.Blocks:
+def admin_page(study: Study, *, desk: Desk, people: People) -> gr.Blocks:
     """The page, of Gradio's own components."""
-    room = AdminRoom(study, desk=desk, people=people, journal=journal)
+    room = AdminRoom(study, desk=desk, people=people)
     quiet: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
     page: gr.Blocks
     with gr.Blocks(title=f"{study.file.title} - admin", analytics_enabled=False, fill_width=True) as page:

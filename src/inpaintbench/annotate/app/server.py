@@ -42,7 +42,7 @@ def make_app(
         folder: of the study; absolute, since the server runs elsewhere.
         desk: hands out tasks and takes answers.
         people: raters, admins and their sessions.
-        journal: read for downloads and the newest answers.
+        journal: read for downloads.
         public_origin: ``https://name[:port]`` as browsers see it, where something in front of the server ends TLS.
         secure_cookies: browsers send the session over https alone.
         bound: host that the socket is bound to; the server answers to this name.
@@ -56,7 +56,7 @@ def make_app(
     app.include_router(session_routes(study, people=people, secure_cookies=secure_cookies))
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, journal=journal, people=people))
-    _mount(app, admin_page(study, desk=desk, people=people, journal=journal), folder, path="/admin", head=tables.HEAD)
+    _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=pages.HEAD)
     origins = Origins(bound=bound, public=public_origin)
     return Gate(app, api=rater_api(desk), people=people, study_id=study.study_id, origins=origins, limits=limits)

@@ -13,9 +13,9 @@ from inpaintbench.pages.panels import Bar, Bars, Card
 from inpaintbench.pages.words import DASH, count, duration, moment, percent
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.events import Event
+    from inpaintbench.annotate.desk.records import Submission
     from inpaintbench.annotate.journal.accounts import Rater
-    from inpaintbench.annotate.study import Study
+    from inpaintbench.annotate.study import Study, StudyTask
 
 RATER_COLUMNS = (
     "Rater",
@@ -121,24 +121,24 @@ def _rater(name: str, state: str, work: Mapping[str, Any] | None) -> Row:
     return Row((Cell(name), Cell(state), *(text if isinstance(text, Cell) else Cell(text) for text in texts)))
 
 
-def newest(study: Study, events: Sequence[Event], people: Sequence[Rater]) -> str:
+def newest(study: Study, sent: Sequence[Submission], people: Sequence[Rater]) -> str:
     """A row an answer or skip, as HTML."""
-    names = {one.rater_id: one.name for one in people}
-    rows = [_answer(study, event, names.get(event.rater_id, event.rater_id)) for event in events]
+    names = {person.rater_id: person.name for person in people}
+    rows = [_answer(study.task_of[row.task_id], row, names.get(row.rater_id, row.rater_id)) for row in sent]
     return _table("Newest answers", NEWEST_COLUMNS, rows, numeric=(6,))
 
 
-def _answer(study: Study, event: Event, name: str) -> Row:
-    task = study.task_of[event.body["task_id"]]
-    words = [text for part, text in event.body.get("given", {}).items() if part.endswith("_text")] or [event.body.get("text", "")]
+def _answer(task: StudyTask, sent: Submission, name: str) -> Row:
+    vote = sent.vote
+    words = [text for part, text in vote.given.items() if part.endswith("_text")] if vote else []
     return Row((
-        Cell(_when(event.at)),
+        Cell(_when(sent.at)),
         Cell(name),
         Cell(task.question),
         Cell(task.caption or task.subject_id),
-        Cell(event.body["choice"] if event.kind == "answer" else f"skipped: {event.body['reason']}"),
-        Cell(" ".join(words)),
-        Cell(duration(event.body.get("seconds"))),
+        Cell(vote.choice if vote else f"skipped: {sent.reason}"),
+        Cell(" ".join(words) or sent.text),
+        Cell(duration(vote.seconds if vote else None)),
     ))  # fmt: skip
 
 

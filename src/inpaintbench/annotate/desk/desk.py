@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.annotate.desk import cards
@@ -110,6 +111,12 @@ class Desk:
         with self._live.reading():
             state, coverage, settled = self._live.state, self._live.coverage, self._live.settled
             return overview(state, coverage, settled=settled, name_of=self._name_of, now=self._live.now)
+
+    def newest(self, most: int) -> list[Submission]:
+        """The last ``most`` answers and skips that stand, newest first."""
+        with self._live.reading():
+            sent = reversed(self._live.state.submissions.values())
+            return list(islice((row for row in sent if row.kind != "undo" and not row.undone), most))
 
     def resume(self, rater_id: str) -> None:
         """Let a paused rater go on; nothing happens to others."""

@@ -124,9 +124,7 @@ def _skips(state: State) -> dict[str, int]:
 
 def _remarks(state: State) -> list[dict[str, str]]:
     said = [one for one in state.submissions.values() if one.text and not one.undone]
-    return [
-        {"rater_id": one.rater_id, "task_id": state.leases[one.lease_id].task_id, "text": one.text} for one in said[-REMARKS:]
-    ]
+    return [{"rater_id": one.rater_id, "task_id": one.task_id, "text": one.text} for one in said[-REMARKS:]]
 
 
 def _listed(names: list[str]) -> str:

@@ -71,13 +71,16 @@ class Lease:
 class Submission:
     """Something a rater sent, whether it still stands or not."""
 
+    at: float
+    """Seconds since 1970."""
     kind: Literal["answer", "skip", "undo"]
     rater_id: str
+    task_id: str
     lease_id: str
-    vote: Vote | None
-    reason: str | None
+    vote: Vote | None = None
+    reason: str | None = None
     """Of a skip."""
-    text: str
+    text: str = ""
     undone: bool = False
 
 

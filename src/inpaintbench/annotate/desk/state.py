@@ -110,7 +110,7 @@ class State:
         if task.task_id in rater.first:
             lease.purpose = "repeat"  # another answer of theirs was imported while they had it open
         vote = vote_of(event, lease, task)
-        self.submissions[vote.submission_id] = Submission("answer", event.rater_id, lease.lease_id, vote, None, "")
+        self.submissions[vote.submission_id] = Submission(event.at, "answer", event.rater_id, task.task_id, lease.lease_id, vote)
         rater.seconds.append(vote.seconds)
         if vote.purpose == "repeat":
             first = rater.first.get(task.task_id)
@@ -128,7 +128,7 @@ class State:
     def _skip(self, event: Event, rater: RaterRecord) -> None:
         body, lease = event.body, self._close(event, rater)
         self.submissions[body["submission_id"]] = Submission(
-            "skip", event.rater_id, lease.lease_id, None, body["reason"], body["text"]
+            event.at, "skip", event.rater_id, lease.task_id, lease.lease_id, None, body["reason"], body["text"]
         )
         rater.done.append(body["submission_id"])
         rater.show(self.study.task_of[lease.task_id].question, lease.shown, by=-1)
@@ -150,7 +150,8 @@ class State:
         previous = undone.vote.given if undone.vote else None
         shown = lease.shown or self.study.task_of[lease.task_id].candidates  # nobody said in what order
         rater.reopened.append(Reopened(lease.task_id, lease.purpose, shown, previous))
-        self.submissions[event.body["submission_id"]] = Submission("undo", event.rater_id, lease.lease_id, None, None, "")
+        sent = Submission(event.at, "undo", event.rater_id, lease.task_id, lease.lease_id)
+        self.submissions[event.body["submission_id"]] = sent
         rater.last_seen = event.at
 
     def _resume(self, _event: Event, rater: RaterRecord) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from sqlalchemy import Row, Select, Update, delete, select, update
+from sqlalchemy import ColumnElement, Row, Select, Table, delete, select, update
 
 from inpaintbench.annotate.journal.credentials import (
     clean_name,
@@ -90,10 +90,10 @@ class People:
             raise InputError(f"unknown role {role!r}; known are {', '.join(get_args(Role))}")
         shown = clean_name(name)
         rater = Rater(secrets.token_hex(8), shown, role, self._clock(), revoked=False)
-        told = {"rater_id": rater.rater_id, "name": shown, "role": role, "created_at": rater.created_at}
+        row = {"rater_id": rater.rater_id, "name": shown, "role": role, "created_at": rater.created_at}
         with self._database.writing(study_lock(study_id)) as transaction:
             try:
-                if not transaction.insert(raters, {"study_id": study_id, "name_key": name_key(shown), **told}):
+                if not transaction.insert(raters, {"study_id": study_id, "name_key": name_key(shown), **row}):
                     raise InputError(f"somebody called {shown!r} is in this study already; choose another name")
             except RuleBroken as error:
                 raise InputError(f"study {study_id!r} is not in this journal; register it first") from error
@@ -114,7 +114,7 @@ class People:
         secret, now = fresh_secret(), self._clock()
         with self._database.writing(study_lock(study_id)) as transaction:
             _active(transaction, study_id, rater_id)
-            transaction.change(_end_invitations(study_id, rater_id, at=now))
+            _revoke(transaction, invitations, study_id, rater_id, at=now)
             row = {"secret_sha256": digest(secret), "study_id": study_id, "rater_id": rater_id, "created_at": now}
             transaction.insert(invitations, row)
         return secret
@@ -128,8 +128,8 @@ class People:
         now = self._clock()
         with self._database.writing(study_lock(study_id)) as transaction:
             _known(transaction, study_id, rater_id)
-            transaction.change(_changed(study_id, rater_id).where(raters.c.revoked_at.is_(None)).values(revoked_at=now))
-            transaction.change(_end_invitations(study_id, rater_id, at=now))
+            for table in (raters, invitations):
+                _revoke(transaction, table, study_id, rater_id, at=now)
             _end_sessions(transaction, study_id, rater_id)
 
     def set_password(self, study_id: str, rater_id: str, password: str) -> None:
@@ -141,7 +141,7 @@ class People:
         stored = hash_password(password)
         with self._database.writing(study_lock(study_id)) as transaction:
             _active(transaction, study_id, rater_id)
-            transaction.change(_changed(study_id, rater_id).values(password=stored))
+            transaction.change(update(raters).where(_of(raters, study_id, rater_id)).values(password=stored))
             _end_sessions(transaction, study_id, rater_id)
 
     def enter_by_secret(self, secret: str, *, at: float, study_id: str) -> Session | None:
@@ -158,7 +158,7 @@ class People:
         with self._database.writing(study_lock(study_id)) as transaction:
             if not transaction.rows(found):
                 return None
-            return _enter(transaction, _one(study_id, known[0].rater_id), at=at)
+            return _enter(transaction, select(raters).where(_of(raters, study_id, known[0].rater_id)), at=at)
 
     def enter_by_password(self, study_id: str, name: str, password: str, *, at: float) -> Session | None:
         """A session for the holder of a name and its password; None where they do not fit or the name is locked out.
@@ -211,16 +211,13 @@ class People:
                 transaction.change(delete(sessions).where(theirs))
 
 
-def _one(study_id: str, rater_id: str) -> Select[Any]:
-    return select(raters).where(raters.c.study_id == study_id, raters.c.rater_id == rater_id)
-
-
-def _changed(study_id: str, rater_id: str) -> Update:
-    return update(raters).where(raters.c.study_id == study_id, raters.c.rater_id == rater_id)
+def _of(table: Table, study_id: str, rater_id: str) -> ColumnElement[bool]:
+    """The rows of one rater."""
+    return (table.c.study_id == study_id) & (table.c.rater_id == rater_id)
 
 
 def _known(transaction: Transaction, study_id: str, rater_id: str) -> Row[Any]:
-    found = transaction.rows(_one(study_id, rater_id))
+    found = transaction.rows(select(raters).where(_of(raters, study_id, rater_id)))
     if not found:
         raise InputError(f"study {study_id!r} has no rater {rater_id!r}; add them first")
     return found[0]
@@ -232,13 +229,14 @@ def _active(transaction: Transaction, study_id: str, rater_id: str) -> None:
         raise InputError(f"{row.name!r} was revoked; add them again under another name")
 
 
-def _end_invitations(study_id: str, rater_id: str, *, at: float) -> Update:
-    theirs = update(invitations).where(invitations.c.study_id == study_id, invitations.c.rater_id == rater_id)
-    return theirs.where(invitations.c.revoked_at.is_(None)).values(revoked_at=at)
+def _revoke(transaction: Transaction, table: Table, study_id: str, rater_id: str, *, at: float) -> None:
+    """Revoke a rater or their invitations; what was revoked before stays so since then."""
+    standing = _of(table, study_id, rater_id) & table.c.revoked_at.is_(None)
+    transaction.change(update(table).where(standing).values(revoked_at=at))
 
 
 def _end_sessions(transaction: Transaction, study_id: str, rater_id: str) -> None:
-    transaction.change(delete(sessions).where(sessions.c.study_id == study_id, sessions.c.rater_id == rater_id))
+    transaction.change(delete(sessions).where(_of(sessions, study_id, rater_id)))
 
 
 def _enter(transaction: Transaction, rater: Select[Any], *, at: float) -> Session | None:

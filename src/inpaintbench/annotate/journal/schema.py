@@ -8,107 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Double,
-    ForeignKey,
-    ForeignKeyConstraint,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    UniqueConstraint,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import MetaData, create_engine, inspect, select, text
 
 from inpaintbench.annotate.journal.database import Database, Transaction
 from inpaintbench.annotate.journal.sqlite_files import snapshot
 from inpaintbench.errors import InputError
 
-METADATA = MetaData()
-
-
-def _columns(kind: Any, *names: str, nullable: bool = False) -> list[Column[Any]]:
-    return [Column(name, kind, nullable=nullable) for name in names]
-
-
-versions = Table(
-    "schema_version",
-    METADATA,
-    Column("version", Integer, primary_key=True, autoincrement=False),
-    *_columns(Double, "migrated_at"),
-)
-
-studies = Table(
-    "studies",
-    METADATA,
-    Column("study_id", String, primary_key=True),
-    *_columns(String, "title"),
-    *_columns(Double, "registered_at"),
-)
-
-events = Table(
-    "events",
-    METADATA,
-    Column("study_id", String, ForeignKey("studies.study_id"), primary_key=True),
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    *_columns(Double, "at"),
-    *_columns(String, "kind", "rater_id", "body"),  # the body is canonical JSON
-    # Each is None for the kinds of events that have no such thing, and then unique columns do not count it.
-    *_columns(String, "submission_id", "closed_lease_id", "undoes", nullable=True),
-    *(UniqueConstraint("study_id", name) for name in ("submission_id", "closed_lease_id", "undoes")),
-)
-
-raters = Table(
-    "raters",
-    METADATA,
-    Column("study_id", String, ForeignKey("studies.study_id"), primary_key=True),
-    Column("rater_id", String, primary_key=True),
-    *_columns(String, "name", "name_key", "role"),
-    *_columns(Double, "created_at"),
-    *_columns(Double, "revoked_at", nullable=True),
-    *_columns(String, "password", nullable=True),
-    UniqueConstraint("study_id", "name_key"),
-)
-
-invitations = Table(
-    "invitations",
-    METADATA,
-    Column("secret_sha256", String, primary_key=True),
-    *_columns(String, "study_id", "rater_id"),
-    *_columns(Double, "created_at"),
-    *_columns(Double, "revoked_at", nullable=True),
-    ForeignKeyConstraint(["study_id", "rater_id"], [raters.c.study_id, raters.c.rater_id]),
-)
-
-sessions = Table(
-    "sessions",
-    METADATA,
-    Column("token_sha256", String, primary_key=True),
-    *_columns(String, "study_id", "rater_id"),
-    *_columns(Double, "created_at", "expires_at"),
-    ForeignKeyConstraint(["study_id", "rater_id"], [raters.c.study_id, raters.c.rater_id]),
-)
-
-failures = Table(
-    "password_failures",
-    METADATA,
-    Column("failure_id", String, primary_key=True),
-    *_columns(String, "study_id", "name_key"),
-    *_columns(Double, "at"),
-)
-
-# Every table that holds what people did, those first that others refer to.
-CONTENTS = tuple(table for table in METADATA.sorted_tables if table is not versions)
-
-
-_LATEST = select(versions.c.version).order_by(versions.c.version.desc()).limit(1)
-
+# `body` is canonical JSON. The ids after it are NULL for the kinds of events without them; unique columns do not count NULL.
 _TABLES = """
 CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY, migrated_at DOUBLE PRECISION NOT NULL);
 CREATE TABLE studies (
@@ -141,6 +48,22 @@ CREATE TABLE password_failures (
 );
 CREATE INDEX password_failures_of_name ON password_failures (study_id, name_key, at)
 """
+
+# Read back from the SQL: no table is described a second time. A step that changes a table is to be run here too.
+METADATA = MetaData()
+_scratch = create_engine("sqlite://")
+with _scratch.begin() as _connection:
+    for _statement in _TABLES.split(";"):
+        _connection.exec_driver_sql(_statement)
+    METADATA.reflect(_connection)
+_scratch.dispose()
+versions, studies, events, raters, invitations, sessions, failures = (
+    METADATA.tables[name]
+    for name in ("schema_version", "studies", "events", "raters", "invitations", "sessions", "password_failures")
+)
+# Every table that holds what people did, those first that others refer to.
+CONTENTS = tuple(table for table in METADATA.sorted_tables if table is not versions)
+_LATEST = select(versions.c.version).order_by(versions.c.version.desc()).limit(1)
 
 _NEVER_CHANGED_SQLITE = tuple(
     f"CREATE TRIGGER events_no_{change} BEFORE {change} ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"

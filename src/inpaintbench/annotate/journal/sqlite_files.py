@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sqlite3
@@ -39,16 +40,12 @@ def expect_sqlite(path: Path) -> None:
     """
     try:
         is_file = path.is_file()
-        begins = _first_bytes(path, count=len(_MAGIC)) if is_file else b""
+        with path.open("rb") if is_file else io.BytesIO() as file:
+            begins = file.read(len(_MAGIC))
     except OSError as error:
         raise InputError(f"journal {str(path)!r} cannot be read: {error.strerror}") from error
     if not is_file or begins not in (b"", _MAGIC):
         raise InputError(f"{str(path)!r} is no journal but something else (not a database); name another file")
-
-
-def _first_bytes(path: Path, *, count: int) -> bytes:
-    with path.open("rb") as file:
-        return file.read(count)
 
 
 def warn_of_network(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""From single comparisons to strengths with their uncertainty.
+"""Strengths of methods, with their uncertainty, from single comparisons.
 
 The estimand: the strengths that Davidson's model would give were every pair compared, as often as it was here, on endlessly many
 sources of the kind that were drawn. A source may favour some methods; that is averaged over, which pulls strengths a little
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inpaintbench.annotate.statistics.davidson import PRIOR, Fitted, Spread, estimate_spread, fit
+from inpaintbench.annotate.statistics.davidson import PRIOR, Spread, estimate_spread, fit
 from inpaintbench.annotate.statistics.design import Design, Ints, Reals, unconnected
 
 # With more sources than this, groups of them are left out: as good, and the time does not grow.
@@ -98,21 +98,17 @@ def estimate(counted: Tally, *, prior: float = PRIOR) -> Estimate:
         fitted = fit(design, total, prior=prior)
     shut_out = _shut_out(design, total[0])
     groups = len(counted.by_group)
-    covariance = _jackknife(counted, total, fitted, prior=prior, spread=spread) if groups > 1 else None
-    if covariance is not None and shut_out:
-        # Leaving out a source hardly moves a method that wins everything; the curvature of the likelihood says how little is
-        # known.
-        covariance = covariance + centred(fitted.covariance[0, :-1, :-1])
+    covariance: Reals | None = None
+    if groups > 1:  # the jackknife: how the estimates move when each group is left out
+        left = fit(design, total - counted.by_group, prior=prior, spread=spread, start=fitted)
+        moved = left.core[:, :-1] - fitted.core[:, :-1]
+        covariance = (groups - 1) / groups * (moved.T @ moved)
+        if shut_out:
+            # Leaving out a source hardly moves a method that wins everything; the curvature of the likelihood says how little
+            # is known.
+            covariance = covariance + centred(fitted.covariance[0, :-1, :-1])
     core = fitted.core[0]
     return Estimate(core[:-2], covariance, float(core[-2]), float(core[-1]), spread, groups - 1, shut_out)
-
-
-def _jackknife(counted: Tally, total: Reals, fitted: Fitted, *, prior: float, spread: Spread | None) -> Reals:
-    left = fit(counted.design, total - counted.by_group, prior=prior, spread=spread, start=fitted)
-    moved = left.core[:, :-1] - fitted.core[:, :-1]
-    groups = len(moved)
-    covariance: Reals = (groups - 1) / groups * (moved.T @ moved)
-    return covariance
 
 
 def centred(covariance: Reals) -> Reals:

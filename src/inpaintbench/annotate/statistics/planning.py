@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
 from inpaintbench.annotate.statistics.davidson import probabilities
-from inpaintbench.annotate.statistics.design import Ints, Reals
 from inpaintbench.annotate.statistics.simulation import Setting, World
 from inpaintbench.annotate.statistics.simulation import power as power_of
+from inpaintbench.claims import students_t
 from inpaintbench.errors import InputError
 
 # Simulated for each number of votes.
@@ -140,16 +140,11 @@ def _setting(
         raise InputError(
             f"no two neighbours of the strengths {strengths.tolist()} lie {smallest} apart; plan for a smaller difference"
         )
-    quantile = float(stdtrit(sources - 1, (1 + level) / 2))
-    log_nu = _log_nu(strengths, ties)
-    return Setting(strengths - strengths.mean(), log_nu, raters, sources, world, apart, quantile, seed)
-
-
-def _log_nu(strengths: Reals, ties: float) -> float:
-    """At which the pairs tie in the share ``ties`` on average."""
-    one, other = np.triu_indices(len(strengths), 1)
-    apart = strengths[one] - strengths[other]
-    return float(brentq(lambda t: probabilities(apart, t)[:, 2].mean() - max(ties, 1e-4), -40, 40))
+    first, second = np.triu_indices(len(strengths), 1)
+    leads = strengths[first] - strengths[second]
+    # Log nu at which the pairs tie in the share `ties` on average; without any it would be minus infinity.
+    log_nu = float(brentq(lambda t: probabilities(leads, t)[:, 2].mean() - max(ties, 1e-4), -40, 40))
+    return Setting(strengths - strengths.mean(), log_nu, raters, sources, world, apart, students_t(level, sources - 1), seed)
 
 
 def _fewest(setting: Setting, wanted: float) -> tuple[int | None, float]:
@@ -250,14 +245,17 @@ def plan_labels(
         )
     rng = np.random.default_rng(seed)
     places = rng.uniform(-0.5, options - 0.5, SIMULATED_ITEMS)
-    answers = _answers(places, rng, options=options, spread=spread)
+    noisy = places[:, None] + rng.normal(0, spread, (len(places), MOST_RATERS))
+    answers = np.clip(np.rint(noisy), 0, options - 1).astype(np.int64)  # [items, raters]
     truth = np.clip(np.rint(places), 0, options - 1)
     quantile = float(ndtri((1 + level) / 2))
     for raters in range(2, MOST_RATERS + 1):
         given = answers[:, :raters]
-        agreed = _agreement(given, options)
+        counts = np.stack([(given == option).sum(axis=1) for option in range(options)], axis=1)
+        agreed = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))  # of each item, over pairs of raters
         found_width = quantile * float(agreed.std(ddof=1)) / math.sqrt(items)
-        hit = float((np.abs(_lower_median(given) - truth) <= within).mean())
+        lower_median = np.sort(given, axis=1)[:, (raters - 1) // 2]
+        hit = float((np.abs(lower_median - truth) <= within).mean())
         if found_width <= half_width and hit >= right:
             votes = raters * items
             return LabelPlan(raters, votes, votes * seconds_per_answer / 3600, float(agreed.mean()), found_width, hit, None)
@@ -268,25 +266,6 @@ def plan_labels(
     )
     reason = f"even with {MOST_RATERS} raters an item {what}; take more items, allow a step more, or give clearer instructions"
     return LabelPlan(None, None, None, float(agreed.mean()), found_width, hit, reason)
-
-
-def _answers(places: Reals, rng: np.random.Generator, *, options: int, spread: float) -> Ints:
-    """``int64[items, MOST_RATERS]``."""
-    noisy = places[:, None] + rng.normal(0, spread, (len(places), MOST_RATERS))
-    return np.clip(np.rint(noisy), 0, options - 1).astype(np.int64)
-
-
-def _agreement(answers: Ints, options: int) -> Reals:
-    """``float64[items]``: share of the pairs of raters that agree."""
-    raters = answers.shape[1]
-    counts = np.stack([(answers == option).sum(axis=1) for option in range(options)], axis=1)
-    same: Reals = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
-    return same
-
-
-def _lower_median(answers: Ints) -> Ints:
-    middle: Ints = np.sort(answers, axis=1)[:, (answers.shape[1] - 1) // 2]
-    return middle
 
 
 def plan_selection(

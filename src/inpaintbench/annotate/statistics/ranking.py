@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from scipy.special import stdtrit
 
 from inpaintbench.annotate.statistics.davidson import Spread
 from inpaintbench.annotate.statistics.design import Ints, Reals, unconnected
 from inpaintbench.annotate.statistics.paired import FEWEST_RATERS, Estimate, Votes, difference_errors, estimate, numbered, tally
-from inpaintbench.claims import too_few
+from inpaintbench.claims import students_t, too_few
 from inpaintbench.errors import InputError
 
 Outcome = Literal["first", "second", "tie", "both_bad"]
@@ -169,7 +168,7 @@ def _ranked(counted: Ranking, estimated: Estimate, names: Sequence[str], *, repl
     scored = [replace(row, strength=float(estimated.strengths[i])) for i, row in enumerate(counted.methods)]
     if estimated.covariance is None or too_few(counted.clusters):
         return replace(counted, methods=tuple(scored[index] for index in order))
-    quantile = float(stdtrit(estimated.degrees, (1 + counted.level) / 2))
+    quantile = students_t(counted.level, estimated.degrees)
     errors = np.sqrt(np.diag(estimated.covariance))
     draws = _draws(estimated, estimated.covariance, replicates=replicates, seed=seed)
     best = Counter(draws.argmax(axis=1).tolist())

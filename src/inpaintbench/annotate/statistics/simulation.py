@@ -52,7 +52,8 @@ class Setting:
 
 def power(setting: Setting, votes: int, *, studies: int) -> float:
     """Share of so many simulated studies that have enough with ``votes`` votes."""
-    design = _design(setting)
+    both = np.concatenate([setting.pairs, setting.pairs[:, ::-1]])
+    design = Design(len(setting.strengths), both[:, 0], both[:, 1], np.zeros(len(both), np.int64))
     effects = _effects(setting, studies)
     fits_at_once = max(1, CHUNK_FITS // (setting.sources * len(design.first)))
     at_once = max(1, min(studies, CHUNK_VOTES // votes, fits_at_once))
@@ -81,11 +82,6 @@ def _effects(setting: Setting, studies: int) -> _Effects:
         bias_rng.normal(0, world.bias_spread, (studies, setting.raters)),
         tie_rng.normal(setting.log_nu, world.tie_spread, (studies, setting.raters)),
     )
-
-
-def _design(setting: Setting) -> Design:
-    both = np.concatenate([setting.pairs, setting.pairs[:, ::-1]])
-    return Design(len(setting.strengths), both[:, 0], both[:, 1], np.zeros(len(both), np.int64))
 
 
 def _counts(setting: Setting, votes: int, effects: _Effects, rng: np.random.Generator) -> Reals:
