@@ -93,6 +93,7 @@ def test_the_same_bytes_for_any_number_of_workers(benchmark: tuple[Workspace, Pa
     check_same_bytes(two.path, benchmark[0].path)
 
 
+@pytest.mark.long
 def test_a_margin_that_leaves_no_room_is_told_for_every_photograph(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no photograph has room for a block"):
         built(tmp_path / "workspace", HumansRecipe(margin=2000), PEOPLE, workers=0)

@@ -16,7 +16,11 @@ FIVE = Planted((0.9, 0.4, 0.1, -0.4, -1.0), 0.2, 20, votes=600)
 
 @pytest.mark.parametrize(
     ("ties", "sources"),
-    [(0.03, 20), pytest.param(0.4, 20, marks=pytest.mark.long), pytest.param(0.2, 50, marks=pytest.mark.long)],
+    [
+        pytest.param(0.03, 20, marks=pytest.mark.long),
+        pytest.param(0.4, 20, marks=pytest.mark.long),
+        pytest.param(0.2, 50, marks=pytest.mark.long),
+    ],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(ties: float, sources: int) -> None:
     planted = replace(FIVE, ties=ties, sources=sources)
