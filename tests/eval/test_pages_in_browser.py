@@ -13,7 +13,7 @@ from tests.eval.editboard.test_transcript import published as transcript
 
 from inpaintbench.eval.alignment.page import write_alignment
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.editboard.write import write_transcript
+from inpaintbench.eval.editboard.page import write_transcript
 
 
 @pytest.fixture(scope="module")

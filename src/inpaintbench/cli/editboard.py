@@ -14,12 +14,12 @@ from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import bind, opened, scores_of
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, RunError
-from inpaintbench.eval.editboard.asked import FOLDER, Asked, keep_apart
 from inpaintbench.eval.editboard.checking import Checked, Finding
 from inpaintbench.eval.editboard.manifest import Edit, read_manifest
-from inpaintbench.eval.editboard.settings import cautions, settings_of
+from inpaintbench.eval.editboard.measuring import FOLDER, Measuring, keep_apart
+from inpaintbench.eval.editboard.page import write_transcript
+from inpaintbench.eval.editboard.scoring import cautions, settings_of
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
-from inpaintbench.eval.editboard.write import write_transcript
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import source_of
@@ -61,7 +61,7 @@ def editboard(
     Example: inpaintbench eval editboard --manifest edits.csv --out RUN --dry-run
     """
     check_name("protocol for edits", protocol, _OURS)
-    asked = Asked.of(PROTOCOLS.get(protocol), metric, networks.compute, side_pixels=side, seconds=time_limit)
+    measuring = Measuring.of(PROTOCOLS.get(protocol), metric, networks.compute, side_pixels=side, seconds=time_limit)
     listed = read_manifest(manifest)
     if listed.faults:
         _stop(manifest, listed.faults)
@@ -71,7 +71,7 @@ def editboard(
     workspace = Workspace(out, shard=console.parse_shard(shard))
     with running.on(workspace) as executor:
         own = [edit for edit in listed.edits if workspace.takes(str(edit.original or edit.edited))]
-        checked, findings = asked.checked(executor, own, listed.folder)
+        checked, findings = measuring.checked(executor, own, listed.folder)
         _tell(findings)
         spoilt = [one for one in checked if one.fault]
         if spoilt and (dry_run or not keep_going):
@@ -79,12 +79,12 @@ def editboard(
         console.say(f"{manifest.name}: {_in_words(own)}")
         if dry_run:
             console.say("Nothing is wrong with them; nothing was measured.")
-            for sentence in asked.lacking():
+            for sentence in measuring.lacking():
                 console.say(sentence)
             return
-        scored = asked.score(executor, checked)
+        scored = measuring.score(executor, checked)
         if workspace.shard is None:
-            for sentence in asked.write(out, manifest.stem, listed.folder, checked, scored.rows):
+            for sentence in measuring.write(out, manifest.stem, listed.folder, checked, scored.rows):
                 console.say(sentence)
     if scored.failures:
         raise RunError(f"{count(scored.failures, 'edit')} failed; the same command tries them again")

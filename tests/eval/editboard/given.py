@@ -12,8 +12,8 @@ from tests.eval.metrics.editboard import flickering, moving
 from inpaintbench import video
 from inpaintbench.compute import Compute
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
-from inpaintbench.eval.editboard.looking import look
 from inpaintbench.eval.editboard.manifest import read_manifest
+from inpaintbench.eval.editboard.media import look
 from inpaintbench.eval.editboard.scoring import Scored, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Frames

@@ -13,9 +13,8 @@ import pytest
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.editboard import files, plots
-from inpaintbench.eval.editboard.page import render
+from inpaintbench.eval.editboard.page import render, write_transcript
 from inpaintbench.eval.editboard.transcript import UNSAID, Told, Transcript, transcript_of
-from inpaintbench.eval.editboard.write import write_transcript
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.pages.plots import paper_svg
 from inpaintbench.types import EDIT_TASKS, Score

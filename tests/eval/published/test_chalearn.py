@@ -108,7 +108,7 @@ def test_table_11_cannot_be_reproduced() -> None:
     }
     # Only the baseline's MSE and SSIM are at odds: without that row ranks and values agree.
     assert means_of(table, table.from_places()) == printed_means(table)
-    others = table._replace(rows=tuple(row for row in table.rows if row.name != "baseline"))
+    others = table.model_copy(update={"rows": tuple(row for row in table.rows if row.name != "baseline")})
     assert places_of(others.from_values(as_printed=True)) == printed_places(others)
     # Its SSIM is another participant's of the validation.
     of_validation = {row.name: row.values[2] for row in chalearn_table(10).rows}
@@ -135,8 +135,8 @@ def test_every_printed_row_passes_jensen() -> None:
 
 def test_a_row_that_no_pictures_can_give_fails_jensen() -> None:
     table = chalearn_table(10)
-    first = table.rows[0]._replace(values=("0.0191", "17.0", "0.8426"))
-    assert table._replace(rows=(first, *table.rows[1:])).jensen_gaps()["CVxTz"] < 0
+    first = table.rows[0].model_copy(update={"values": ("0.0191", "17.0", "0.8426")})
+    assert table.model_copy(update={"rows": (first, *table.rows[1:])}).jensen_gaps()["CVxTz"] < 0
 
 
 def test_table_7_contradicts_table_4() -> None:

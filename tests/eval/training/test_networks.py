@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from inpaintbench.eval.training.curve import losses_csv, losses_svg
 from inpaintbench.eval.training.networks import NETWORKS, frames_of_patches, halved, patch_examples, patches_of
+from inpaintbench.eval.training.train import losses_csv, losses_svg
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 

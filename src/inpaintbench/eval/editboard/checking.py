@@ -8,8 +8,8 @@ from typing import Literal
 
 from inpaintbench.errors import MissingExtraError
 from inpaintbench.eval.editboard import media
-from inpaintbench.eval.editboard.looking import Asked, Looked
 from inpaintbench.eval.editboard.manifest import Edit
+from inpaintbench.eval.editboard.media import Looked, Wanted
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.scoring.fitting import sizes_in_words
 from inpaintbench.models.clip import MOST_TOKENS, tokens
@@ -17,6 +17,7 @@ from inpaintbench.models.clip import MOST_TOKENS, tokens
 Kind = Literal["fault", "gap", "note"]
 # Tokens of a prompt's beginning and end.
 _MARKS = 2
+# Pixels: the square that EditBoard's script squashes all videos to.
 _PUBLISHED_SIDE = 512
 
 
@@ -46,10 +47,10 @@ class Checked:
     """Why it cannot be scored: its faults in one line."""
 
 
-def needed(edit: Edit, metrics: Sequence[str]) -> list[Asked]:
+def needed(edit: Edit, metrics: Sequence[str]) -> list[Wanted]:
     """The videos that some metrics need of an edit."""
-    parts = _parts(metrics)
-    wanted: list[Asked] = [(edit.edited, "frames")]
+    parts = {part for name in metrics for part in METRICS.get(name).needs}
+    wanted: list[Wanted] = [(edit.edited, "frames")]
     if edit.original is not None and "truth" in parts:
         wanted.append((edit.original, "frames"))
     if edit.mask is not None and "object_mask" in parts:
@@ -57,12 +58,8 @@ def needed(edit: Edit, metrics: Sequence[str]) -> list[Asked]:
     return wanted
 
 
-def _parts(metrics: Sequence[str]) -> set[str]:
-    return {part for name in metrics for part in METRICS.get(name).needs}
-
-
 def check(
-    edits: Sequence[Edit], looked: Mapping[Asked, Looked], *, metrics: Sequence[str], side_pixels: int | None, published: bool
+    edits: Sequence[Edit], looked: Mapping[Wanted, Looked], *, metrics: Sequence[str], side_pixels: int | None, published: bool
 ) -> tuple[list[Checked], list[Finding]]:
     """The edits with what is known of them, and everything that there is to say, by the order of the list.
 
@@ -93,7 +90,7 @@ def _faults(edited: Looked, original: Looked | None, mask: Looked | None, *, squ
     if broken or original is None:
         return
     for what, other in (("the edit", edited), ("the mask", mask)):
-        if other and _differ(other, original, squashed=squashed):
+        if other and (other.frames != original.frames or (not squashed and other.shape != original.shape)):
             found, asked = sizes_in_words(other.shape, original.shape)
             yield f"{what} is {found}, its original {asked}{_way_out(other, original)}"
         elif other and None not in (steps := (media.step(other.found), media.step(original.found))) and steps[0] != steps[1]:
@@ -105,10 +102,6 @@ def _way_out(one: Looked, original: Looked) -> str:
         return "; --side 512 squashes all videos to squares of 512, as EditBoard's script does"
     merged = one.frames < original.frames and str(one.found.get("path", "")).lower().endswith(".gif")
     return "; programs that write GIFs merge equal frames in a row: give the frames themselves" if merged else ""
-
-
-def _differ(one: Looked, other: Looked, *, squashed: bool) -> bool:
-    return one.frames != other.frames or (not squashed and one.shape != other.shape)
 
 
 def _gaps(edit: Edit, edited: Looked, mask: Looked | None, metrics: Sequence[str]) -> Iterator[str]:
@@ -172,14 +165,12 @@ def _notes(checked: Sequence[Checked], *, side_pixels: int | None, published: bo
             if note and note not in told:
                 told.add(note)
                 yield Finding("note", one.edit.where, note)
-    usual = (side_pixels or _PUBLISHED_SIDE,) * 2 == (_PUBLISHED_SIDE,) * 2
-    sizes = {(one.edited.width, one.edited.height) for one in checked if one.fault is None}
-    odd = sizes - {(_PUBLISHED_SIDE,) * 2} if side_pixels is None else set()
-    if published and (odd or not usual):
-        width, height = min(odd) if odd else (side_pixels, side_pixels)
-        yield Finding(
-            "note", "sizes", f"frames are measured at {width}x{height}; EditBoard's numbers are for 512x512, see --side"
-        )
+    squashed = {(side_pixels, side_pixels)} if side_pixels else set()
+    sizes = squashed or {(one.edited.width, one.edited.height) for one in checked if one.fault is None}
+    if published and (odd := sizes - {(_PUBLISHED_SIDE, _PUBLISHED_SIDE)}):
+        width, height = min(odd)
+        text = f"frames are measured at {width}x{height}; EditBoard's numbers are for 512x512, see --side"
+        yield Finding("note", "sizes", text)
 
 
 def _listed(names: Sequence[str]) -> str:

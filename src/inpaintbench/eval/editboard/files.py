@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from inpaintbench.eval.data_files import csv_bytes, json_bytes
 from inpaintbench.eval.editboard.transcript import TASKS, Cell, Transcript, details_of
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow
@@ -23,7 +21,7 @@ def as_csv(found: Transcript) -> bytes:
         [model, task, metric, METRICS.get(metric).higher_is_better, *(getattr(cell, name) for name in CELL)]
         for (model, task, metric), cell in found.cells.items()
     )
-    return _csv(("model", "task", "metric", "higher_is_better", *CELL), rows)
+    return csv_bytes(("model", "task", "metric", "higher_is_better", *CELL), rows)
 
 
 def as_json(found: Transcript) -> bytes:
@@ -32,7 +30,7 @@ def as_json(found: Transcript) -> bytes:
     for (model, task, metric), cell in found.cells.items():
         cells.setdefault(model, {}).setdefault(task, {})[metric] = cell._asdict()
     missing = [gap._asdict() for gap in found.missing]
-    return _json({
+    return json_bytes({
         "title": found.title, "protocol": found.protocol.name, "fingerprint": found.fingerprint, "settings": dict(found.settings),
         "notes": list(found.notes), "transcript": cells, "missing": missing,
     })  # fmt: skip
@@ -75,7 +73,7 @@ def edits_csv(edits: Sequence[Plain], scores: Sequence[Score], metrics: Sequence
     """One line for each edit: the columns of the list, and its value in every metric; the valid share of its original."""
     values = _by_edit(scores)
     heads = [*edits[0], *metrics, "valid_share", "applies"]
-    return _csv(heads, (_edit_line(edit, values[edit["model"], edit["id"]], metrics) for edit in edits))
+    return csv_bytes(heads, (_edit_line(edit, values[edit["model"], edit["id"]], metrics) for edit in edits))
 
 
 def _edit_line(edit: Plain, rows: Mapping[str, Score], metrics: Sequence[str]) -> list[Any]:
@@ -92,7 +90,7 @@ def edits_json(edits: Sequence[Plain], scores: Sequence[Score], settings: Plain)
         rows = values[edit["model"], edit["id"]]
         own = {"dimension": {name: row.value for name, row in rows.items()}}
         told.append({**edit, **own, "details": {name: details_of(row) for name, row in rows.items()}})
-    return _json({"settings": dict(settings), "edits": told})
+    return json_bytes({"settings": dict(settings), "edits": told})
 
 
 def _by_edit(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, Score]]:
@@ -100,18 +98,6 @@ def _by_edit(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, Score]]
     for row in scores:
         found.setdefault((row.method, row.item_id), {})[row.metric] = row
     return found
-
-
-def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue().encode()
 
 
 def _cell_text(told: str) -> str:

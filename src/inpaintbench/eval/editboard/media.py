@@ -1,9 +1,13 @@
-"""The videos of an edit: folders of frames, video files and GIFs, read where they lie. Nothing is ever written there."""
+"""The videos of an edit: folders of frames, video files and GIFs, read where they lie. Nothing is ever written there.
+
+Workers look at every video of a list once: how many frames it has, of what size, and what identifies them.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.errors import MediaError
-from inpaintbench.types import Frames, Hole, Plain
+from inpaintbench.errors import MediaError, Rejected
+from inpaintbench.eval.editboard.manifest import relative
+from inpaintbench.executors.base import Executor, Step, Task
+from inpaintbench.types import Attribute, Frames, Hole, Plain, content_id
+from inpaintbench.workspace import Blobs
 
+VERSION = "1"
+_NAME = "editboard.looking"
 Kind = Literal["frames", "mask"]
+# A path and what it is to hold.
+Wanted = tuple[Path, Kind]
 # Grey level from which a pixel of a mask belongs to the object where the mask is a video, whose compression blurs the 0 around
 # it. In images every level but 0 does, as in EditBoard's released code.
 _HALF = 128
@@ -89,7 +100,7 @@ def read_mask(found: Plain, *, side_pixels: int | None) -> Hole:
 
 def _pictures(found: Plain) -> Iterator[npt.NDArray[np.uint8]]:
     files: Sequence[str] = found["files"]
-    pictures = map(video.read_image, files) if files else _of_video(Path(found["path"]))
+    pictures = map(video.read_image, files) if files else (picture for picture, _ in video.upright_frames(Path(found["path"])))
     first = None
     for place, picture in enumerate(pictures):
         first = first or picture.shape
@@ -103,11 +114,6 @@ def _pictures(found: Plain) -> Iterator[npt.NDArray[np.uint8]]:
         raise MediaError(f"{found['name']!r}: not one frame decodes")
 
 
-def _of_video(path: Path) -> Iterator[npt.NDArray[np.uint8]]:
-    for picture, _ in video.upright_frames(path):
-        yield picture
-
-
 def _squashed(picture: npt.NDArray[np.uint8], side: int | None, how: int) -> npt.NDArray[np.uint8]:
     if side is None or picture.shape[:2] == (side, side):
         return picture
@@ -119,3 +125,89 @@ def digest(frames: npt.NDArray[Any]) -> str:
     told = hashlib.sha256(f"{frames.dtype} {frames.shape}".encode())
     told.update(np.ascontiguousarray(frames).data)
     return told.hexdigest()
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What is known of one video, or why it cannot be read."""
+
+    found: Plain
+    """From ``located``; empty where there is nothing."""
+    frames: int = 0
+    height: int = 0
+    width: int = 0
+    digest: str = ""
+    """Of the decoded pixels, of masks after they are black and white."""
+    inside_share: float | None = None
+    """Of the object in a mask, over all frames."""
+    fault: str | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Frames, height, width."""
+        return self.frames, self.height, self.width
+
+
+def look(executor: Executor, wanted: Iterable[Wanted], *, folder: Path) -> dict[Wanted, Looked]:
+    """What there is under each path; a video that has not changed since is not read again.
+
+    Args:
+        executor: who does the work.
+        wanted: paths, and what they are to hold.
+        folder: people call a video by its path from here.
+    """
+    known: dict[Wanted, Looked] = {}
+    tasks: dict[Wanted, Task] = {}
+    for path, kind in dict.fromkeys(wanted):
+        try:
+            found = located(path, name=relative(path, folder))
+            content = content_id(kind, state(found))
+        except (MediaError, OSError) as error:
+            fault = str(error) if isinstance(error, MediaError) else f"{relative(path, folder)!r}: {error.strerror}"
+            known[path, kind] = Looked({}, fault=fault)
+            continue
+        subject = content_id(kind, str(path.absolute()))
+        tasks[path, kind] = Task(subject, content, {"found": found, "kind": kind}, str(path))
+    step = Step(_NAME, VERSION, "attributes", Attribute, f"{__name__}:look_at")
+    outcome = executor.run(step, list({task.subject_id: task for task in tasks.values()}.values()))
+    facts: dict[str, dict[str, float | str | None]] = {}
+    for row in outcome.records:
+        facts.setdefault(row.subject_id, {})[row.name] = row.value
+    refused = {row.subject_id: row.reason for row in outcome.rejected}
+    for key, task in tasks.items():
+        known[key] = _looked(task, facts.get(task.subject_id), refused.get(task.subject_id))
+    return known
+
+
+def _looked(task: Task, facts: Mapping[str, float | str | None] | None, refusal: str | None) -> Looked:
+    found = task.payload["found"]
+    if facts is None:
+        return Looked(found, fault=f"{found['name']!r} cannot be read: {refusal}")
+    share = facts.get("inside_share")
+    frames, height, width = (int(facts[name] or 0) for name in ("frames", "height", "width"))
+    return Looked(found, frames, height, width, str(facts["digest"]), None if share is None else float(share))
+
+
+def look_at(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - signature of steps
+    """Facts of one video.
+
+    Raises:
+        Rejected: it is damaged, or its frames have several sizes.
+    """
+    found, is_mask = payload["found"], payload["kind"] == "mask"
+    try:
+        if not found["files"]:
+            facts = video.probe(Path(found["path"]))
+            if facts.damaged_packets or facts.truncated:
+                raise MediaError(f"damaged after {facts.frames} frames")
+        pixels = read_mask(found, side_pixels=None) if is_mask else read(found, side_pixels=None)
+    except MediaError as error:
+        raise Rejected(str(error)) from error
+    frames, height, width = pixels.shape[:3]
+    values: dict[str, float | str] = {
+        "frames": float(frames), "height": float(height), "width": float(width), "digest": digest(pixels),
+    }  # fmt: skip
+    if is_mask:
+        values["inside_share"] = float(pixels.mean())
+    subject = content_id(payload["kind"], str(Path(found["path"]).absolute()))
+    return [Attribute(subject, name, value, None, _NAME, VERSION) for name, value in values.items()]

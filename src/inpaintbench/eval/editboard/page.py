@@ -1,20 +1,27 @@
-"""One HTML page with the transcript and its figures; it opens from disk and asks for nothing else."""
+"""The folder of a transcript: tables, figures, and one HTML page with both, which opens from disk and asks for nothing else."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import altair
 
-from inpaintbench.eval.editboard.files import words
+from inpaintbench.errors import InputError
+from inpaintbench.eval.editboard import files, plots
 from inpaintbench.eval.editboard.transcript import TASKS, Gap, Transcript
 from inpaintbench.eval.editboard.transcript import Cell as Mean
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow, metric_label
-from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page
+from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
+from inpaintbench.workspace import replacing
 
+PAGE = "transcript.html"
+DATA = ("transcript.csv", "transcript.md", "transcript.json", "edits.csv", "edits.json")
+_FIGURES = ("radar.svg", "radar.pdf", "execution_fidelity.svg", "execution_fidelity.pdf")
+_OURS = {PAGE, *DATA, *_FIGURES}
 _LINKS = (
     Link("#transcript", "Transcript"), Link("#figures", "Figures"), Link("#missing", "What is missing"),
     Link("#settings", "How it was measured"),
@@ -25,13 +32,48 @@ _LABELS = {
 }
 
 
-def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], files: Sequence[str]) -> str:
+def write_transcript(folder: Path, found: Transcript, *, more: Mapping[str, bytes] | None = None) -> Path:
+    """Write the transcript as a page, Markdown, CSV and JSON, and its figures as SVG and PDF.
+
+    Equal input gives equal bytes. An earlier transcript in the folder is replaced as a whole.
+
+    Args:
+        folder: made where it is not there.
+        found: the transcript.
+        more: further files by name, of those in ``DATA``.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        InputError: the folder holds something else than a transcript.
+    """
+    if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= _OURS):
+        raise InputError(f"{str(folder)!r} holds something else than a transcript; choose another folder")
+    tables = {
+        "transcript.csv": files.as_csv(found), "transcript.md": files.as_markdown(found),
+        "transcript.json": files.as_json(found), **(more or {}),
+    }  # fmt: skip
+    drawn = {"radar": plots.radar_figure(found), "execution_fidelity": plots.trade_off_figure(found)}
+    figures = {name: chart for name, chart in drawn.items() if chart is not None}
+    text = render(found, figures, list(tables))
+    with replacing(folder, what="transcript ") as made:
+        (made / PAGE).write_text(text, encoding="utf-8")
+        for name, data in tables.items():
+            (made / name).write_bytes(data)
+        for name, chart in figures.items():
+            for kind in ("svg", "pdf"):
+                save_chart(chart, made / f"{name}.{kind}")
+    return folder / PAGE
+
+
+def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], names: Sequence[str]) -> str:
     """The page as text.
 
     Args:
         found: the transcript.
         figures: charts by the names of their files without an ending.
-        files: names of the files with data.
+        names: of the files with data.
     """
     tasks = [f"{name} is {told}" for name, told in TASKS.items() if name in found.tasks]
     return page(
@@ -47,7 +89,7 @@ def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], files: 
         ],
         missing=_missing(found),
         settings=_settings(found),
-        files=files,
+        files=names,
     )
 
 
@@ -76,7 +118,7 @@ def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
 
 def _told(cell: Mean, metric: str) -> list[str]:
     decimals = METRICS.get(metric).decimals
-    told = [words(cell, metric)]
+    told = [files.words(cell, metric)]
     if cell.low is not None:
         told.append(f"95 % interval over originals {number(cell.low, decimals)} to {number(cell.high, decimals)}")
     if cell.applies is not None:

@@ -85,10 +85,6 @@ def _axes_in(found: Transcript, task: str) -> list[Axis]:
     ]
 
 
-def _task_words(task: str) -> str:
-    return f"{task}: {TASKS[task]}" if task in TASKS else task
-
-
 def _on(place: int, count: int, share: float) -> dict[str, float]:
     """Pixels from the centre, to the right and down, where an axis has that share of the way from the inner ring to the rim."""
     angle = math.radians(360 * place / count + _TURN_DEGREES)

@@ -1,14 +1,22 @@
-"""Score the edits of a list: what is missing in the ledger, edits of one original side by side, rows for everything."""
+"""Score the edits of a list: what is missing in the ledger, edits of one original side by side, rows for everything.
+
+What scores were made with is told in a form that is kept beside them.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from itertools import count
 from typing import Any, NamedTuple
 
-from inpaintbench.compute import Compute
+import cv2
+
+import inpaintbench
+from inpaintbench.compute import RANDOM_WEIGHTS, Compute
+from inpaintbench.errors import InpaintBenchError
 from inpaintbench.eval.editboard.checking import Checked
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -66,15 +74,16 @@ def score(
         _step(slot, chosen, metrics, compute, side_pixels=side_pixels, seconds=time_limit_seconds) for slot in range(AT_ONCE)
     ]
     entries = [executor.workspace.ledger(step.name).read() for step in steps]
-    work = _placed([_task(one, compute) for one in _in_order(checked) if one.fault is None], steps, entries)
+    ordered = sorted(checked, key=lambda one: (one.edit.model, one.edit.item_id))
+    work = _placed([_task(one, compute) for one in ordered if one.fault is None], steps, entries)
     outcomes = executor.run_together(list(zip(steps, work, strict=True)), label=score_steps(protocol))
     found = {(row.method, row.item_id, row.metric): row for outcome in outcomes.values() for row in outcome.records}
     crashed = {row.name: row.reason for outcome in outcomes.values() for row in outcome.rejected}
     fingerprint = str(steps[0].parameters["fingerprint"])
     rows = [
         _told(found.get((one.edit.model, one.edit.item_id, name)), one, name, chosen, fingerprint, crashed)
-        for one in _in_order(checked)
-        for name in sorted(metrics, key=list(chosen.metrics).index)
+        for one in ordered
+        for name in steps[0].parameters["metrics"]
     ]
     spoilt = {(row.method, row.item_id) for row in rows if UNEXPECTED in row.details}
     return Scored(rows, len(spoilt) + sum(outcome.failures for outcome in outcomes.values()))
@@ -85,33 +94,20 @@ def fingerprint_of(protocol: Protocol, compute: Compute, *, side_pixels: int | N
     return protocol.fingerprint + compute.mark + ("" if side_pixels is None else f"+squashed-{side_pixels}")
 
 
-def _in_order(checked: Sequence[Checked]) -> list[Checked]:
-    return sorted(checked, key=lambda one: (one.edit.model, one.edit.item_id))
-
-
 def _step(
     slot: int, protocol: Protocol, metrics: Sequence[str], compute: Compute, *, side_pixels: int | None, seconds: float
 ) -> Step:
-    names = sorted(metrics, key=list(protocol.metrics).index)
+    names = [name for name in protocol.metrics if name in metrics]
     needed = protocol.weights_of(names) if compute.random_weights is None else []
+    parameters = {
+        "protocol": protocol.name, "fingerprint": fingerprint_of(protocol, compute, side_pixels=side_pixels),
+        "side_pixels": side_pixels, "metrics": names, "weights": {}, **weights.needed(needed),
+    }  # fmt: skip
     return Step(
-        name=score_step(protocol.name, f"edits-{slot}"),
-        version=VERSION,
-        table="scores",
-        record=Score,
-        function=f"{_WORKER}:score_one",
-        parameters={
-            "protocol": protocol.name,
-            "fingerprint": fingerprint_of(protocol, compute, side_pixels=side_pixels),
-            "side_pixels": side_pixels,
-            "metrics": names,
-            "weights": {},
-            **weights.needed(needed),
-        },
-        time_limit_seconds=seconds,
-        together=f"{_WORKER}:score_together",
-        lacks=torch_networks.lacks(needed, compute),
-    )
+        name=score_step(protocol.name, f"edits-{slot}"), version=VERSION, table="scores", record=Score,
+        function=f"{_WORKER}:score_one", parameters=parameters, time_limit_seconds=seconds,
+        together=f"{_WORKER}:score_together", lacks=torch_networks.lacks(needed, compute),
+    )  # fmt: skip
 
 
 def _task(one: Checked, compute: Compute) -> Task:
@@ -184,3 +180,45 @@ def _told(
     if one.original is None and "truth" in METRICS.get(metric).needs:
         return replace(row, reason="the list names no original video")
     return row
+
+
+def settings_of(protocol: Protocol, metrics: Sequence[str]) -> dict[str, Any]:
+    """What the protocol fixes: constants, versions of metrics, weights with their SHA-256."""
+    names = [name for name in protocol.metrics if name in metrics]
+    return {
+        "metric_versions": {name: METRICS.get(name).version for name in names},
+        "constants": {name: dict(protocol.metrics[name]) for name in names},
+        "weights": {name: f"sha256 {weights.named(name).sha256}" for name in protocol.weights_of(names)},
+    }
+
+
+def settings_here(protocol: Protocol, metrics: Sequence[str], compute: Compute, *, side_pixels: int | None) -> dict[str, Any]:
+    """``settings_of``, and what the machine adds: packages, device, precision, which weights there are; no paths and no times."""
+    found = settings_of(protocol, metrics)
+    made_up = compute.random_weights is not None
+    states = {name: "made up" if made_up else weights.state(weights.named(name)) for name in found["weights"]}
+    running = not torch_networks.lacking() and bool({"ready", "made up"} & set(states.values()))
+    return {
+        "inpaintbench": inpaintbench.__version__,
+        "opencv": cv2.__version__,
+        **({"torch": version("torch")} if running else {}),
+        "frames": "as they are" if side_pixels is None else f"squashed to {side_pixels}x{side_pixels}",
+        "device": _device(compute) if running else "none: no network ran",
+        "precision": compute.precision,
+        **found,
+        "weights": {name: state if made_up else f"{state}, {found['weights'][name]}" for name, state in states.items()},
+    }
+
+
+def _device(compute: Compute) -> str:
+    try:
+        return str(torch_networks.device_of(compute).type)
+    except InpaintBenchError as error:
+        return str(error)
+
+
+def cautions(fingerprint: str) -> list[str]:
+    """What a reader has to know of scores with this fingerprint, a sentence each."""
+    if RANDOM_WEIGHTS in fingerprint:
+        return ["Networks had made-up parameters: what they say means nothing."]
+    return []

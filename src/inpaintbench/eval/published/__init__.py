@@ -6,7 +6,9 @@ import math
 import tomllib
 from functools import lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
+
+from pydantic import BaseModel
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
@@ -16,18 +18,18 @@ _FILE = "chalearn.toml"
 _HIGHER_IS_BETTER = {"psnr": True, "ssim": True, "mse": False, "dssim": False, "wnjd": False}
 
 
-class PrintedRow(NamedTuple):
+class PrintedRow(BaseModel, frozen=True):
     """One participant."""
 
     name: str
     values: tuple[str, ...]
     """As printed, one for each metric."""
-    places: tuple[int, ...] | None
+    places: tuple[int, ...] | None = None
     """The ranks in brackets; None where none are printed."""
-    mean_place: str | None
+    mean_place: str | None = None
 
 
-class PrintedTable(NamedTuple):
+class PrintedTable(BaseModel, frozen=True):
     """One table of results."""
 
     number: int
@@ -37,9 +39,9 @@ class PrintedTable(NamedTuple):
     """Names of our metrics for what is in the columns; of the same metric once a picture in a table of pictures."""
     labels: tuple[str, ...]
     """Heads of the columns as printed."""
-    ranked_upwards: tuple[str, ...]
+    ranked_upwards: tuple[str, ...] = ()
     """Metrics of which less is better but the print ranks the most first."""
-    mean_places: MeanPlaces
+    mean_places: MeanPlaces = "rounded"
     rows: tuple[PrintedRow, ...]
     """In the order of the print."""
     notes: tuple[str, ...]
@@ -97,7 +99,7 @@ class PrintedTable(NamedTuple):
 def chalearn_tables() -> dict[int, PrintedTable]:
     """Number -> table of the ChaLearn LAP inpainting and denoising challenges (WCCI and ECCV 2018): 3, 4, 8, 9, 10 and 11."""
     data = _data()
-    return {entry["number"]: _table(entry, source=data["source"]) for entry in data["tables"]}
+    return {entry["number"]: PrintedTable(source=data["source"], **entry) for entry in data["tables"]}
 
 
 def chalearn_table(number: int) -> PrintedTable:
@@ -121,26 +123,6 @@ def chalearn_joints() -> dict[str, dict[str, float]]:
 def _upper(printed: str) -> float:
     """The largest number that is printed so."""
     return float(printed) + 0.5 * 10.0 ** -len(printed.partition(".")[2])
-
-
-def _table(entry: dict[str, Any], *, source: str) -> PrintedTable:
-    return PrintedTable(
-        number=entry["number"],
-        title=entry["title"],
-        source=source,
-        metrics=tuple(entry["metrics"]),
-        labels=tuple(entry.get("labels") or map(str.upper, entry["metrics"])),
-        ranked_upwards=tuple(entry.get("ranked_upwards", ())),
-        mean_places=entry.get("mean_places", "rounded"),
-        rows=tuple(
-            PrintedRow(row["name"], tuple(row["values"]), _places(row), row.get("mean_place")) for row in entry["rows"]
-        ),
-        notes=tuple(entry["notes"]),
-    )  # fmt: skip
-
-
-def _places(row: dict[str, Any]) -> tuple[int, ...] | None:
-    return tuple(row["places"]) if "places" in row else None
 
 
 @lru_cache(maxsize=1)

@@ -5,8 +5,6 @@ Results are laid out as the paper's Tables 1-3 and 6-14, from any runs or from t
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,6 +15,7 @@ from typing import NamedTuple
 
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.statistics import mean_of
+from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
@@ -226,23 +225,16 @@ def as_markdown(table: Table, *, bold: bool = True) -> str:
 
 def as_csv(table: Table) -> str:
     """One row for each row of the table; None is an empty cell, infinity is ``inf``."""
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow([*(label.lower().replace(" ", "_") for label in table.labels), *(head for head, _ in table.columns)])
-    writer.writerows([*names, *("" if value is None else value for value in values)] for names, values in table.rows)
-    return sink.getvalue()
+    heads = [*(label.lower().replace(" ", "_") for label in table.labels), *(head for head, _ in table.columns)]
+    return csv_bytes(heads, ([*names, *values] for names, values in table.rows)).decode()
 
 
 def as_long_csv(grid: Grid) -> str:
     """Every number of the grid on a row of its own."""
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow([*Cell._fields, "value", "n_infinite"])
     axes = (grid.seconds, grid.ratios, grid.firsts, grid.methods, grid.objectives, grid.submetrics)
-    for cell in map(Cell._make, product(*axes)):
-        value = grid.values.get(cell)
-        writer.writerow([*cell, "" if value is None else value, grid.left_out.get(cell, 0)])
-    return sink.getvalue()
+    cells = map(Cell._make, product(*axes))
+    rows = ([*cell, grid.values.get(cell), grid.left_out.get(cell, 0)] for cell in cells)
+    return csv_bytes([*Cell._fields, "value", "n_infinite"], rows).decode()
 
 
 def _bold(value: float | None, submetric: str, column: Sequence[float | None]) -> str:

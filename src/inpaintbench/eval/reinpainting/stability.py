@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +13,7 @@ import altair
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import Mark, Panel, chart
+from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import metric_of, submetric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
@@ -235,11 +234,9 @@ def table(experiment: Experiment) -> tuple[list[str], list[list[str]]]:
 def write(folder: Path, experiment: Experiment) -> Path:
     """The figure and every value; the path of the figure."""
     folder.mkdir(parents=True, exist_ok=True)
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(["experiment", "submetric", "row", "value"])
-    writer.writerows([experiment.name, experiment.submetric, row.label, value] for row in experiment.rows for value in row.values)
-    write_atomically(folder / f"stability_{experiment.name}.csv", sink.getvalue().encode())
+    rows = ([experiment.name, experiment.submetric, row.label, value] for row in experiment.rows for value in row.values)
+    table = csv_bytes(["experiment", "submetric", "row", "value"], rows)
+    write_atomically(folder / f"stability_{experiment.name}.csv", table)
     return save_chart(figure(experiment), folder / f"stability_{experiment.name}.svg")
 
 

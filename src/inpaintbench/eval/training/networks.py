@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import attribute_at, unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.scoring.fitting import Padding
 from inpaintbench.models.torch_networks import torch
@@ -20,13 +21,16 @@ from inpaintbench.types import Frames, Hole
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+# Sides of the patches of baseline 2 of track 2, as published.
 PATCH_PIXELS = 32
+# Both halvings of the frame network have to come out even.
 FRAME_DIVISOR = 4
 Levels = npt.NDArray[np.uint8]
 Settings = Mapping[str, float]
 # Arrays of one length: what goes in, what is to come out, and what else the loss needs.
 Examples = tuple[npt.NDArray[Any], ...]
 
+# Largest values of settings: beyond them a slip is likelier than a wish.
 _MOST = {"width": 512, "batch": 4096, "learning_rate": 1, "classifier_weight": 1000}
 # Settings that are whole numbers.
 _WHOLE = ("width", "batch")
@@ -46,10 +50,16 @@ class Network:
     """Examples of how many items are held in memory; they are exchanged now and then."""
     frames_of_item: int
     """How many frames of an item are looked at each time it is held."""
-    build: Callable[[int], nn.Module]
+    layers: str
+    """Its class in ``layers``, which is imported only where PyTorch is needed."""
     examples: Callable[[Frames, Frames, Hole], Examples]
     """From truth, input and hole of some frames of one item."""
     loss: Callable[[nn.Module, tuple[Tensor, ...], Settings], Tensor]
+
+    def build(self, width: int) -> nn.Module:
+        """The network with new parameters; ``width``: channels of its first layer."""
+        made: nn.Module = attribute_at(f"inpaintbench.eval.training.layers:{self.layers}")(width=width)
+        return made
 
 
 def named(name: str) -> Network:
@@ -127,27 +137,10 @@ def shares(levels: Tensor) -> Tensor:
     return levels.permute(0, 3, 1, 2).float().contiguous() / 255
 
 
-def _frame_network(width: int) -> nn.Module:
-    from inpaintbench.eval.training.layers import FrameNetwork
-
-    return FrameNetwork(width=width)
-
-
-def _patch_network(width: int) -> nn.Module:
-    from inpaintbench.eval.training.layers import PatchNetwork
-
-    return PatchNetwork(width=width)
-
-
-def _print_network(width: int) -> nn.Module:
-    from inpaintbench.eval.training.layers import PrintNetwork
-
-    return PrintNetwork(width=width)
-
-
-def _frame_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:  # noqa: ARG001 - as above
+def _squared_error(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings, *, most: int = 1) -> Tensor:  # noqa: ARG001 - as above
+    """Mean squared error of shares 0..1, from a network that gives levels 0..``most``."""
     degraded, truth = batch
-    return torch().nn.functional.mse_loss(made(shares(degraded)), shares(truth))  # type: ignore[no-any-return]
+    return torch().nn.functional.mse_loss(made(shares(degraded)) / most, shares(truth))  # type: ignore[no-any-return]
 
 
 def _patch_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:
@@ -161,26 +154,22 @@ def _patch_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) 
     return loss
 
 
-def _print_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:  # noqa: ARG001 - as above
-    degraded, truth = batch
-    return torch().nn.functional.mse_loss(made(shares(degraded)) / 255, shares(truth))  # type: ignore[no-any-return]
-
-
 NETWORKS: Mapping[str, Network] = {
     network.name: network
     for network in (
         Network(
             name="frame_autoencoder", recipe="decaption", settings={"width": 64, "batch": 8, "learning_rate": 1e-3},
-            items_at_once=64, frames_of_item=16, build=_frame_network, examples=frame_examples, loss=_frame_loss,
+            items_at_once=64, frames_of_item=16, layers="FrameNetwork", examples=frame_examples, loss=_squared_error,
         ),
         Network(
             name="patch_autoencoder", recipe="decaption",
             settings={"width": 32, "batch": 128, "learning_rate": 1e-3, "classifier_weight": 0.1},
-            items_at_once=64, frames_of_item=16, build=_patch_network, examples=patch_examples, loss=_patch_loss,
+            items_at_once=64, frames_of_item=16, layers="PatchNetwork", examples=patch_examples, loss=_patch_loss,
         ),
         Network(
             name="residual_encoder", recipe="fingerprint", settings={"width": 32, "batch": 4, "learning_rate": 1e-3},
-            items_at_once=512, frames_of_item=1, build=_print_network, examples=print_examples, loss=_print_loss,
+            items_at_once=512, frames_of_item=1, layers="PrintNetwork", examples=print_examples,
+            loss=partial(_squared_error, most=255),
         ),
     )
 }  # fmt: skip

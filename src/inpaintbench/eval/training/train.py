@@ -9,27 +9,37 @@ from __future__ import annotations
 import pickle
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import altair
 import numpy as np
 
 from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.training import checkpoint
-from inpaintbench.eval.training.curve import losses_csv, losses_svg
 from inpaintbench.eval.training.items import Drawn, chosen_items
 from inpaintbench.eval.training.networks import Network, settled
 from inpaintbench.models import torch_networks
+from inpaintbench.pages.plots import paper_svg
+from inpaintbench.pages.words import count
 from inpaintbench.types import Dataset, content_id
 from inpaintbench.workspace import write_atomically
 
 VERSION = "1"
 STATE = "training.pt"
+# A kill loses at most so much.
 SAVE_SECONDS = 15.0
+# Of the picture of losses: pixels, and the most points of its line.
+_WIDTH, _HEIGHT = 540, 230
+_MOST_POINTS = 200
+# In the place of smaller losses, which a logarithmic scale cannot show.
+_LEAST = 1e-12
+# Facts that two runs of one training share.
+_SAME = ("network", "version", "settings", "seed", "dataset_id")
 Told = Callable[[int, float], None]
 
 
@@ -182,7 +192,7 @@ class _Run:
     def _go_on(self, path: Path) -> None:
         try:
             state = torch_networks.torch().load(path, map_location="cpu", weights_only=True)
-            before = {name: state[name] for name in ("network", "version", "settings", "seed", "dataset_id")}
+            before = {name: state[name] for name in _SAME}
         except pickle.UnpicklingError as error:
             raise InputError(f"{str(path)!r} holds more than a training, or is damaged; it is not read: delete it") from error
         except Exception as error:  # PyTorch promises no kinds: a torn file gives about ten of them
@@ -214,7 +224,7 @@ class _Run:
         """Everything, so that a kill at any time leaves the last or this one."""
         package = torch_networks.torch()
         parameters = {name: part.detach().cpu() for name, part in self._made.state_dict().items()}
-        whole = {name: self._facts[name] for name in ("network", "version", "settings", "seed", "dataset_id")} | {
+        whole = {name: self._facts[name] for name in _SAME} | {
             "parameters": parameters, "adam": self._adam.state_dict(), "seconds": self.seconds,
             "losses": package.tensor(self.losses, dtype=package.float64),
         }  # fmt: skip
@@ -225,3 +235,23 @@ class _Run:
         checkpoint.save(self._folder, parameters, {**self._facts, **told, **threads, "versions": versions})
         write_atomically(self._folder / "losses.csv", losses_csv(self.losses))
         write_atomically(self._folder / "losses.svg", losses_svg(self.losses, name=self._network.name))
+
+
+def losses_csv(losses: Sequence[float]) -> bytes:
+    """A row a step, steps counted from 1."""
+    rows = [f"{step},{loss:.9g}\n" for step, loss in enumerate(losses, start=1)]
+    return ("step,loss\n" + "".join(rows)).encode()
+
+
+def losses_svg(losses: Sequence[float], *, name: str) -> bytes:
+    """Means over up to 200 equal runs of steps, on a logarithmic scale."""
+    runs = np.array_split(np.asarray(losses, np.float64), min(len(losses), _MOST_POINTS) or 1)
+    means = [max(float(run.mean()), _LEAST) for run in runs if run.size]
+    ends = np.cumsum([run.size for run in runs if run.size])
+    data = altair.InlineData(values=[{"step": int(step), "loss": loss} for step, loss in zip(ends, means, strict=True)])
+    axis = altair.Axis(grid=True, ticks=False, domain=False, format=".2~g")
+    line = altair.Chart(data).mark_line().properties(width=_WIDTH, height=_HEIGHT)
+    drawn = line.encode(
+        altair.X("step:Q", title="step"), altair.Y("loss:Q", title="loss", scale=altair.Scale(type="log"), axis=axis)
+    ).properties(title=f"Loss of {name}, {count(len(losses), 'step')}")
+    return paper_svg(drawn).encode()

@@ -10,23 +10,23 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.editboard import files
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
-from inpaintbench.eval.editboard.looking import look
 from inpaintbench.eval.editboard.manifest import Edit, plain
-from inpaintbench.eval.editboard.scoring import Scored, fingerprint_of, score
-from inpaintbench.eval.editboard.settings import cautions, settings_here
+from inpaintbench.eval.editboard.media import look
+from inpaintbench.eval.editboard.page import write_transcript
+from inpaintbench.eval.editboard.scoring import Scored, cautions, fingerprint_of, score, settings_here
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
-from inpaintbench.eval.editboard.write import write_transcript
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.admission import unmeasured_metrics
 from inpaintbench.executors.base import Executor
 from inpaintbench.models import torch_networks, weights
+from inpaintbench.pages.words import count
 from inpaintbench.types import Score
 
 FOLDER = "transcript"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Measuring:
     """Which metrics are wanted, and how they are measured."""
 
     protocol: Protocol
@@ -40,7 +40,7 @@ class Asked:
     @classmethod
     def of(
         cls, protocol: Protocol, metrics: Sequence[str] | None, compute: Compute, *, side_pixels: int | None, seconds: float
-    ) -> Asked:
+    ) -> Measuring:
         """All metrics of a protocol, or some.
 
         Raises:
@@ -82,11 +82,9 @@ class Asked:
         told = {(one.edit.model, one.edit.item_id): Told(one.edit.task, _source(one)) for one in checked}
         fingerprint = fingerprint_of(self.protocol, self.compute, side_pixels=self.side_pixels)
         settings = settings_here(self.protocol, self.metrics, self.compute, side_pixels=self.side_pixels)
-        spoilt, all_edits = (
-            sum(one.fault is not None for one in checked),
-            "1 edit" if len(checked) == 1 else f"{len(checked)} edits",
-        )
-        left_out = [f"{spoilt} of {all_edits} could not be scored; they are told under what is missing."] if spoilt else []
+        faulty = sum(one.fault is not None for one in checked)
+        lost = f"{faulty} of {count(len(checked), 'edit')} could not be scored; they are told under what is missing."
+        left_out = [lost] if faulty else []
         made = transcript_of(rows, told, title=title, notes=[*cautions(fingerprint), *left_out], settings=settings)
         edits = [plain(one.edit, folder) for one in sorted(checked, key=lambda one: (one.edit.model, one.edit.item_id))]
         more = {
