@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from inpaintbench.eval.comparing.permutation import settled, two_methods
+from inpaintbench.eval.comparing import two_methods
+from inpaintbench.eval.comparing.permutation import settled
 from inpaintbench.eval.comparing.two_methods import Difference
 
 ROW = Difference(
