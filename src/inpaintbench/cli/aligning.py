@@ -29,7 +29,7 @@ from inpaintbench.eval.alignment.reading import (
 from inpaintbench.eval.alignment.tables import read_table
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.report.admission import one_fingerprint
+from inpaintbench.eval.report.tables import one_fingerprint
 from inpaintbench.eval.scoring.parts import source_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.types import Dataset, Score

@@ -18,8 +18,7 @@ from inpaintbench.cli.predicting import predict_all
 from inpaintbench.cli.run_folder import bind, opened, results_of, scorable, scores_of
 from inpaintbench.compute import Compute
 from inpaintbench.errors import UnknownNameError, VerifyError
-from inpaintbench.eval.analysis.means import Means, means_of
-from inpaintbench.eval.analysis.paper import published_means
+from inpaintbench.eval.analysis.means import Means, means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import write_report

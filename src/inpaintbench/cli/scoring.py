@@ -21,7 +21,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.leaves import submetric_of
 from inpaintbench.eval.reinpainting.setting import inpaints_again
 from inpaintbench.eval.reinpainting.step import SECONDS
-from inpaintbench.eval.report.admission import unmeasured_metrics
+from inpaintbench.eval.report.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import Difference, from_float32
 from inpaintbench.eval.scoring.run_state import NOT_RUN, not_run_words
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all

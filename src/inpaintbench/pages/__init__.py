@@ -6,10 +6,9 @@ Rooms hand over plain data (texts, numbers, ``Table``, charts) and the name of a
 
 from inpaintbench.pages.colours import MethodStyle, method_styles
 from inpaintbench.pages.page import Media, data_uri, page, render
+from inpaintbench.pages.panels import Link, Method, Sentence, Tagged, Tile
 from inpaintbench.pages.plots import figure, save_chart
 from inpaintbench.pages.tables import Cell, Column, Row, Table
-from inpaintbench.pages.texts import Link, Method, Sentence, Tagged
-from inpaintbench.pages.tiles import Tile
 
 __all__ = [
     "Cell",

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from inpaintbench.pages import words
 from inpaintbench.pages.colours import MethodStyle
-from inpaintbench.pages.texts import Link
+from inpaintbench.pages.panels import Link
 
 # Runs first, so that what needs scripts is not seen to appear.
 _MARK = 'document.documentElement.classList.add("js");'

@@ -1,6 +1,6 @@
-"""What stands between the tables of a page, as plain data: titled panels of bars, gauges, facts and sentences.
+"""What stands between the tables of a page, as plain data: titled panels of bars, gauges, facts, pictures and sentences.
 
-Each is drawn by the macro ``drawn`` of ``pages/templates/parts.html``, which also takes tables, finished markup (plots) and
+Each is drawn by a macro of ``pages/templates/parts.html``; the macro ``drawn`` also takes tables, finished markup (plots) and
 texts (as small print).
 """
 
@@ -161,3 +161,62 @@ class Card:
     """0..1; drawn as a bar."""
     state: str = ""
     """``good`` or ``open``; colours the text."""
+
+
+class Method(NamedTuple):
+    """The name of a method, drawn behind a dot of its colour."""
+
+    name: str
+
+
+class Tagged(NamedTuple):
+    """A text with a small tag behind it, such as an attribute with its level."""
+
+    text: str
+    tag: str | None
+
+
+class Link(NamedTuple):
+    """A way to a part of the page, or to another page."""
+
+    href: str
+    text: str
+
+
+# Drawn by the macro `say`, without spaces between its parts.
+Sentence = tuple["str | Method | Tagged | Link", ...]
+
+
+def plain(sentence: Sentence) -> str:
+    """The sentence as plain text."""
+    return "".join(_plain(part) for part in sentence)
+
+
+def _plain(part: str | Method | Tagged | Link) -> str:
+    if isinstance(part, Tagged):
+        return f"{part.text} {part.tag}" if part.tag else part.text
+    return part if isinstance(part, str) else part.name if isinstance(part, Method) else part.text
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One picture. Texts are escaped."""
+
+    label: str
+    """What it shows, for screen readers."""
+    picture: str = ""
+    """Class of the stylesheet whose background it is; empty where there is no picture."""
+    ratio: float = 1.0
+    """Width over height."""
+    lines: tuple[str, ...] = ()
+    """Words below it."""
+    names: tuple[str, ...] = ()
+    """Small print below those."""
+    code: str = ""
+    """Something to copy, below all."""
+    href: str = ""
+    """Where the picture leads."""
+    title: str = ""
+    """Told where the pointer rests."""
+    state: str = ""
+    """A class of the stylesheet: ``kept``, ``dropped``, ``waiting``."""

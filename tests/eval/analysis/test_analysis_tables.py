@@ -13,14 +13,12 @@ from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, sc
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import scale
-from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of
-from inpaintbench.eval.analysis.paper import published_means
+from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of, published_means
 from inpaintbench.eval.analysis.tables import difficulty, improvements, over_slices, places, ranking, table_1, table_2
 from inpaintbench.eval.analysis.write import PAGE, write_analysis
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.quantity import Quantity, usual_quantities
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.eval.report.usual_region import usual_quantities
 
 ERROR = Measure("error", "Error", "", 2, higher_is_better=False)
 QUALITY = Measure("quality", "Quality", "dB", 1, higher_is_better=True)

@@ -11,8 +11,7 @@ import pytest
 from program import run_here
 
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.usual_region import usual_quantities
+from inpaintbench.eval.report.quantity import Quantity, usual_quantities
 
 REGION = re.compile(r" (in the hole|in the boundary band|of the frame)( |$)")
 

@@ -19,11 +19,11 @@ from tests.eval.leaderboard.made import COUNT, PROTOCOL, Files, run_methods, spo
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.leaderboard.board import Board
-from inpaintbench.eval.leaderboard.downloads import COLUMNS, board_csv, board_json
 from inpaintbench.eval.leaderboard.gather import Sample, gather
 from inpaintbench.eval.leaderboard.pages import slice_pages
 from inpaintbench.eval.leaderboard.unpack import read_submission
 from inpaintbench.eval.leaderboard.verify import Verdict, _compared, check_agrees, verify
+from inpaintbench.eval.leaderboard.write import COLUMNS, board_csv, board_json
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.types import Score

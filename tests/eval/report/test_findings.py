@@ -15,7 +15,7 @@ from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.findings import TOO_FEW, Finding, findings
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.pages.texts import plain
+from inpaintbench.pages.panels import plain
 
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")

@@ -9,8 +9,7 @@ from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.cautions import cautions
-from inpaintbench.eval.report.floor_caution import LEAST_EFFECT, floor_sentences, untold
+from inpaintbench.eval.report.cautions import LEAST_EFFECT, cautions, floor_sentences, untold
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.tables import Results

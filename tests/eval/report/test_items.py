@@ -20,16 +20,14 @@ from tests.eval.report.report_of_items import ITEMS, METHODS, psnr
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report import item_records, write_report
-from inpaintbench.eval.report.differences import difference
+from inpaintbench.eval.report import items, write_report
 from inpaintbench.eval.report.frame_values import frame_values, recipe_of
-from inpaintbench.eval.report.gallery import Choice
-from inpaintbench.eval.report.item_records import attributes_of, held_quantities, item_data, source_name
-from inpaintbench.eval.report.item_table import items_part
+from inpaintbench.eval.report.gallery import Choice, add_asked, add_standouts, spread
+from inpaintbench.eval.report.items import attributes_of, held_quantities, item_data, items_part, source_name
+from inpaintbench.eval.report.overview import commands_of, manifest_sha256
 from inpaintbench.eval.report.page import parts_of, render
-from inpaintbench.eval.report.provenance import commands_of, manifest_sha256
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.standouts import add_asked, add_standouts, spread
+from inpaintbench.eval.report.significance import difference
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Dataset
 from inpaintbench.view import ItemView
@@ -98,7 +96,7 @@ def test_attributes_are_those_that_differ_and_can_be_chosen() -> None:
     assert (found["hole.hole_fraction"].numeric, found["weather"].numeric) == (True, False)
     assert found["hole.hole_fraction"].label == "Hole fraction"
     assert found["hole.hole_fraction"].values[7] is None
-    many = [{"attributes": {"name": f"word {index}", "flag": index % 2 == 0}} for index in range(item_records.MOST_CHOICES + 1)]
+    many = [{"attributes": {"name": f"word {index}", "flag": index % 2 == 0}} for index in range(items.MOST_CHOICES + 1)]
     assert [(one.name, one.values[:2]) for one in attributes_of(many)] == [("flag", ("yes", "no"))]
 
 
@@ -142,7 +140,7 @@ def test_sources_are_called_by_the_last_part_of_their_address() -> None:
 def test_what_is_too_much_for_a_page_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     results = report_of_items.results()
     assert held_quantities(results, PSNR) == list(results.quantities)
-    monkeypatch.setattr(item_records, "MOST_VALUES", 2 * len(ITEMS) * len(METHODS))
+    monkeypatch.setattr(items, "MOST_VALUES", 2 * len(ITEMS) * len(METHODS))
     assert held_quantities(results, PSNR) == [PSNR, SSIM]
     assert item_data(results, {}, default=PSNR)["left_out"] == ["PSNR of the frame"]
     part = items_part(results, {}, default=PSNR)

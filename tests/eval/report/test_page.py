@@ -30,8 +30,8 @@ from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.tables import Results, pair_slices
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.pages import Link, Table, method_styles, page
+from inpaintbench.pages.panels import plain
 from inpaintbench.pages.plots import specification
-from inpaintbench.pages.texts import plain
 from inpaintbench.pages.words import method_class, signed_percent
 from inpaintbench.types import Score, Slice
 

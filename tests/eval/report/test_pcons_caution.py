@@ -10,9 +10,8 @@ from tests.eval.report.set_metrics import ITEMS, SLICES, features, learned_metri
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.report.cautions import cautions
+from inpaintbench.eval.report.cautions import Suspect, caution_sentences, cautions, suspects
 from inpaintbench.eval.report.findings import findings
-from inpaintbench.eval.report.pcons_caution import Suspect, caution_sentences, suspects
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables
 from inpaintbench.eval.report.records import report_json

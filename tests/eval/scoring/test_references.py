@@ -24,11 +24,10 @@ from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.write import write_site
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.differences import difference
-from inpaintbench.eval.report.gallery import choose_items
+from inpaintbench.eval.report.gallery import add_standouts, choose_items
 from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.standouts import add_standouts
+from inpaintbench.eval.report.significance import difference
 from inpaintbench.eval.report.tables import Results, pair_slices
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.scoring.run_state import references_in, remember_reference

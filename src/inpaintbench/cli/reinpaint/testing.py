@@ -26,9 +26,9 @@ from inpaintbench.eval.reinpainting.seeded import under_seeds
 from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
-from inpaintbench.eval.report.admission import one_fingerprint
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.eval.report.tables import one_fingerprint
 from inpaintbench.pages.words import percent
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace

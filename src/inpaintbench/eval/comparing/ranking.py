@@ -11,11 +11,10 @@ from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.comparing.statistics import rank
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.labels import place_label
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.set_notes import size_words
+from inpaintbench.eval.report.quantity import Quantity, usual_quantities
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.eval.report.usual_region import usual_quantities
 from inpaintbench.regions import REGIONS
 from inpaintbench.types import Slice
 

@@ -16,7 +16,7 @@ from inpaintbench.eval.editboard.page import write_transcript
 from inpaintbench.eval.editboard.scoring import Scored, cautions, fingerprint_of, score, settings_here
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.admission import unmeasured_metrics
+from inpaintbench.eval.report.tables import unmeasured_metrics
 from inpaintbench.executors.base import Executor
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.pages.words import count

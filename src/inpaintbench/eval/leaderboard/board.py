@@ -14,10 +14,9 @@ from inpaintbench.eval.comparing.statistics import Summary, rank
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.verify import Verdict
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.admission import REGION_ORDER
 from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.report.tables import REGION_ORDER, Results, in_reading_order
 from inpaintbench.types import Dataset, Slice
 
 LEVEL = 0.05

@@ -1,4 +1,4 @@
-"""The pages of the site: one for all items, one for each slice."""
+"""The pages of the site: one for all items, one for each slice, one for each method."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import NamedTuple
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.statistics import INTERVAL
 from inpaintbench.eval.comparing.statistics import LEVEL as INTERVAL_LEVEL
-from inpaintbench.eval.leaderboard.board import LEVEL, Board, Row
-from inpaintbench.eval.leaderboard.frame import Sister, page, tags
+from inpaintbench.eval.leaderboard.board import LEVEL, Board, Entry
+from inpaintbench.eval.leaderboard.board import Row as BoardRow
+from inpaintbench.eval.leaderboard.frame import CARD_TITLES, Sister, page, tags
 from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
-from inpaintbench.eval.report.labels import region_label, slice_label
+from inpaintbench.eval.report.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
+from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.eval.report.tables import split_level
+from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.tables import simple
-from inpaintbench.pages.words import count
+from inpaintbench.pages.words import DASH, breakable, count, interval, number
 from inpaintbench.types import Slice
 
 CSV, JSON = "leaderboard.csv", "leaderboard.json"
@@ -119,7 +122,7 @@ def _facts(board: Board) -> list[Fact]:
     return found
 
 
-def _first(board: Board, rows: list[Row], region: str) -> Fact:
+def _first(board: Board, rows: list[BoardRow], region: str) -> Fact:
     """Who has the best mean place on all items, and whether the next can be told from it."""
     everything = board.slices[0]
     first = [row for row in rows if row.place == 1]
@@ -128,7 +131,7 @@ def _first(board: Board, rows: list[Row], region: str) -> Fact:
     return Fact(f"Best mean place, {region_label(region)}", names, tuple(filter(None, words)))
 
 
-def _lead_words(board: Board, rows: list[Row], region: str) -> str:
+def _lead_words(board: Board, rows: list[BoardRow], region: str) -> str:
     everything = board.slices[0]
     placed = [row for row in rows if row.place is not None]
     if len(placed) < 2:
@@ -149,7 +152,7 @@ def _basis(board: Board, part: Slice) -> str:
     return f"{count(len(part.item_ids), 'item')} of {count(sources, 'source')}"
 
 
-def _wins(board: Board, rows: list[Row]) -> list[Fact]:
+def _wins(board: Board, rows: list[BoardRow]) -> list[Fact]:
     everything = board.slices[0]
     ranked = [quantity for quantity in rows[0].cells if quantity.ranked]
     wins = {row.entry.label: sum(row.cells[quantity].place == 1 for quantity in ranked) for row in rows}
@@ -224,3 +227,87 @@ def _reading() -> list[Definition]:
         ),
     ]
     return [Definition(name, (words,)) for name, words in entries]
+
+
+_MOST_MISSING = 200
+
+
+def method_pages(board: Board, *, title: str) -> dict[str, bytes]:
+    """Path in the site -> page."""
+    return {f"methods/{entry.page}": _method_page(board, entry, title) for entry in board.entries}
+
+
+def _method_page(board: Board, entry: Entry, home: str) -> bytes:
+    card = entry.submission.card
+    more = len(entry.missing) - _MOST_MISSING
+    shown = list(entry.missing.items())[:_MOST_MISSING]
+    return page(
+        "method.html",
+        board,
+        title=f"{card.title} · {home}",
+        home=home,
+        up="../",
+        side_title="Methods",
+        side=[Sister(one.page, one.submission.card.title, here=one is entry) for one in board.entries],
+        entry=entry,
+        card=card,
+        tags=tags(entry, items=len(board.results.sources)),
+        fields=[(heading, card.texts[name]) for name, heading in CARD_TITLES.items() if name in card.texts],
+        scores=_scores(board, entry),
+        by_slice=_by_slice(board, entry) if len(board.slices) > 1 else None,
+        missing=simple(["Item", "Reason"], [list(pair) for pair in shown], label="Missing items"),
+        more=[f"And {more:,} more."] if more > 0 else [],
+        provenance=_provenance(entry),
+    )
+
+
+def _scores(board: Board, entry: Entry) -> Table:
+    everything = board.slices[0]
+    rows: list[list[object]] = []
+    for region in board.regions:
+        row = next(one for one in board.rows(everything, region) if one.entry is entry)
+        for quantity, cell in row.cells.items():
+            decimals = metric_leaf(quantity.metric).decimals
+            rows.append([
+                metric_title(quantity.metric), region_label(region),
+                number(board.results.level(everything, entry.label, quantity), decimals),
+                interval(cell.summary.interval_low, cell.summary.interval_high, decimals) or DASH,
+                DASH if cell.place is None else f"{cell.place} of {len(board.contenders)}", cell.summary.n,
+                cell.summary.reason or "",
+            ])  # fmt: skip
+    heads = ["Metric", "Region", "Mean", "Interval", "Place", "n", "Note"]
+    return simple(heads, rows, label="Scores on all items", numeric=(2, 3, 4, 5))
+
+
+def _by_slice(board: Board, entry: Entry) -> Table:
+    rows = []
+    for at, part in enumerate(board.slices):
+        found = [next(one for one in board.rows(part, region) if one.entry is entry) for region in board.regions]
+        level = split_level(part.name)[1]
+        name = Cell(slice_label(part.name), tags=(level,) if level else ()) if at else Cell("All items")
+        rows.append(Row((name, *(Cell(row.mean_text, title=row.reason or "") for row in found))))
+    heads = (Column(region_label(region).capitalize(), numeric=True) for region in board.regions)
+    return Table((Column("Slice"), *heads), tuple(rows), label="Mean place in each slice")
+
+
+def _provenance(entry: Entry) -> Table:
+    header, verdict = entry.submission.header, entry.verdict
+    changed = max((one["largest_change_outside"] for one in header.predictions.values()), default=0)
+    facts = {
+        "Submission": entry.submission.identity,
+        "Dataset's manifest": header.manifest_sha256,
+        "Protocol": f"{header.protocol} ({header.fingerprint})",
+        "Predictions": count(len(header.predictions), "file") + ", each named by its SHA-256",
+        "Largest change of known pixels": f"{changed} of 255",
+        "Versions": ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items())),
+    }
+    if verdict is not None:
+        again = f"{verdict.values} numbers of {count(len(verdict.items), 'item')} agree" if verdict.agrees else verdict.reason
+        facts["Measured again"] = again or "nothing could be measured here"
+        if verdict.unchecked and verdict.items:
+            facts["Not measured again"] = ", ".join(verdict.unchecked)
+        if verdict.items:
+            facts["Items measured again"] = ", ".join(verdict.items)
+    return simple(
+        ["Fact", "Value"], [[name, breakable(text)] for name, text in facts.items()], label="Where the numbers come from"
+    )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Cell, Row
 from inpaintbench.eval.leaderboard.frame import method_cell
+from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.labels import metric_label, quantity_arrow, region_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.pages import tables as shown
 from inpaintbench.pages.tables import Column, Table, Tag

@@ -1,14 +1,19 @@
-"""Write the site: all of it or nothing."""
+"""Write the site with its numbers as CSV and JSON: all of it or nothing."""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.leaderboard.board import Board
-from inpaintbench.eval.leaderboard.downloads import board_csv, board_json
-from inpaintbench.eval.leaderboard.method_page import method_pages
-from inpaintbench.eval.leaderboard.pages import CSV, JSON, slice_pages
+from inpaintbench.eval.leaderboard.board import Board, Entry
+from inpaintbench.eval.leaderboard.pages import CSV, JSON, method_pages, slice_pages
+from inpaintbench.types import canonical_json
 from inpaintbench.workspace import replacing
 
 _FRONT = "index.html"
@@ -48,3 +53,92 @@ def write_site(folder: Path, board: Board, *, title: str | None = None, introduc
             (made / name).parent.mkdir(parents=True, exist_ok=True)
             (made / name).write_bytes(data)
     return folder / _FRONT
+
+
+COLUMNS = (
+    "slice", "region", "method", "mean_place", "place", "metric", "mean", "interval_low", "interval_high", "standard_error", "n",
+    "n_infinite", "n_missing", "n_sources", "left_out", "metric_place", "p_against_best", "reference", "reason",
+)  # fmt: skip
+
+
+def rows(board: Board) -> Iterator[dict[str, Any]]:
+    """One for each slice, region, submission and metric, with the names of ``COLUMNS``."""
+    for part in board.slices:
+        for region in board.regions:
+            for row in board.rows(part, region):
+                for quantity, cell in row.cells.items():
+                    summary = cell.summary
+                    yield {
+                        "slice": part.name,
+                        "region": region,
+                        "method": row.entry.label,
+                        "mean_place": None if row.mean is None else float(row.mean),
+                        "place": row.place,
+                        "metric": quantity.metric,
+                        "mean": summary.mean,
+                        "interval_low": summary.interval_low,
+                        "interval_high": summary.interval_high,
+                        "standard_error": summary.standard_error,
+                        "n": summary.n,
+                        "n_infinite": summary.n_infinite,
+                        "n_missing": summary.n_missing,
+                        "n_sources": summary.n_clusters,
+                        "left_out": cell.left_out,
+                        "metric_place": cell.place,
+                        "p_against_best": cell.test.p_holm if cell.test else None,
+                        "reference": not row.entry.competes,
+                        "reason": summary.reason,
+                    }
+
+
+def board_csv(board: Board) -> bytes:
+    """``rows`` as CSV: None is an empty cell, infinity is ``inf``."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(board))
+    return text.getvalue().encode()
+
+
+def board_json(board: Board, *, title: str) -> bytes:
+    """Everything that the site says, as canonical JSON; infinity is the text ``inf``."""
+    results = board.results
+    whole = {
+        "format_version": 1,
+        "title": title,
+        "dataset": results.dataset.name,
+        "protocol": results.protocol.name,
+        "fingerprint": results.fingerprint,
+        "constants": results.protocol.model_dump(mode="json"),
+        "items": len(results.sources),
+        "sources": len(set(results.sources.values())),
+        "slices": [{"name": part.name, "rule": part.rule, "items": len(part.item_ids)} for part in board.slices],
+        "submissions": [_entry(entry) for entry in board.entries],
+        "refused": [one._asdict() for one in board.refused],
+        "scores": list(rows(board)),
+    }
+    return canonical_json(_finite(whole)).encode() + b"\n"
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    submission, verdict = entry.submission, entry.verdict
+    return {
+        "method": entry.label,
+        "page": f"methods/{entry.page}",
+        "submission": submission.identity,
+        "card": {**asdict(submission.card), "authors": list(submission.card.authors)},
+        "versions": dict(submission.header.versions),
+        "missing": dict(entry.missing),
+        "verification": None if verdict is None else {
+            "items": list(verdict.items), "values": verdict.values, "agrees": verdict.agrees,
+            "unchecked": list(verdict.unchecked), "reason": verdict.reason,
+        },
+    }  # fmt: skip
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value

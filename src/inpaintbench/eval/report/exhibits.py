@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.statistics import rank
 from inpaintbench.eval.report.findings import with_unit
-from inpaintbench.eval.report.frame_data import frame_data
+from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
+from inpaintbench.eval.report.items import six_digits
 from inpaintbench.eval.report.labels import quantity_label, slice_label
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
 from inpaintbench.pages import Sentence, Tagged, data_uri
 from inpaintbench.pages.words import count
@@ -181,3 +182,29 @@ def _value(results: Results, item_id: str, method: str, quantity: Quantity) -> t
 def all_frame_data(exhibits: Sequence[Exhibit]) -> dict[str, Any]:
     """Id of each exhibit -> what its plot over time draws."""
     return {exhibit_id(index): frame_data(exhibit, edit=not _has_input(exhibit)) for index, exhibit in enumerate(exhibits)}
+
+
+# Key of the root mean square error, which is there for every clip.
+ERROR = "error"
+
+
+def frame_data(exhibit: Exhibit, *, edit: bool) -> list[dict[str, Any]]:
+    """One entry for each thing measured: its name and unit, and the lines of the methods; none for a still image."""
+    if exhibit.layout.frames < 2 or not exhibit.errors:
+        return []
+    quantities = list(dict.fromkeys(quantity for found in exhibit.by_frame.values() for quantity in found))
+    return [*(_of_quantity(exhibit, one) for one in quantities), _of_error(exhibit, edit=edit)]
+
+
+def _of_quantity(exhibit: Exhibit, one: Quantity) -> dict[str, Any]:
+    leaf = metric_leaf(one.metric)
+    lines = {method: rounded(found[one], six_digits) for method, found in exhibit.by_frame.items() if one in found}
+    label = quantity_label(one)
+    return {"key": f"{one.metric}/{one.region}", "label": label, "unit": leaf.unit, "decimals": leaf.decimals, "lines": lines}
+
+
+def _of_error(exhibit: Exhibit, *, edit: bool) -> dict[str, Any]:
+    where = "in the hole" if exhibit.hole_fraction is not None else "in the whole frame"
+    what = "Root mean square difference from the original" if edit else "Root mean square error"
+    lines: dict[str, Sequence[float | None]] = dict(exhibit.errors)
+    return {"key": ERROR, "label": f"{what} {where}", "unit": "of 255 grey levels", "decimals": 1, "lines": lines}

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.comparing.permutation import PairTest
 from inpaintbench.eval.comparing.statistics import Summary, summarise
+from inpaintbench.eval.report.gallery import finite_values
 from inpaintbench.eval.report.labels import name_label, quantity_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.significance import LEVEL, p_words
-from inpaintbench.eval.report.standouts import finite_values
 from inpaintbench.eval.report.tables import Pair, Results, pair_slices, split_level
 from inpaintbench.pages import Link, Method, Sentence, Tagged
 from inpaintbench.pages.words import count, number, percent

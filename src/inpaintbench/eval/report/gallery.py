@@ -1,4 +1,4 @@
-"""Which items are shown, and everything the page needs to show them."""
+"""Which items are shown, and everything that the page needs to show them."""
 
 from __future__ import annotations
 
@@ -80,13 +80,14 @@ def choose_items(results: Results, quantity: Quantity, *, per_slice: int) -> lis
     return list(choices.values())
 
 
-def _finite(results: Results, item_id: str, quantity: Quantity) -> dict[str, float]:
-    values = {method: results.value(method, item_id, quantity) for method in results.contenders}
-    return {method: value for method, value in values.items() if value is not None and math.isfinite(value)}
+def finite_values(results: Results, item_id: str, quantity: Quantity) -> list[float]:
+    """The values of the methods on one item, without missing and infinite ones."""
+    values = (results.value(method, item_id, quantity) for method in results.contenders)
+    return [value for value in values if value is not None and math.isfinite(value)]
 
 
 def _interest(results: Results, item_id: str, quantity: Quantity) -> float:
-    values = list(_finite(results, item_id, quantity).values())
+    values = finite_values(results, item_id, quantity)
     if len(results.contenders) > 1 and len(values) > 1:
         return statistics.median(abs(one - other) for one, other in combinations(values, 2))
     if len(results.contenders) == 1 and values:
@@ -95,7 +96,7 @@ def _interest(results: Results, item_id: str, quantity: Quantity) -> float:
 
 
 def _reason(results: Results, one: Slice, item_id: str, quantity: Quantity) -> str:
-    values = _finite(results, item_id, quantity)
+    values = finite_values(results, item_id, quantity)
     among = f"among {len(one.item_ids)} {'item' if len(one.item_ids) == 1 else 'items'} of {one.name}"
     if len(results.contenders) > 1 and len(values) > 1:
         return f"methods differ most here {among}"
@@ -200,3 +201,64 @@ def _centres(hole: Hole) -> list[tuple[float, float]]:
     padded = np.pad(known, ((4, 4), (0, 0)), mode="edge")
     gliding = np.stack([np.convolve(padded[:, axis], np.full(9, 1 / 9), mode="valid") for axis in (0, 1)], axis=1)
     return [(round(float(x), 3), round(float(y), 3)) for x, y in gliding]
+
+
+HARDEST, DISAGREED, ASKED = "Hardest", "Most disagreed", "Asked for"
+
+
+def spread(values: list[float]) -> float | None:
+    """The sample standard deviation (n - 1) of the methods' values on one item; None for fewer than two."""
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
+def add_standouts(results: Results, choices: list[Choice], quantity: Quantity, *, count: int) -> list[Choice]:
+    """``choices`` and up to ``count`` items more, taken by turns from the hardest and from the most disagreed ones.
+
+    An item that is among ``choices`` already gets a further label and counts for none of them, so items with videos are never
+    more than ``count`` more.
+    """
+    found = {choice.item_id: choice for choice in choices}
+    lists = {HARDEST: _hardest(results, quantity), DISAGREED: _disagreed(results, quantity)}
+    places = dict.fromkeys(lists, 0)
+    left = count
+    while left > 0 and any(places[label] < len(items) for label, items in lists.items()):
+        for label, items in lists.items():
+            if left > 0 and places[label] < len(items):
+                item_id, place = items[places[label]], places[label] + 1
+                places[label] = place
+                left -= item_id not in found
+                found.setdefault(item_id, Choice(item_id)).labels[f"{label} {place}"] = _standout_reason(
+                    label, place, len(results.sources)
+                )
+    return list(found.values())
+
+
+def add_asked(choices: list[Choice], item_ids: tuple[str, ...]) -> list[Choice]:
+    """``choices`` and the items that the caller names."""
+    found = {choice.item_id: choice for choice in choices}
+    for item_id in dict.fromkeys(item_ids):
+        found.setdefault(item_id, Choice(item_id)).labels[ASKED] = "it was asked for"
+    return list(found.values())
+
+
+def _hardest(results: Results, quantity: Quantity) -> list[str]:
+    """Items by the mean over methods, worst first."""
+    means = {
+        item_id: statistics.fmean(found) for item_id in results.sources if (found := finite_values(results, item_id, quantity))
+    }
+    if not quantity.ranked:
+        return []
+    return sorted(means, key=lambda item_id: means[item_id], reverse=not quantity.higher_is_better)
+
+
+def _disagreed(results: Results, quantity: Quantity) -> list[str]:
+    """Items by the spread of the methods, largest first."""
+    spreads = {item_id: spread(finite_values(results, item_id, quantity)) for item_id in results.sources}
+    known = {item_id: value for item_id, value in spreads.items() if value}
+    return sorted(known, key=lambda item_id: known[item_id], reverse=True)
+
+
+def _standout_reason(label: str, place: int, items: int) -> str:
+    what = "the mean over methods is worst" if label == HARDEST else "the values of the methods spread most"
+    rank = "here" if place == 1 else f"here but for {place - 1}"
+    return f"{what} {rank} among all {items} items"

@@ -8,21 +8,18 @@ from typing import Any
 from inpaintbench import pages
 from inpaintbench.eval.report import exhibits as shown
 from inpaintbench.eval.report import notes, overview, plots
-from inpaintbench.eval.report.again_note import again_sentences
-from inpaintbench.eval.report.cautions import cautions
+from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import Exhibit
-from inpaintbench.eval.report.item_records import item_data
-from inpaintbench.eval.report.item_table import items_part
+from inpaintbench.eval.report.items import item_data, items_part
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
-from inpaintbench.eval.report.plot_tables import difficulty_table, improvement_table
-from inpaintbench.eval.report.provenance import commands_of, facts_of, unfinished
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.overview import commands_of, facts_of, unfinished
+from inpaintbench.eval.report.plots import difficulty_table, improvement_table
+from inpaintbench.eval.report.quantity import Quantity, first_shown
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.significance import LEVEL, leads
 from inpaintbench.eval.report.tables import Results, pair_slices
-from inpaintbench.eval.report.usual_region import first_shown
 from inpaintbench.pages import Link, MethodStyle, method_styles
 from inpaintbench.pages.plots import drawing_script, specification
 

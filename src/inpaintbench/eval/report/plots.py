@@ -1,6 +1,7 @@
-"""The two plots of the report: which slices are hard, and what each method is sensitive to (DEVIL, CVPR 2022, Figures 4 to 9).
+"""The plots of the report (DEVIL, CVPR 2022, Figures 4 to 9) with the same numbers as tables.
 
-Each is one chart over the rows of all metrics; the page's script takes the rows of what is chosen.
+Each plot is one chart over the rows of all metrics; the page's script takes the rows of what is chosen. The tables are for
+readers without scripts or without sight.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import altair as alt
 from inpaintbench.claims import too_few
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.labels import name_label, quantity_label, quantity_title, slice_label
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Pair, Results, in_reading_order, pair_slices, split_level
-from inpaintbench.pages import MethodStyle
+from inpaintbench.pages import Cell, Column, MethodStyle, Row, Table
 from inpaintbench.pages.plots import method_colour, method_shape
-from inpaintbench.pages.words import count, signed_percent
+from inpaintbench.pages.words import count, number, signed_percent
 from inpaintbench.types import Slice
 
 # So many slices have slanted names, since they do not fit side by side.
@@ -203,3 +204,40 @@ def _extent(values: Sequence[float | None]) -> tuple[float, float]:
 def _drawable(mean: float | None) -> float | None:
     """Nothing stands where a mean is infinite."""
     return mean if mean is not None and math.isfinite(mean) else None
+
+
+def difficulty_table(results: Results, quantity: Quantity) -> Table:
+    """The mean over methods of every slice, with its standard error."""
+    decimals = metric_leaf(quantity.metric).decimals
+    rows = []
+    for part in in_reading_order(results.slices):
+        spread, level = results.difficulty(part, quantity), split_level(part.name)[1]
+        numbers = (number(spread.mean, decimals), number(spread.standard_error, decimals), spread.n)
+        rows.append(Row((Cell(slice_label(part.name), tags=(level,) if level else ()), *map(Cell, numbers))))
+    heads = ("Mean over methods", "Standard error", "Methods")
+    return Table(
+        (Column("Slice"), *(Column(head, numeric=True) for head in heads)),
+        tuple(rows),
+        caption=f"{quantity_title(quantity)}, mean over methods",
+    )
+
+
+def improvement_table(results: Results, quantity: Quantity) -> Table:
+    """The relative improvement of every method from low to high; a row for each method, a column for each attribute."""
+    pairs = pair_slices(results.slices)
+    rows = (
+        Row(
+            (
+                Cell(method, method=method, reference=method in results.references),
+                *(Cell(signed_percent(results.improvement(pair, method, quantity))) for pair in pairs),
+            ),
+            kind="floor" if method in results.references else "",
+            key=method,
+        )
+        for method in results.methods
+    )
+    return Table(
+        (Column("Method"), *(Column(name_label(pair.attribute), numeric=True) for pair in pairs)),
+        tuple(rows),
+        caption=f"{quantity_title(quantity)}, change from low to high",
+    )

@@ -1,12 +1,14 @@
-"""What the numbers of a report are: metrics in regions."""
+"""What the numbers of a report are: metrics in regions, and in which region each is shown unless another is asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric
+from inpaintbench.eval.protocols.base import Protocol
 
 
 @cache
@@ -35,3 +37,42 @@ class Quantity(NamedTuple):
     def of_sets(self) -> bool:
         """Whether it is one number for many items, so that a single item has none."""
         return metric_leaf(self.metric).of_sets
+
+
+# Metrics that are about one region by definition.
+_OWN_REGIONS = {"pcons": "hole"}
+_HOLE_FIRST, _FRAME_FIRST = ("hole", "frame", "band"), ("frame", "hole", "band")
+
+
+def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol) -> list[Quantity]:
+    """Each metric once, in the region where it is shown: the hole where it is measured there, since known pixels dilute a mean.
+
+    Whole frames come first where a protocol repeats published numbers, which are of whole frames, and where it judges predictions
+    as they were given, since what a method spoils elsewhere counts there.
+    """
+    order = _order(protocol)
+    of_metric: dict[str, list[Quantity]] = {}
+    for quantity in quantities:
+        of_metric.setdefault(quantity.metric, []).append(quantity)
+    return [_first(found, (_OWN_REGIONS.get(metric, order[0]), *order)) for metric, found in of_metric.items()]
+
+
+def first_shown(quantities: Sequence[Quantity], protocol: Protocol) -> Quantity:
+    """What a page opens with: the first metric among those whose usual region comes first."""
+    usual, order = usual_quantities(quantities, protocol), _order(protocol)
+    return min(usual, key=lambda one: order.index(one.region) if one.region in order else len(order))
+
+
+def quantities_in(quantities: Sequence[Quantity], protocol: Protocol, region: str | None) -> list[Quantity]:
+    """Each metric once: in ``region`` where it is measured there, else, and for None, where it is usually shown."""
+    asked = {one.metric: one for one in quantities if one.region == region}
+    return [asked.get(one.metric, one) for one in usual_quantities(quantities, protocol)]
+
+
+def _order(protocol: Protocol) -> tuple[str, ...]:
+    return _FRAME_FIRST if protocol.name.endswith("/as-published") or not protocol.composite else _HOLE_FIRST
+
+
+def _first(found: Sequence[Quantity], order: Sequence[str]) -> Quantity:
+    by_region = {one.region: one for one in found}
+    return next((by_region[region] for region in order if region in by_region), found[0])

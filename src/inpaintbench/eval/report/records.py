@@ -10,15 +10,12 @@ from dataclasses import asdict
 from typing import Any
 
 from inpaintbench.eval.comparing.statistics import INTERVAL
-from inpaintbench.eval.report.again_note import again_sentences
-from inpaintbench.eval.report.differences import difference
-from inpaintbench.eval.report.floor_caution import untold
+from inpaintbench.eval.report.cautions import again_sentences, set_sizes, suspects, untold
 from inpaintbench.eval.report.gallery import Exhibit
-from inpaintbench.eval.report.pcons_caution import suspects
-from inpaintbench.eval.report.provenance import manifest_sha256
-from inpaintbench.eval.report.set_notes import set_sizes
+from inpaintbench.eval.report.overview import manifest_sha256
+from inpaintbench.eval.report.quantity import usual_quantities
+from inpaintbench.eval.report.significance import difference
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
-from inpaintbench.eval.report.usual_region import usual_quantities
 from inpaintbench.types import Plain, Score, Slice, canonical_json
 
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")

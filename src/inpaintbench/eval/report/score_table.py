@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from inpaintbench.eval.comparing.statistics import LEVEL, Summary
+from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.labels import metric_title, place_label, quantity_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.set_notes import size_words
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, interval, number

@@ -10,11 +10,10 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.frame_values import Recipe, recipe_of
-from inpaintbench.eval.report.gallery import Exhibit, Media, choose_items, make_exhibits
+from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_standouts, choose_items, make_exhibits
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
-from inpaintbench.eval.report.standouts import add_asked, add_standouts
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.pages import data_uri
 from inpaintbench.types import Dataset, Score, SliceScore
