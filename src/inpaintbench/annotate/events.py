@@ -1,4 +1,4 @@
-"""What happens in a study, one record an event: the journal keeps them in order and never changes one.
+"""Events of a study, one record each: the journal keeps them in order and never changes one.
 
 The state of a study is what folding its events gives, so it can always be made again.
 """

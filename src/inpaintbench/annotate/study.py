@@ -39,7 +39,7 @@ class _Strict(BaseModel):
 
 
 class Subjects(_Strict):
-    """What is looked at: clips of a workspace, or items of a frozen dataset with predictions of runs."""
+    """Subjects of a study: clips of a workspace, or items of a frozen dataset with predictions of runs."""
 
     workspace: str | None = None
     dataset: str | None = None
@@ -48,9 +48,9 @@ class Subjects(_Strict):
     methods: tuple[str, ...] = ()
     """Some of the runs' methods, by label; all by default."""
     slices: tuple[str, ...] = ()
-    """Of the dataset; all items by default."""
+    """Slices of the dataset; all items by default."""
     clips: Literal["kept", "all"] = "all"
-    """Of the workspace: what rules keep, or everything."""
+    """Clips of the workspace: those that rules keep, or all."""
     most: int | None = Field(None, ge=1, le=10**7)
     """So many clips or items, drawn by the study's seed."""
 
@@ -73,7 +73,7 @@ class QuestionSpec(_Strict):
     """Unique in the study; the leaf's name by default."""
     title: str = ""
     instruction: str = ""
-    """What raters read; the leaf's own by default."""
+    """Instruction that raters read; the leaf's own by default."""
     constants: dict[str, Any] = Field(default_factory=dict)
     raters_per_task: int = Field(1, ge=1, le=10**5)
     must_watch: bool = True
@@ -89,14 +89,14 @@ class QuestionSpec(_Strict):
 
 
 class Checks(_Strict):
-    """What keeps raters honest."""
+    """Checks of raters: gold tasks and silent repeats."""
 
     gold: str | None = None
     """CSV file: subject, question, and the answers that are right; several in one field are divided by ``|``."""
     gold_share: float = Field(0.05, ge=0, le=0.5)
-    """Of the tasks a rater gets."""
+    """Share of gold among the tasks that a rater gets."""
     repeat_share: float = Field(0.05, ge=0, le=0.5)
-    """Of the tasks a rater gets: asked once more, some time later, without a word."""
+    """Share of the tasks that a rater gets: asked once more, some time later, without a word."""
     repeat_gap: int = Field(10, ge=1, le=10**5)
     """Tasks between the two, at least."""
     window: int = Field(10, ge=1, le=10**5)
@@ -113,11 +113,11 @@ class StopRule(_Strict):
     level: float = Field(0.95, gt=0, lt=1)
     """Probability that no wrong order is ever called settled, however often one looks; and of the intervals of rankings."""
     fewest_votes: int = Field(50, ge=1, le=10**7)
-    """Of each question, before it may be called stable."""
+    """Votes of each question, before it may be called stable."""
 
 
 class Show(_Strict):
-    """What stands beside the candidates."""
+    """Players and texts beside the candidates."""
 
     original: bool = True
     input: bool = True
@@ -125,7 +125,7 @@ class Show(_Strict):
     prompt: str | None = None
     """Attribute of the clips or items that raters read above the players; ``prompts`` of an editing benchmark's items."""
     largest_side: int = Field(960, ge=64, le=3840)
-    """Of one player's picture in the proxy, in pixels; larger ones are made smaller."""
+    """Longest side of one player's picture in the proxy, in pixels; larger ones are made smaller."""
 
 
 class StudyFile(_Strict):
@@ -133,7 +133,7 @@ class StudyFile(_Strict):
 
     title: str
     welcome: str = ""
-    """What raters read first."""
+    """Text that raters read first."""
     seed: int = 0
     subjects: Subjects
     questions: tuple[QuestionSpec, ...] = Field(min_length=1)
@@ -145,15 +145,15 @@ class StudyFile(_Strict):
 
     @model_validator(mode="after")
     def _questions_differ(self) -> StudyFile:
-        labels = [one.label for one in self.questions]
+        labels = [spec.label for spec in self.questions]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"{labels.count(label)} questions are called {label!r}; give each a name of its own")
-        subjects = [QUESTIONS.get(one.leaf).subject for one in self.questions]
+        subjects = [QUESTIONS.get(spec.leaf).subject for spec in self.questions]
         if self.stop.kind == "stable_ranking" and "pair" not in subjects:
-            asked = ", ".join(repr(label) for label in labels)
+            named = ", ".join(repr(label) for label in labels)
             raise ValueError(
-                f"stop: stable_ranking looks at comparisons of pairs, and none of the questions {asked} makes any; "
+                f"stop: stable_ranking looks at comparisons of pairs, and none of the questions {named} makes any; "
                 f"ask pairwise, or choose kind = 'coverage'"
             )
         return self
@@ -202,18 +202,18 @@ class StudyTask:
     proxy: str
     """Name of the proxy."""
     caption: str = ""
-    """What an admin sees it called; never shown to raters of comparisons."""
+    """Name of the task for admins; never shown to raters of comparisons."""
     suggestion: str | None = None
     """Option of the main part that the machine would choose."""
     gold: tuple[str, ...] = ()
     """Right choices, in the names that votes are counted over; a gold task when there are any."""
     prompt: str = ""
-    """What raters read above the players."""
+    """Text that raters read above the players."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What ``study.json`` holds. ``study_id`` is derived from everything that raters see."""
+    """Prepared study, the content of ``study.json``. ``study_id`` is derived from everything that raters see."""
 
     study_id: str
     file: StudyFile
@@ -221,7 +221,7 @@ class Study:
     proxies: Mapping[str, Proxy]
     """Name -> proxy."""
     fingerprints: Mapping[str, str] = field(default_factory=dict)
-    """What the study was made from: dataset content or workspace clips -> hash."""
+    """Inputs of the study: dataset content or workspace clips -> hash."""
 
     @cached_property
     def task_of(self) -> dict[str, StudyTask]:
@@ -231,15 +231,15 @@ class Study:
     @cached_property
     def question_of(self) -> dict[str, Question]:
         """Label -> the question leaf, built."""
-        return {one.label: build_question(one) for one in self.file.questions}
+        return {spec.label: build_question(spec) for spec in self.file.questions}
 
     @cached_property
     def spec_of(self) -> dict[str, QuestionSpec]:
         """Label -> what the study file says of the question."""
-        return {one.label: one for one in self.file.questions}
+        return {spec.label: spec for spec in self.file.questions}
 
     def form(self, task: StudyTask) -> Form:
-        """What a rater of ``task`` fills in, with the study's own words."""
+        """Form of ``task``, with the study's own words."""
         spec = self.spec_of[task.question]
         form = self.question_of[task.question].form(candidates=len(task.candidates))
         return Form(spec.title or form.title, spec.instruction or form.instruction, form.parts)
@@ -252,9 +252,9 @@ def build_question(spec: QuestionSpec) -> Question:
         UnknownNameError: no such question.
         InputError: constants that it does not take.
     """
-    made = QUESTIONS.get(spec.leaf)
+    leaf = QUESTIONS.get(spec.leaf)
     try:
-        question: Question = made(**spec.constants)
+        question: Question = leaf(**spec.constants)
     except TypeError as error:
         raise InputError(f"question {spec.leaf!r} cannot be built with {spec.constants}: {error}") from error
     return question
@@ -297,16 +297,16 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
     return file.model_copy(update={"subjects": placed, "checks": checks})
 
 
-def _what_is_wrong(error: ValidationError) -> str:
+def _what_is_wrong(errors: ValidationError) -> str:
     """One sentence, on a misspelt field before others: what it should have been is then missing elsewhere."""
-    found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")[0]
-    *above, last = found["loc"] or ("",)
-    if found["type"] == "extra_forbidden":
+    fault = sorted(errors.errors(), key=lambda error: error["type"] != "extra_forbidden")[0]
+    *above, last = fault["loc"] or ("",)
+    if fault["type"] == "extra_forbidden":
         models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show)
         known = dict.fromkeys(name for model in models for name in model.model_fields)
         message = unknown_name("field", str(last), known)
         return f"{_place(above)}: {message}" if above else message
-    message = found["msg"].removeprefix("Value error, ")
+    message = fault["msg"].removeprefix("Value error, ")
     return f"{_place([*above, last])}: {message}" if last != "" else message
 
 
@@ -332,7 +332,7 @@ def task_id(question: str, subject_id: str, candidates: tuple[str, ...]) -> str:
 
 def study_id(file: StudyFile, tasks: tuple[StudyTask, ...]) -> str:
     """The id of a study: another title or place of files is the same study, other questions or pictures are not."""
-    questions = [one.model_dump(mode="json") for one in file.questions]
+    questions = [spec.model_dump(mode="json") for spec in file.questions]
     return content_id("study", questions, file.seed, [[task.task_id, task.proxy, task.prompt] for task in tasks])
 
 
@@ -365,8 +365,8 @@ def load(folder: Path) -> Study:
         return Study(
             study_id=fields["study_id"],
             file=StudyFile.model_validate(fields["file"]),
-            tasks=tuple(_task(one) for one in fields["tasks"]),
-            proxies={name: _proxy(one) for name, one in fields["proxies"].items()},
+            tasks=tuple(_task(task) for task in fields["tasks"]),
+            proxies={name: _proxy(proxy) for name, proxy in fields["proxies"].items()},
             fingerprints=fields["fingerprints"],
         )
     except (ValueError, KeyError, TypeError) as error:

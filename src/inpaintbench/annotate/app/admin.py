@@ -33,7 +33,7 @@ _NAME_CHARACTERS = 80
 
 
 class AdminRoom:
-    """What the page's buttons do. Every method asks first whether an admin of this study calls it."""
+    """Actions of the page's buttons. Every method asks first whether an admin of this study calls it."""
 
     def __init__(self, study: Study, *, desk: Desk, people: People) -> None:
         self._study = study
@@ -45,7 +45,7 @@ class AdminRoom:
         self._admin(request)
         overview = self._desk.overview()
         people = self._people.raters(self._study.study_id)
-        choices = [(one.name, one.rater_id) for one in people if not one.revoked]
+        choices = [(person.name, person.rater_id) for person in people if not person.revoked]
         return (
             tables.summary(overview),
             tables.coverage(overview),
@@ -99,7 +99,7 @@ class AdminRoom:
         return person
 
     def _knows(self, rater_id: Any) -> bool:
-        return any(one.rater_id == rater_id for one in self._people.raters(self._study.study_id))
+        return any(rater.rater_id == rater_id for rater in self._people.raters(self._study.study_id))
 
     def _link(self, rater_id: str, request: gr.Request) -> str:
         secret = self._people.invite(self._study.study_id, rater_id)
@@ -169,7 +169,7 @@ def admin_routes(study: Study, *, journal: Journal, people: People) -> APIRouter
 
     @router.get("/judgements.csv")
     def judgements() -> Response:
-        names = {one.rater_id: one.name for one in people.raters(study.study_id)}
+        names = {rater.rater_id: rater.name for rater in people.raters(study.study_id)}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "judgements.csv"
             export_judgements(study, votes(study, journal.events(study.study_id)), path, names=names)

@@ -37,7 +37,7 @@ class Rule:
 
     method: Literal["GET", "POST"]
     path: re.Pattern[str]
-    """Of the whole path, plain ASCII: nothing here needs percent signs."""
+    """Pattern of the whole path, plain ASCII: nothing here needs percent signs."""
     who: Who
     kind: Kind
     of_gradio: bool = False
@@ -87,7 +87,7 @@ class Origins:
     """The server's own names."""
 
     bound: str = "127.0.0.1"
-    """What the socket is bound to."""
+    """Host that the socket is bound to."""
     public: str | None = None
     """``https://name[:port]`` as browsers see it, where something in front of the server ends TLS."""
 
@@ -110,8 +110,8 @@ class Origins:
         host = headers.get("host", "").lower()
         if self.public is not None and host == urlsplit(self.public).netloc.lower():
             return self.public.lower()
-        found = _HOST.fullmatch(host)
-        if found is None or not self._answers_to(found["name"].strip("[]")):
+        match = _HOST.fullmatch(host)
+        if match is None or not self._answers_to(match["name"].strip("[]")):
             raise WrongHost(host)
         return f"{scheme}://{host}"
 
@@ -135,9 +135,9 @@ def is_own(headers: Headers, *, origin: str, must_tell: bool) -> bool:
         origin: of this server.
         must_tell: whether a request that says nothing of its origin is refused; programs say nothing, browsers do.
     """
-    site, told = headers.get("sec-fetch-site"), headers.get("origin")
+    site, source = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):
         return False
-    if told is not None and told.lower() != origin:
+    if source is not None and source.lower() != origin:
         return False
-    return told is not None or not must_tell
+    return source is not None or not must_tell

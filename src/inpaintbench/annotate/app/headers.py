@@ -26,7 +26,7 @@ _DROPPED = (b"server", b"access-control-", b"content-security-policy", b"x-power
 def page_policy(html: bytes) -> str:
     """The content security policy of a Gradio page. Gradio compiles templates (``unsafe-eval``) and styles elements."""
     hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE.findall(html)]
-    scripts = " ".join(f"'sha256-{one}'" for one in dict.fromkeys(hashes))
+    scripts = " ".join(f"'sha256-{digest}'" for digest in dict.fromkeys(hashes))
     return (
         f"default-src 'none'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; media-src 'self' blob:; connect-src 'self'; "
@@ -49,27 +49,27 @@ def guarded(send: Send, rule: Rule | None) -> Send:
             return
         held.append(message)
         if message["type"] == "http.response.body" and not message.get("more_body", False):
-            policy = page_policy(b"".join(one.get("body", b"") for one in held))
-            held[0]["headers"] = [one for one in held[0]["headers"] if one[0] != b"content-security-policy"]
+            policy = page_policy(b"".join(part.get("body", b"") for part in held))
+            held[0]["headers"] = [header for header in held[0]["headers"] if header[0] != b"content-security-policy"]
             held[0]["headers"].append((b"content-security-policy", policy.encode()))
-            for one in held:
-                await send(one)
+            for part in held:
+                await send(part)
 
     return add
 
 
 def _headers(message: Message, rule: Rule | None) -> list[tuple[bytes, bytes]]:
     given = [(name.lower(), value) for name, value in message.get("headers", [])]
-    kept = [(name, value) for name, value in given if not name.startswith(_DROPPED)]
+    headers = [(name, value) for name, value in given if not name.startswith(_DROPPED)]
     added = [*_ALWAYS, ("Content-Security-Policy", _NOTHING), ("Referrer-Policy", _referrer_policy(rule))]
-    names = {name for name, _ in kept}
+    names = {name for name, _ in headers}
     if rule is not None and rule.of_gradio and rule.kind == "file" and message["status"] == 200:
-        kept = [(name, value) for name, value in kept if name != b"cache-control"]
+        headers = [(name, value) for name, value in headers if name != b"cache-control"]
         added.append(("Cache-Control", "private, max-age=86400"))
     elif b"cache-control" not in names or rule is None or rule.kind != "file":
-        kept = [(name, value) for name, value in kept if name != b"cache-control"]
+        headers = [(name, value) for name, value in headers if name != b"cache-control"]
         added.append(("Cache-Control", "no-store"))
-    return kept + [(name.lower().encode(), value.encode()) for name, value in added]
+    return headers + [(name.lower().encode(), value.encode()) for name, value in added]
 
 
 def _referrer_policy(rule: Rule | None) -> str:

@@ -25,14 +25,14 @@ class Rate:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one server lets its clients do."""
+    """Limits on the requests of clients of one server."""
 
     answers: Rate = Rate(10, 30)
-    """Of one rater: answers, skips, undos and asking for work."""
+    """Requests of one rater: answers, skips, undos and asking for work."""
     files: Rate = Rate(50, 300)
-    """Of one rater: everything else; a page with its assets is about 100 requests."""
+    """Requests of one rater: everything else; a page with its assets is about 100 requests."""
     strangers: Rate = Rate(5, 20)
-    """Of one client address: logging in, joining, and whatever comes without a session."""
+    """Requests of one client address: logging in, joining, and whatever comes without a session."""
     body_bytes: int = 65_536
     body_seconds: float = 10.0
     """For a body to arrive."""

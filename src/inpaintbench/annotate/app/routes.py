@@ -124,7 +124,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def static_files() -> Mapping[str, tuple[bytes, str, str]]:
-    """What the rater's page loads: name -> content, media type, entity tag. Read once, so a changed disk changes nothing."""
+    """Files of the rater's page: name -> content, media type, entity tag. Read once, so a changed disk changes nothing."""
     table = {}
     for entry in files("inpaintbench.annotate.app").joinpath("static").iterdir():
         if entry.is_file() and not entry.name.startswith((".", "_")):

@@ -61,8 +61,8 @@ class KnownSessions:
 
     def who(self, token: str) -> Person | None:
         """The person, where they were looked up lately."""
-        found = self._known.get(token)
-        return found[0] if found is not None and found[1] > time.monotonic() else None
+        known = self._known.get(token)
+        return known[0] if known is not None and known[1] > time.monotonic() else None
 
     def remember(self, token: str, person: Person | None) -> None:
         """Keep what the database said; that it knows nobody is not kept."""

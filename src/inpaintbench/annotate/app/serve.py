@@ -136,28 +136,28 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         raise InputError(f"host {host!r} and port {port} cannot be bound: ports go from 0 to {MOST_PORT}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        made = socket.socket(family, kind, protocol)
+        listening = socket.socket(family, kind, protocol)
     except OSError as error:
         raise InputError(f"host {host!r} and port {port} cannot be bound: {error}") from error
-    with made:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind(address)
-            made.listen(socket.SOMAXCONN)
+            listening.bind(address)
+            listening.listen(socket.SOMAXCONN)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise InputError(f"port {port} of {host} is taken; choose another one, or 0 for any that is free") from error
             raise InputError(f"host {host!r} and port {port} cannot be bound: {error.strerror}") from error
-        yield made
+        yield listening
 
 
 @contextmanager
 def _private_folder() -> Iterator[None]:
     """Work in an empty folder that nobody else may read, with the temporary files inside; all is put back at the end."""
     before = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as made, ExitStack() as stack:
-        Path(made).chmod(0o700)
-        empty, scratch = Path(made) / "empty", Path(made) / "temporary"
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder, ExitStack() as stack:
+        Path(folder).chmod(0o700)
+        empty, scratch = Path(folder) / "empty", Path(folder) / "temporary"
         empty.mkdir(mode=0o700)
         scratch.mkdir(mode=0o700)
         given = {**_STAYS_HERE, "TMPDIR": str(scratch), "GRADIO_TEMP_DIR": str(scratch / "gradio")}

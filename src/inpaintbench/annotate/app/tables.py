@@ -1,4 +1,4 @@
-"""What the admin's page shows, drawn by the templates of all pages."""
+"""Tables and bars of the admin's page, drawn by the templates of all pages."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def heading(text: str) -> str:
 def summary(overview: Mapping[str, Any]) -> str:
     """Title, whether the study is done and why, and the numbers that matter, as HTML."""
     questions, raters = overview["questions"], overview["raters"]
-    needed = sum(0 if one["done"] else max(0, one["needed"] - one["votes"]) for one in questions)
+    needed = sum(0 if question["done"] else max(0, question["needed"] - question["votes"]) for question in questions)
     pace = overview["votes_last_hour"]
     broken = len(overview["taken_out"]) + len(overview["reported_broken"])
     cards = [
-        Card("answers given", f"{sum(one['answered'] for one in raters):,}"),
+        Card("answers given", f"{sum(rater['answered'] for rater in raters):,}"),
         Card("votes still needed", f"{needed:,}"),
         Card("votes in the last hour", f"{pace:,}"),
         Card("left at this pace", duration(max(60.0, 3600 * needed / pace) if needed and pace else None)),
         Card("raters at work", f"{len(raters):,}"),
-        _alarming("of them paused", sum(one["paused"] for one in raters)),
+        _alarming("of them paused", sum(rater["paused"] for rater in raters)),
         _alarming("items that do not play", broken),
     ]
     return _drawn(study=overview["study"]["title"], done=overview["done"], why=overview["why"], cards=cards)
@@ -88,10 +88,10 @@ def _bar(question: Mapping[str, Any]) -> Bar:
 
 def raters(people: Sequence[Rater], overview: Mapping[str, Any]) -> str:
     """A row a rater, whoever was added or answered, as HTML."""
-    at_work = {one["rater_id"]: one for one in overview["raters"]}
-    rows = [_rater(one.name, _state(one, at_work.get(one.rater_id)), at_work.get(one.rater_id)) for one in people]
-    known = {one.rater_id for one in people}
-    rows += [_rater(one["name"], "imported", one) for one in overview["raters"] if one["rater_id"] not in known]
+    at_work = {rater["rater_id"]: rater for rater in overview["raters"]}
+    rows = [_rater(person.name, _state(person, at_work.get(person.rater_id)), at_work.get(person.rater_id)) for person in people]
+    known = {person.rater_id for person in people}
+    rows += [_rater(rater["name"], "imported", rater) for rater in overview["raters"] if rater["rater_id"] not in known]
     return _table("Raters", RATER_COLUMNS, rows, numeric=range(2, 9))
 
 

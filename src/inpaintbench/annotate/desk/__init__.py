@@ -1,1 +1,1 @@
-"""What raters are handed and what comes back: the state that events give, assignment, cards, overview."""
+"""Desk of a study, which hands out tasks and takes answers: the state that events give, assignment, cards, overview."""

@@ -30,7 +30,7 @@ Information = Callable[[str], Mapping[tuple[str, str], float]]
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a lease is made of."""
+    """Task for a rater, before it is leased."""
 
     task_id: str
     purpose: Purpose
@@ -41,7 +41,7 @@ class Assignment:
 def next_task(
     state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str], information: Information
 ) -> Assignment | None:
-    """What ``rater_id`` does next; None when no ordinary task is left for them, even if gold or repeats are.
+    """Next task of ``rater_id``; None when no ordinary task is left for them, even if gold or repeats are.
 
     Depends on the state, the study's seed and the rater alone.
 
@@ -95,7 +95,7 @@ def seats(record: RaterRecord, question: str, candidates: Sequence[str], *, rng:
     count = len(candidates)
     if count < 2:
         return tuple(candidates)
-    seen = np.array([[_seen(record, question, one, place) for place in range(count)] for one in candidates])
+    seen = np.array([[_seen(record, question, candidate, place) for place in range(count)] for candidate in candidates])
     cost = seen[..., 0] * 2.0**24 + seen[..., 1] + rng.random((count, count)) / (2 * count)
     _, places = linear_sum_assignment(cost)
     return tuple(candidates[number] for number in np.argsort(places))
@@ -131,7 +131,7 @@ def _questions(state: State, coverage: Coverage, rater_id: str, *, settled: froz
         yield record.question
     mixed = item_rng(state.study.file.seed, "question order", rater_id).permutation(len(open_questions))
     yield from sorted(
-        (open_questions[number] for number in mixed), key=lambda one: coverage.filled[one] / max(1, coverage.needed[one])
+        (open_questions[number] for number in mixed), key=lambda label: coverage.filled[label] / max(1, coverage.needed[label])
     )
 
 
@@ -155,13 +155,13 @@ def _groups(
 def _informative(
     state: State, coverage: Coverage, question: str, groups: Sequence[Group], information: Information
 ) -> list[Group]:
-    told, counts = information(question), state.pairs.get(question, {})
+    gains, counts = information(question), state.pairs.get(question, {})
 
     def worth(group: Group) -> float:
         # What others are answering right now tells less when it arrives: variance falls with the number of votes.
         pair = (group[1][0], group[1][1])
         votes = sum(counts.get(pair, {}).values())
-        return told.get(pair, 0.0) * (votes + 1) / (max(votes, coverage.group_load[group]) + 1)
+        return gains.get(pair, 0.0) * (votes + 1) / (max(votes, coverage.group_load[group]) + 1)
 
     return sorted(groups, key=worth, reverse=True)
 
@@ -190,7 +190,9 @@ def _check(
         return (known[rng.integers(len(known))], "gold") if known else None
     if kind == _REPEAT:
         known = record.repeatable(gap=state.study.file.checks.repeat_gap)
-        known = [one for one in known if not state.taken_out(one) and _ordinary_of(state.study.task_of[one], question)]
+        known = [
+            task_id for task_id in known if not state.taken_out(task_id) and _ordinary_of(state.study.task_of[task_id], question)
+        ]
         return (known[rng.integers(len(known))], "repeat") if known else None
     return None
 

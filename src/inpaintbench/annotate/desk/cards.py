@@ -1,4 +1,4 @@
-"""What the server tells the browser, as JSON: candidates are letters by place, and no name of a method is among it."""
+"""Replies to browsers, as JSON: candidates are letters by place, and no name of a method is among it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def card(study: Study, lease: Lease) -> dict[str, Any]:
         "must_watch": spec.must_watch,
         "suggestion": suggestion(study, task, mode="prefill"),
         "previous": dict(lease.previous) if lease.previous is not None else None,
-        "skip_reasons": [dict(one) for one in SKIP_REASONS],
+        "skip_reasons": [dict(reason) for reason in SKIP_REASONS],
     }
 
 
@@ -49,7 +49,7 @@ def suggestion(study: Study, task: StudyTask, *, mode: Literal["after", "prefill
 
 
 def suggestion_shown(study: Study, task: StudyTask, *, told: bool = False) -> SuggestionShown:
-    """What the journal says of it: ``hidden`` too where there is nothing to show. ``told``: they saw it before."""
+    """How the suggestion is shown: ``hidden`` too where there is nothing to show. ``told``: they saw it before."""
     mode = study.spec_of[task.question].suggestion if task.suggestion is not None else "hidden"
     return "seen" if told and mode == "after" else mode
 
@@ -57,8 +57,8 @@ def suggestion_shown(study: Study, task: StudyTask, *, told: bool = False) -> Su
 def stored(study: Study, vote: Vote | None, work: dict[str, Any], *, duplicate: bool) -> dict[str, Any]:
     """The reply to an answer, a skip or an undo (``vote`` None)."""
     after = suggestion(study, study.task_of[vote.task_id], mode="after") if vote is not None else None
-    told = {"part": after["part"], "value": after["value"]} if after else None
-    return {"stored": True, "duplicate": duplicate, "suggestion": told, "work": work}
+    shown = {"part": after["part"], "value": after["value"]} if after else None
+    return {"stored": True, "duplicate": duplicate, "suggestion": shown, "work": work}
 
 
 def progress(answered: int, to_come: int, pace: float | None, undoable: str | None) -> dict[str, Any]:

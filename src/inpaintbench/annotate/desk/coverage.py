@@ -45,7 +45,7 @@ class Coverage:
         self._number = {task.task_id: number for number, task in enumerate(self._tasks)}
         self._target = [study.spec_of[task.question].raters_per_task for task in self._tasks]
         pairs = {label for label, question in study.question_of.items() if question.kind == "pair"}
-        self._group: list[Group] = [(one.question, one.candidates if one.question in pairs else ()) for one in self._tasks]
+        self._group: list[Group] = [(task.question, task.candidates if task.question in pairs else ()) for task in self._tasks]
         self._load = [0] * len(self._tasks)
         self._holders: list[set[str]] = [set() for _ in self._tasks]
         self._had_by: list[set[str]] = [set() for _ in self._tasks]
@@ -110,7 +110,7 @@ class Coverage:
     def left(self, rater_id: str, *, settled: Iterable[str]) -> int:
         """Ordinary tasks that a rater has not had and that have room, without questions that need no more votes."""
         over = set(settled)
-        return sum(self._open[one] - self._open_had[rater_id, one] for one in self._open if one not in over)
+        return sum(self._open[label] - self._open_had[rater_id, label] for label in self._open if label not in over)
 
     def least(self, rater_id: str, group: Group) -> str | None:
         """The least covered task of a group that a rater may have; in the rater's own order among equals."""

@@ -56,7 +56,7 @@ class Desk:
         self._name_of = name_of
 
     def work(self, rater_id: str) -> dict[str, Any]:
-        """What a rater does now and next, leased to them; asking again gives the same."""
+        """Work of a rater, now and next, leased to them; asking again gives the same."""
         return self._live.write(lambda append: self._work(append, rater_id))
 
     def answer(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,7 +201,7 @@ class Desk:
         return self._live.state.leases[target.lease_id]
 
     def _answer_body(self, sent: SentAnswer, lease: Lease) -> dict[str, Any]:
-        task, told = self._study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
+        task, known = self._study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
         frames = self._study.proxies[task.proxy].frames
         if self._study.spec_of[task.question].must_watch and sent.watched_frames < frames:
             raise Refused(400, f"Please watch the whole clip first: {sent.watched_frames} of {frames} frames were shown.")
@@ -215,7 +215,7 @@ class Desk:
             "given": given,
             "task_id": lease.task_id,
             "choice": choice,
-            "suggestion_shown": cards.suggestion_shown(self._study, task, told=task.task_id in told),
+            "suggestion_shown": cards.suggestion_shown(self._study, task, told=task.task_id in known),
         }
 
     def _paused(self, rater_id: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ def overview(
     minutes.
     """
     questions = [_question(state, coverage, label, settled=settled) for label in coverage.groups]
-    waiting = [one["name"] for one in questions if not one["done"]]
+    waiting = [question["name"] for question in questions if not question["done"]]
     return {
         "study": {"study_id": state.study.study_id, "title": state.study.file.title},
         "done": not waiting,
@@ -53,26 +54,27 @@ def why_done(state: State, settled: frozenset[str]) -> str:
 def _question(state: State, coverage: Coverage, label: str, *, settled: frozenset[str]) -> dict[str, Any]:
     spec = state.study.spec_of[label]
     tasks = [task for task in state.study.tasks if task.question == label and not task.gold]
-    asked = [task.task_id for task in tasks if not state.taken_out(task.task_id)]
-    enough = sum(state.standing.get(task_id, 0) >= spec.raters_per_task for task_id in asked)
+    task_ids = [task.task_id for task in tasks if not state.taken_out(task.task_id)]
+    enough = sum(state.standing.get(task_id, 0) >= spec.raters_per_task for task_id in task_ids)
     votes = sum(state.standing.get(task.task_id, 0) for task in tasks)
     return {
         "name": label,
         "leaf": spec.leaf,
         "tasks": len(tasks),
-        "taken_out": len(tasks) - len(asked),
+        "taken_out": len(tasks) - len(task_ids),
         "covered": enough,
         "votes": votes,
         "needed": coverage.needed[label],
         "raters_per_task": spec.raters_per_task,
         "settled": label in settled,
-        "done": label in settled or enough == len(asked),
+        "done": label in settled or enough == len(task_ids),
     }
 
 
 def _rater(state: State, rater_id: str, name: str, *, now: float) -> dict[str, Any]:
     record, checks = state.raters[rater_id], state.study.file.checks
-    answers = [one.vote for one in (state.submissions[name] for name in record.done) if one.vote is not None]
+    votes = (state.submissions[submission_id].vote for submission_id in record.done)
+    answers = [vote for vote in votes if vote is not None]
     return {
         "rater_id": rater_id,
         "name": name,
@@ -115,16 +117,13 @@ def _broken(state: State, *, out: bool) -> list[dict[str, Any]]:
 
 
 def _skips(state: State) -> dict[str, int]:
-    counts: dict[str, int] = {BROKEN: 0}
-    for one in state.submissions.values():
-        if one.kind == "skip" and one.reason is not None and not one.undone:
-            counts[one.reason] = counts.get(one.reason, 0) + 1
-    return counts
+    stand = [sent.reason for sent in state.submissions.values() if sent.kind == "skip" and not sent.undone]
+    return {BROKEN: 0} | Counter(reason for reason in stand if reason is not None)
 
 
 def _remarks(state: State) -> list[dict[str, str]]:
-    said = [one for one in state.submissions.values() if one.text and not one.undone]
-    return [{"rater_id": one.rater_id, "task_id": one.task_id, "text": one.text} for one in said[-REMARKS:]]
+    said = [sent for sent in state.submissions.values() if sent.text and not sent.undone]
+    return [{"rater_id": sent.rater_id, "task_id": sent.task_id, "text": sent.text} for sent in said[-REMARKS:]]
 
 
 def _listed(names: list[str]) -> str:

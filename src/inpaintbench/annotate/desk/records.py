@@ -62,7 +62,7 @@ class Lease:
     expires_at: float
     """Seconds since 1970."""
     previous: Mapping[str, str] | None
-    """What the rater answered before they undid it."""
+    """Answer of the rater before they undid it."""
     closed_by: str | None = None
     """Submission id of its answer or skip."""
 
@@ -79,13 +79,13 @@ class Submission:
     lease_id: str
     vote: Vote | None = None
     reason: str | None = None
-    """Of a skip."""
+    """Reason of a skip."""
     text: str = ""
     undone: bool = False
 
 
 def vote_of(event: Event, lease: Lease, task: StudyTask) -> Vote:
-    """What an ``answer`` event says, to ``task`` as it was shown under ``lease``."""
+    """Vote of an ``answer`` event on ``task`` as it was shown under ``lease``."""
     body = event.body
     return Vote(
         submission_id=body["submission_id"],
@@ -133,7 +133,7 @@ class Reopened:
     purpose: Purpose
     shown: tuple[str, ...]
     previous: Mapping[str, str] | None
-    """What was answered; None after a skip."""
+    """Answer that was undone; None after a skip."""
 
 
 @dataclass
@@ -153,7 +153,7 @@ class RaterRecord:
     done: list[str] = field(default_factory=list)
     """Submission ids of answers and skips that stand."""
     seconds: list[float | None] = field(default_factory=list)
-    """Of the answers that stand; None of those that do not say, which were imported."""
+    """Seconds of the answers that stand; None of those that do not say, which were imported."""
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Task -> (answers and skips before it, choice), for the answers that stand and are no repeats."""
     told: set[str] = field(default_factory=set)
@@ -170,9 +170,9 @@ class RaterRecord:
     everywhere: dict[tuple[str, int], int] = field(default_factory=dict)
     """(candidate, place) -> the same over all questions."""
     proxies: tuple[str, ...] = ()
-    """Of the last tasks, newest last."""
+    """Proxies of the last tasks, newest last."""
     question: str = ""
-    """Of the last ordinary task."""
+    """Question of the last ordinary task."""
     in_a_row: int = 0
     """Ordinary tasks of that question, one after the other."""
     last_seen: float | None = None
@@ -188,7 +188,7 @@ class RaterRecord:
         return _median(self.seconds[-PACE_ANSWERS:])
 
     def median_seconds(self) -> float | None:
-        """Of all answers that stand and say it."""
+        """Median seconds of all answers that stand and say it."""
         return _median(self.seconds)
 
     def window(self, checks: Checks) -> Share:
@@ -232,5 +232,5 @@ class RaterRecord:
 
 
 def _median(seconds: Sequence[float | None]) -> float | None:
-    known = [one for one in seconds if one is not None]
+    known = [value for value in seconds if value is not None]
     return median(known) if known else None

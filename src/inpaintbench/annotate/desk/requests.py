@@ -1,4 +1,4 @@
-"""What browsers send, checked; and how it is refused."""
+"""Requests of browsers, checked, and their refusal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _LONGEST_MESSAGE = 300
 
 
 def _at_most(limit: int) -> AfterValidator:
-    """What is larger becomes ``limit``: a tab that lay open for days, or a confused clock, must not cost anybody their answer."""
+    """Validator that lowers larger numbers to ``limit``.
+
+    A tab that lay open for days, or a confused clock, must not cost anybody their answer.
+    """
     return AfterValidator(lambda number: min(number, limit))
 
 

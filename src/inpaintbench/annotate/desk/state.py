@@ -55,7 +55,7 @@ class State:
         Raises:
             InputError: an event that cannot belong to this study, or to the events before it.
         """
-        for event in sorted(events, key=lambda one: one.seq):
+        for event in sorted(events, key=lambda event: event.seq):
             if event.seq <= self.last_seq:
                 continue
             try:
@@ -68,7 +68,7 @@ class State:
             self.last_seq = event.seq
 
     def rater(self, rater_id: str) -> RaterRecord:
-        """What is known of a rater; an empty record, not kept, before their first event."""
+        """Record of a rater; an empty one, not kept, before their first event."""
         return self.raters.get(rater_id) or RaterRecord()
 
     def taken_out(self, task_id: str) -> bool:
@@ -77,13 +77,14 @@ class State:
 
     def votes(self) -> list[Vote]:
         """The answers that stand, in order."""
-        return [one.vote for one in self.submissions.values() if one.vote is not None and not one.undone]
+        stand = (sent.vote for sent in self.submissions.values() if not sent.undone)
+        return [vote for vote in stand if vote is not None]
 
     def _lease(self, event: Event, rater: RaterRecord) -> None:
         body = event.body
         task, shown = self.study.task_of[body["task_id"]], tuple(body["shown"])
         purpose = _purpose(body["purpose"], task)
-        again = [one for one in rater.reopened if (one.task_id, one.purpose) == (task.task_id, purpose)]
+        again = [reopened for reopened in rater.reopened if (reopened.task_id, reopened.purpose) == (task.task_id, purpose)]
         lease = Lease(body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None)
         if again:
             rater.reopened.remove(again[0])
@@ -218,11 +219,11 @@ def votes(study: Study, events: Sequence[Event]) -> list[Vote]:
 
 def _may_fetch(rater: RaterRecord, proxy: str) -> None:
     # A new tuple, never a changed one: other threads look at it while this one goes on.
-    rater.proxies = (*(one for one in rater.proxies if one != proxy), proxy)[-RECENT_TASKS:]
+    rater.proxies = (*(name for name in rater.proxies if name != proxy), proxy)[-RECENT_TASKS:]
 
 
 def _purpose(stored: Purpose, task: StudyTask) -> Purpose:
-    """What a lease is for by the gold that the study has now, which may have been corrected since it was given."""
+    """Purpose of a lease by the gold that the study has now, which may have been corrected since it was given."""
     return stored if stored == "repeat" else "gold" if task.gold else "vote"
 
 

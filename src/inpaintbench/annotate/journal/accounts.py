@@ -101,9 +101,9 @@ class People:
 
     def raters(self, study_id: str) -> list[Rater]:
         """Everybody who was added, admins and revoked ones too, in the order of adding."""
-        found = select(raters).where(raters.c.study_id == study_id).order_by(raters.c.created_at, raters.c.rater_id)
+        everybody = select(raters).where(raters.c.study_id == study_id).order_by(raters.c.created_at, raters.c.rater_id)
         with self._database.reading() as transaction:
-            return [_rater(row) for row in transaction.rows(found)]
+            return [_rater(row) for row in transaction.rows(everybody)]
 
     def invite(self, study_id: str, rater_id: str) -> str:
         """A new secret for an invitation link; older ones of this rater are good no longer, sessions stay.
@@ -147,16 +147,16 @@ class People:
     def enter_by_secret(self, secret: str, *, at: float, study_id: str) -> Session | None:
         """A session for the holder of an invitation's secret; None where it is unknown, revoked or of another study."""
         hashed = digest(secret)
-        found = select(invitations).where(
+        valid = select(invitations).where(
             invitations.c.secret_sha256 == hashed, invitations.c.study_id == study_id, invitations.c.revoked_at.is_(None)
         )
         # Looked up before a writer's turn is taken: guesses hold nobody up.
         with self._database.reading() as transaction:
-            known = transaction.rows(found)
+            known = transaction.rows(valid)
         if not known or not hmac.compare_digest(known[0].secret_sha256, hashed):
             return None
         with self._database.writing(study_lock(study_id)) as transaction:
-            if not transaction.rows(found):
+            if not transaction.rows(valid):
                 return None
             return _enter(transaction, select(raters).where(_of(raters, study_id, known[0].rater_id)), at=at)
 
@@ -175,8 +175,8 @@ class People:
                 return None
         theirs = select(raters).where(raters.c.study_id == study_id, raters.c.name_key == key)
         with self._database.reading() as transaction:
-            found = transaction.rows(theirs)
-        stored = found[0].password if found else None
+            rows = transaction.rows(theirs)
+        stored = rows[0].password if rows else None
         if not password_is(password, stored=stored):
             return None
         with self._database.writing(study_lock(study_id)) as transaction:
@@ -195,8 +195,8 @@ class People:
     def who(self, token: str, *, at: float) -> Person | None:
         """Whose session a token is; None where it is unknown, over, ended, or its rater revoked."""
         hashed = digest(token)
-        found = select(raters, sessions.c.token_sha256).join(sessions, _OF_RATER)
-        good = found.where(sessions.c.token_sha256 == hashed, sessions.c.expires_at > at, raters.c.revoked_at.is_(None))
+        owner = select(raters, sessions.c.token_sha256).join(sessions, _OF_RATER)
+        good = owner.where(sessions.c.token_sha256 == hashed, sessions.c.expires_at > at, raters.c.revoked_at.is_(None))
         with self._database.reading() as transaction:
             rows = transaction.rows(good)
         return _person(rows[0]) if rows and hmac.compare_digest(rows[0].token_sha256, hashed) else None
@@ -205,9 +205,9 @@ class People:
         """End a session; nothing happens where there is none."""
         theirs = sessions.c.token_sha256 == digest(token)
         with self._database.reading() as transaction:
-            found = transaction.rows(select(sessions.c.study_id).where(theirs))
-        if found:
-            with self._database.writing(study_lock(found[0].study_id)) as transaction:
+            rows = transaction.rows(select(sessions.c.study_id).where(theirs))
+        if rows:
+            with self._database.writing(study_lock(rows[0].study_id)) as transaction:
                 transaction.change(delete(sessions).where(theirs))
 
 
@@ -217,10 +217,10 @@ def _of(table: Table, study_id: str, rater_id: str) -> ColumnElement[bool]:
 
 
 def _known(transaction: Transaction, study_id: str, rater_id: str) -> Row[Any]:
-    found = transaction.rows(select(raters).where(_of(raters, study_id, rater_id)))
-    if not found:
+    rows = transaction.rows(select(raters).where(_of(raters, study_id, rater_id)))
+    if not rows:
         raise InputError(f"study {study_id!r} has no rater {rater_id!r}; add them first")
-    return found[0]
+    return rows[0]
 
 
 def _active(transaction: Transaction, study_id: str, rater_id: str) -> None:
@@ -241,10 +241,10 @@ def _end_sessions(transaction: Transaction, study_id: str, rater_id: str) -> Non
 
 def _enter(transaction: Transaction, rater: Select[Any], *, at: float) -> Session | None:
     """A new session for the one rater whom a query gives; revoking takes the same lock, so it cannot come in between."""
-    found = transaction.rows(rater.where(raters.c.revoked_at.is_(None)))
-    if not found:
+    rows = transaction.rows(rater.where(raters.c.revoked_at.is_(None)))
+    if not rows:
         return None
-    token, row = fresh_secret(), found[0]
+    token, row = fresh_secret(), rows[0]
     transaction.change(delete(sessions).where(sessions.c.expires_at <= at))
     ids = {"token_sha256": digest(token), "study_id": row.study_id, "rater_id": row.rater_id}
     transaction.insert(sessions, {**ids, "created_at": at, "expires_at": at + SESSION_SECONDS})
@@ -271,6 +271,6 @@ class Names:
         """The name, or the id of somebody who was never added."""
         if rater_id not in self._known:
             self._known = {**self._known, rater_id: rater_id} | {
-                one.rater_id: one.name for one in self._people.raters(self._study_id)
+                rater.rater_id: rater.name for rater in self._people.raters(self._study_id)
             }
         return self._known[rater_id]

@@ -32,7 +32,7 @@ def backup(journal: Journal, target: Path, *, replace: bool = False) -> None:
         snapshot(source.path, target, replace=replace)
         return
     with written_whole(target, replace=replace) as temporary:
-        with Journal(temporary) as made, source.reading(one_moment=True) as read, made.database.writing("backup") as write:
+        with Journal(temporary) as copy, source.reading(one_moment=True) as read, copy.database.writing("backup") as write:
             _copy_all(read, write)
         seal(temporary)
 
@@ -94,8 +94,8 @@ def _check_backup(path: Path) -> None:
     try:
         with closing(sqlite3.connect(path)) as connection:
             check(connection, name=str(path))
-            found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").fetchone()
+            is_journal = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").fetchone()
     except sqlite3.Error as error:
         raise WorkspaceError(f"backup {str(path)!r} cannot be read: {error}") from error
-    if not found:
+    if not is_journal:
         raise InputError(f"{str(path)!r} is no backup of a journal")

@@ -29,7 +29,7 @@ def fresh_secret() -> str:
 
 
 def digest(secret: str) -> str:
-    """What is stored of a secret of 256 random bits; nobody can guess those, so a plain hash is enough."""
+    """SHA-256 of a secret of 256 random bits, as stored; nobody can guess those, so a plain hash is enough."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -49,8 +49,8 @@ def hash_password(password: str) -> str:
 def password_is(password: str, *, stored: str | None) -> bool:
     """Whether ``stored`` was made of ``password``; takes as long where nothing is stored."""
     _, n, r, p, salt, expected = (stored or _of_nobody()).split("$")
-    found = _scrypt(password[:_LONGEST], salt=bytes.fromhex(salt), n=int(n), r=int(r), p=int(p))
-    return hmac.compare_digest(found, bytes.fromhex(expected)) and stored is not None
+    computed = _scrypt(password[:_LONGEST], salt=bytes.fromhex(salt), n=int(n), r=int(r), p=int(p))
+    return hmac.compare_digest(computed, bytes.fromhex(expected)) and stored is not None
 
 
 @cache
@@ -80,7 +80,7 @@ def clean_name(name: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What two names share that people would take for the same."""
+    """Key of a name, equal for names that people would take for the same."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 

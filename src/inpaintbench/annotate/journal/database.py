@@ -38,7 +38,7 @@ class Transaction:
         self.is_postgres = connection.dialect.name == "postgresql"
 
     def rows(self, statement: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
-        """What a query gives."""
+        """Rows of a query."""
         with _translated(self.name):
             return self.connection.execute(statement, values or {}).all()
 
@@ -66,8 +66,8 @@ class Transaction:
     def portions(self, table: Table) -> Iterator[list[dict[str, Any]]]:
         """All rows of a table, some thousand at a time."""
         with _translated(self.name):
-            found = self.connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(select(table))
-            for portion in found.mappings().partitions():
+            rows = self.connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(select(table))
+            for portion in rows.mappings().partitions():
                 yield [dict(row) for row in portion]
 
 
@@ -88,7 +88,7 @@ class Database:
         self.path = Path(parsed.database or "") if parsed.get_backend_name() == "sqlite" else None
         """The file of SQLite; None for PostgreSQL."""
         self.name = name_of(parsed)
-        """What messages call it; without user and password."""
+        """Name in messages; without user and password."""
         self._engine = open_sqlite(self.path) if self.path else open_postgres(parsed)
 
     def __repr__(self) -> str:

@@ -56,7 +56,7 @@ def _sqlite_url(parsed: URL) -> URL:
 
 
 def name_of(url: URL) -> str:
-    """What messages call the database of a parsed URL: its file, or host, port and name; never user and password."""
+    """Name in messages of the database of a parsed URL: its file, or host, port and name; never user and password."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     return f"{url.host or 'localhost'}:{url.port or 5432}/{url.database}"
@@ -137,7 +137,7 @@ def _set_up_postgres(connection: Any, _record: Any) -> None:
 
 
 def _pg8000_arguments(url: URL) -> dict[str, Any]:
-    """What ``?sslmode=`` and ``?unix_sock=`` ask for; without them the connection is encrypted when the server can."""
+    """Arguments of pg8000 by ``?sslmode=`` and ``?unix_sock=``; without them the connection is encrypted when the server can."""
     strange = sorted(set(url.query) - {"sslmode", "unix_sock"})
     if strange:
         raise InputError(f"the journal's URL has a parameter {strange[0]!r}; known are sslmode and unix_sock")
@@ -148,7 +148,7 @@ def _pg8000_arguments(url: URL) -> dict[str, Any]:
 def _encryption(mode: object) -> Any:
     if mode == "verify-full":
         return ssl.create_default_context()
-    asked = {"disable": False, "prefer": None, "require": True}
-    if mode not in asked:
+    modes = {"disable": False, "prefer": None, "require": True}
+    if mode not in modes:
         raise InputError(f"sslmode {mode!r} of the journal's URL is not one of disable, prefer, require, verify-full")
-    return asked[str(mode)]
+    return modes[str(mode)]

@@ -56,7 +56,7 @@ def note(folder: Path, url: URL) -> None:
 
 
 def noted(folder: Path) -> str | None:
-    """What ``note`` kept: a path, or host, port and name of a database.
+    """Place that ``note`` kept: a path, or host, port and name of a database.
 
     Raises:
         InputError: it cannot be read.
@@ -75,9 +75,9 @@ def _own(folder: Path) -> URL:
     return parse_url(folder / JOURNAL)
 
 
-def _same(one: str, other: str) -> bool:
+def _same(name: str, other: str) -> bool:
     """Whether two names of databases mean one: files by where links lead."""
-    return one == other or (one.startswith("/") and os.path.realpath(one) == os.path.realpath(other))
+    return name == other or (name.startswith("/") and os.path.realpath(name) == os.path.realpath(other))
 
 
 def _way_out(folder: Path) -> str:

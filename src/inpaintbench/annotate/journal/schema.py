@@ -137,8 +137,8 @@ def migrate(database: Database) -> None:
 
 def _version(transaction: Transaction, *, database: Database) -> int:
     """The version found; 0 for an empty database."""
-    found = set(inspect(transaction.connection).get_table_names())
-    if versions.name in found:
+    tables = set(inspect(transaction.connection).get_table_names())
+    if versions.name in tables:
         version = int(transaction.rows(_LATEST)[0][0])
         if version > len(STEPS):
             raise InputError(
@@ -147,7 +147,7 @@ def _version(transaction: Transaction, *, database: Database) -> int:
             )
         return version
     # A server's database may be shared with other programs; a file that holds something else was named by mistake.
-    strange = found & set(METADATA.tables) if transaction.is_postgres else found
+    strange = tables & set(METADATA.tables) if transaction.is_postgres else tables
     if strange:
         raise InputError(f"database {database.name!r} is no journal: it holds a table {sorted(strange)[0]!r}; name another")
     return 0

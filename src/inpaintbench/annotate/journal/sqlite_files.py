@@ -91,9 +91,9 @@ def snapshot(source: Path, target: Path, *, replace: bool = False) -> None:
     """
     with written_whole(target, replace=replace) as temporary:
         try:
-            with closing(sqlite3.connect(source, timeout=30)) as read, closing(sqlite3.connect(temporary)) as made:
+            with closing(sqlite3.connect(source, timeout=30)) as read, closing(sqlite3.connect(temporary)) as copy:
                 # All pages in one step: a reader of SQLite's log sees one moment and holds up no writer.
-                read.backup(made, pages=-1)
+                read.backup(copy, pages=-1)
         except sqlite3.Error as error:
             raise WorkspaceError(f"{str(source)!r} cannot be copied to {str(target)!r}: {error}") from error
         seal(temporary)

@@ -149,8 +149,8 @@ class Writer:
     def submitted(self, submission_id: str) -> Event | None:
         """The event that was stored for a submission."""
         self.send()
-        found = self._transaction.rows(_SUBMITTED, {"of_study": self._study_id, "submission_id": submission_id})
-        return _event(found[0]) if found else None
+        rows = self._transaction.rows(_SUBMITTED, {"of_study": self._study_id, "submission_id": submission_id})
+        return _event(rows[0]) if rows else None
 
     def append(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> Event:
         """Add an event.
@@ -205,14 +205,14 @@ class Writer:
             raise InputError(f"the time of an event must be a number, not {at}")
         columns = {"submission_id": None, "closed_lease_id": None, "undoes": None}
         ids = {column: _id(body.get(field), name=field) for field, column in _ID_FIELDS.get(kind, {}).items()}
-        told = {"study_id": self._study_id, "at": float(at), "kind": kind, "rater_id": _id(rater_id, name="rater_id")}
-        return {**told, "body": _json(body), **columns, **ids}
+        event = {"study_id": self._study_id, "at": float(at), "kind": kind, "rater_id": _id(rater_id, name="rater_id")}
+        return {**event, "body": _json(body), **columns, **ids}
 
     def _insert(self, row: Mapping[str, Any]) -> int | None:
         """The number of the event; None where a unique column stands against it."""
         if self._transaction.is_postgres:
-            found = self._transaction.rows(_APPEND[True], {**row, "of_study": self._study_id})
-            return found[0][0] if found else None
+            rows = self._transaction.rows(_APPEND[True], {**row, "of_study": self._study_id})
+            return rows[0][0] if rows else None
         if not self._transaction.change(_APPEND[False], {**row, "of_study": self._study_id}):
             return None
         last: int = self._transaction.rows(_LAST, {"of_study": self._study_id})[0][0]

@@ -68,17 +68,17 @@ class Row:
         value = self.fields.get(name, ())
         if isinstance(value, str):
             value = _json(value) if value.startswith("[") else value.split("|")
-        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
             raise InputError(f"{name} is {value!r}, not a list of names")
         return tuple(value)
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """A mapping, or its JSON; ``InputError`` otherwise."""
         value = self.needed(name)
-        found = _json(value) if isinstance(value, str) else value
-        if not isinstance(found, Mapping):
+        parsed = _json(value) if isinstance(value, str) else value
+        if not isinstance(parsed, Mapping):
             raise InputError(f"{name} is {value!r}, not a mapping of parts to values")
-        return found
+        return parsed
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -156,16 +156,15 @@ def _cell(value: Any) -> str:
 
 
 def _plain(cell: str | None) -> str | None:
-    """What ``_cell`` was given; a quote before anything harmless is somebody's own."""
+    """Value that ``_cell`` was given; a quote before anything harmless is somebody's own."""
     return cell[1:] if cell and cell[0] == "'" and cell[1:].startswith((*_FORMULA, "'")) else cell
 
 
 def _from_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
-        delimiter = max(
-            _DELIMITERS, key=lambda one: len({name.strip().strip('"') for name in first.split(one)} & {*SCHEMA.names, "subject"})
-        )
+        known = {*SCHEMA.names, "subject"}
+        delimiter = max(_DELIMITERS, key=lambda sign: len({name.strip().strip('"') for name in first.split(sign)} & known))
         columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
         if twice := [name for name in columns if name and columns.count(name) > 1]:
             raise InputError(f"{path.name} has two columns {twice[0]!r}; keep one")

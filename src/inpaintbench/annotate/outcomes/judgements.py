@@ -37,7 +37,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of the rows of a file."""
+    """Numbers of rows of a file that were stored or known."""
 
     stored: int
     known: int
@@ -92,7 +92,7 @@ def import_judgements(path: Path, study: Study, journal: Journal, *, at: float) 
     stored = 0
     for start in range(0, len(judged), _AT_ONCE):
         with journal.writing(study.study_id) as writer:
-            stored += sum(_store(writer, one) for one in judged[start : start + _AT_ONCE])
+            stored += sum(_store(writer, judgement) for judgement in judged[start : start + _AT_ONCE])
     return Imported(stored, len(judged) - stored)
 
 
@@ -110,14 +110,14 @@ def read_judgements(path: Path, study: Study, *, at: float) -> list[Judged]:
     """
     seen: Counter[tuple[str, str]] = Counter()
     tasks = _Tasks(study)
-    found: dict[str, Judged] = {}
+    judged: dict[str, Judged] = {}
     for row in read_rows(path):
         try:
-            one = _judged(row, study, tasks, seen, at=at)
+            judgement = _judged(row, study, tasks, seen, at=at)
         except InputError as error:
             raise InputError(f"{row.where}: {error}") from error
-        _same(found.setdefault(one.answer["submission_id"], one), one)
-    return list(found.values())
+        _same(judged.setdefault(judgement.answer["submission_id"], judgement), judgement)
+    return list(judged.values())
 
 
 class _Tasks:
@@ -131,19 +131,19 @@ class _Tasks:
 
     def of(self, row: Row) -> StudyTask:
         if "task_id" in row.fields:
-            found = [self._by_id[row.fields["task_id"]]] if row.fields["task_id"] in self._by_id else []
+            tasks = [self._by_id[row.fields["task_id"]]] if row.fields["task_id"] in self._by_id else []
         else:
-            found = self._by_subject.get((str(row.needed("question")), _subject(row)), [])
+            tasks = self._by_subject.get((str(row.needed("question")), _subject(row)), [])
         candidates = row.names("candidates") or row.names("shown")
-        found = [task for task in found if not candidates or sorted(candidates) == sorted(task.candidates)]
-        told = {name: row.fields[name] for name in ("task_id", "question", "subject_id", "subject") if name in row.fields}
-        if not found:
+        tasks = [task for task in tasks if not candidates or sorted(candidates) == sorted(task.candidates)]
+        named = {name: row.fields[name] for name in ("task_id", "question", "subject_id", "subject") if name in row.fields}
+        if not tasks:
             about = f" about {', '.join(candidates)}" if candidates else ""
-            raise InputError(f"the study has no task with {told}{about}")
-        able = [task for task in found if row.text("choice") in task.candidates] or found
+            raise InputError(f"the study has no task with {named}{about}")
+        able = [task for task in tasks if row.text("choice") in task.candidates] or tasks
         if len(able) > 1:
             shown = " or ".join("|".join(task.candidates) for task in able[:3])
-            raise InputError(f"{len(able)} tasks have {told}; say in a column candidates which was shown, such as {shown}")
+            raise InputError(f"{len(able)} tasks have {named}; say in a column candidates which was shown, such as {shown}")
         return able[0]
 
 
@@ -196,17 +196,17 @@ def _suggestion_shown(value: Any) -> str:
 
 
 def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> tuple[dict[str, str], str]:
-    """What was given, and the choice that it means; a choice alone says the main part and leaves the others unsaid."""
+    """Given form and the choice that it means; a choice alone says the main part and leaves the others unsaid."""
     question, form = study.question_of[task.question], study.form(task)
     stated = row.text("choice")
     main = form.parts[0]
     if "given" in row.fields:
-        told = row.mapping("given")
+        stored = row.mapping("given")
         # What a choice alone became is exported as the main part alone.
-        given = checked(replace(form, parts=(main,)) if set(told) == {main.name} else form, told)
+        given = checked(replace(form, parts=(main,)) if set(stored) == {main.name} else form, stored)
     else:
         row.needed("choice")
-        meant = {question.choice({main.name: one.value}, shown=shown): one.value for one in main.options}
+        meant = {question.choice({main.name: option.value}, shown=shown): option.value for option in main.options}
         if stated is None or stated not in meant:
             raise InputError(f"the choice is {stated!r}, choose from {', '.join(meant)}")
         given = {main.name: meant[stated]}
@@ -218,14 +218,14 @@ def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> 
     return given, choice
 
 
-def _store(writer: Writer, one: Judged) -> bool:
+def _store(writer: Writer, judgement: Judged) -> bool:
     """Whether it was new."""
-    before = writer.submitted(one.answer["submission_id"])
+    before = writer.submitted(judgement.answer["submission_id"])
     if before is not None:
-        _same(Judged("the journal", before.rater_id, before.at, {}, before.body), one)
+        _same(Judged("the journal", before.rater_id, before.at, {}, before.body), judgement)
         return False
-    writer.append("lease", one.rater_id, one.lease, at=one.at)
-    writer.append("answer", one.rater_id, one.answer, at=one.at)
+    writer.append("lease", judgement.rater_id, judgement.lease, at=judgement.at)
+    writer.append("answer", judgement.rater_id, judgement.answer, at=judgement.at)
     return True
 
 

@@ -47,7 +47,7 @@ def preferences(study: Study, votes: Iterable[Vote]) -> list[Score]:
     Raises:
         InputError: a vote on a task that the study does not have.
     """
-    found: dict[Key, list[Heard]] = {}
+    by_key: dict[Key, list[Heard]] = {}
     of_task = counted(study, votes, gold=True)
     tasks = [task for task in study.tasks if study.question_of[task.question].subject != "clip"]
     ordinary = {key for task in tasks if not task.gold for key in _keys(task)}
@@ -56,10 +56,10 @@ def preferences(study: Study, votes: Iterable[Vote]) -> list[Score]:
         # For all of its methods or for none: both methods of a pair tell of the same votes.
         counts = not task.gold or not ordinary.issuperset(_keys(task))
         for key in _keys(task) if counts else ():
-            found.setdefault(key, []).append((task.candidates, choices))
+            by_key.setdefault(key, []).append((task.candidates, choices))
     place = {label: number for number, label in enumerate(study.question_of)}
-    ordered = sorted(found, key=lambda key: (place[key[0]], key[1]))  # stable: items keep the order of the tasks
-    return [_score(study, key, found[key]) for key in ordered]
+    ordered = sorted(by_key, key=lambda key: (place[key[0]], key[1]))  # stable: items keep the order of the tasks
+    return [_score(study, key, by_key[key]) for key in ordered]
 
 
 def _keys(task: StudyTask) -> list[Key]:
@@ -103,8 +103,8 @@ def write_preferences(
             f"another study has scored method {row.method!r} on item {row.item_id!r} by the question "
             f"{row.protocol.removeprefix(f'{PRODUCER}/')!r} too; resolve with --override to let this one count"
         )
-    for one in older:
-        run.write_table("scores", one.step, one.left, Score)
+    for of_step in older:
+        run.write_table("scores", of_step.step, of_step.left, Score)
     for label, question in study.question_of.items():
         if question.subject != "clip":
             rows = [row for row in own if row.protocol == protocol_of(label)]
@@ -148,12 +148,12 @@ def _of_sets(_question: Question, method: str, heard: Sequence[Heard]) -> Measur
 
 
 def _of_numbers(question: Question, _method: str, heard: Sequence[Heard]) -> Measured:
-    told = sum((choices for _, choices in heard), Counter[str]())
-    numbers = {choice: value for choice in told if (value := question.number(choice)) is not None}
-    votes = sum(told[choice] for choice in numbers)
-    mean = sum(value * told[choice] for choice, value in numbers.items()) / votes if votes else None
+    answers = sum((choices for _, choices in heard), Counter[str]())
+    numbers = {choice: value for choice in answers if (value := question.number(choice)) is not None}
+    votes = sum(answers[choice] for choice in numbers)
+    mean = sum(value * answers[choice] for choice, value in numbers.items()) / votes if votes else None
     lacking = "no vote is sure" if question.ends() else f"the answers to {question.name!r} are words, and none is said to be good"
-    details = {"votes": told.total(), "grades" if question.kind == "grade" else "answers": dict(sorted(told.items()))}
+    details = {"votes": answers.total(), "grades" if question.kind == "grade" else "answers": dict(sorted(answers.items()))}
     return mean, None if votes else lacking, details
 
 

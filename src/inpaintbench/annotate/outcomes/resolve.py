@@ -54,12 +54,12 @@ def overlapping(
         key: what a row is about.
     """
     about = {key(row) for row in rows}
-    found = []
+    overlaps = []
     for path in sorted((workspace.path / "tables" / table).glob(f"{PRODUCER}.*.parquet")):
         theirs = workspace.table(table, record, step=path.stem) if path.stem not in own else []
         if taken := [row for row in theirs if key(row) in about]:
-            found.append(Older(path.stem, taken, [row for row in theirs if key(row) not in about]))
-    return found
+            overlaps.append(Older(path.stem, taken, [row for row in theirs if key(row) not in about]))
+    return overlaps
 
 
 KNOWN = "known beforehand"
@@ -69,7 +69,7 @@ _RECORDS: Mapping[str, tuple[type[Any], str]] = {"attributes": (Attribute, "name
 
 @dataclass(frozen=True)
 class Resolved:
-    """What the votes on clips come to."""
+    """Rows that the votes on clips come to."""
 
     attributes: tuple[Attribute, ...]
     answers: tuple[Answer, ...]
@@ -121,11 +121,11 @@ def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5)
     for task in study.tasks:
         if task.question not in unanswered:
             continue
-        found = of_task.get(task.task_id, [])
-        if found or len(task.gold) == 1:
-            verdict = _main_verdict(study, task, found, least_agreement)
-            answers.append(_answer(study, task, found, verdict))
-            attributes += _attributes(study, task, found, verdict, least_agreement)
+        heard = of_task.get(task.task_id, [])
+        if heard or len(task.gold) == 1:
+            verdict = _main_verdict(study, task, heard, least_agreement)
+            answers.append(_answer(study, task, heard, verdict))
+            attributes += _attributes(study, task, heard, verdict, least_agreement)
             against_gold[task.question] += verdict.against_gold
         else:
             unanswered[task.question] += 1
@@ -134,8 +134,8 @@ def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5)
 
 def _answer(study: Study, task: StudyTask, votes: Sequence[Vote], verdict: Verdict) -> Answer:
     reasons = study.question_of[task.question].reasons(verdict.answer, [vote.given for vote in votes])
-    told = "; ".join(filter(None, (verdict.reason, reasons))) or None
-    return Answer(task.subject_id, task.question, verdict.answer, told, verdict.votes, verdict.agreement)
+    reason = "; ".join(filter(None, (verdict.reason, reasons))) or None
+    return Answer(task.subject_id, task.question, verdict.answer, reason, verdict.votes, verdict.agreement)
 
 
 def _attributes(
@@ -168,7 +168,7 @@ def _attribute(subject_id: str, name: str, verdict: Verdict, question: Question)
 
 
 def _verdict(question: Question, part: str, choices: Sequence[str], least_agreement: float) -> Verdict:
-    options = next(one.options for one in question.parts() if one.name == part)
+    options = next(offered.options for offered in question.parts() if offered.name == part)
     steps = [option.value for option in options if option.value not in question.unsure]
     if question.kind == "label" or any(number(step) is None for step in steps):  # further parts can be words
         return majority(choices, least_agreement=least_agreement)
@@ -193,14 +193,14 @@ def _may_be_right(answer: str, right: Sequence[str], question: Question) -> bool
     """A median lies between steps: it is right from the smallest to the largest number that is."""
     if not right or answer in right:
         return True
-    value, numbers = number(answer), [value for one in right if (value := number(one)) is not None]
+    value, numbers = number(answer), [value for step in right if (value := number(step)) is not None]
     return question.kind != "label" and value is not None and bool(numbers) and min(numbers) <= value <= max(numbers)
 
 
 def _name(study: Study, task: StudyTask, attribute: str) -> str:
     """``attribute``, unless the study asks the same question under several names: then the others have theirs at the end."""
     spec = study.spec_of[task.question]
-    alone = sum(one.leaf == spec.leaf for one in study.file.questions) == 1
+    alone = sum(other.leaf == spec.leaf for other in study.file.questions) == 1
     return attribute if alone or spec.label == spec.leaf else f"{attribute}_{spec.label}"
 
 
@@ -222,16 +222,17 @@ def write_labels(workspace: Workspace, resolved: Resolved, study: Study, *, over
         InputError: another study has answered the same about a clip, and ``override`` is false.
     """
     records: dict[str, Sequence[Any]] = {"attributes": resolved.attributes, "answers": resolved.answers}
-    older = [(table, one) for table, rows in records.items() for one in _older(workspace, table, rows, own=step_of(study))]
+    own = step_of(study)
+    older = [(table, of_step) for table, rows in records.items() for of_step in _older(workspace, table, rows, own=own)]
     if older and not override:
         raise InputError(
             f"study {older[0][1].step.removeprefix(f'{PRODUCER}.')} has answered the same about some of these clips; "
             f"resolve with --override to let this one count for them"
         )
-    for table, one in older:
-        workspace.write_table(table, one.step, one.left, _RECORDS[table][0])
+    for table, of_step in older:
+        workspace.write_table(table, of_step.step, of_step.left, _RECORDS[table][0])
     for table, rows in records.items():
-        workspace.write_table(table, step_of(study), rows, _RECORDS[table][0])
+        workspace.write_table(table, own, rows, _RECORDS[table][0])
 
 
 def _older(workspace: Workspace, table: str, rows: Sequence[Any], *, own: str) -> list[Older]:

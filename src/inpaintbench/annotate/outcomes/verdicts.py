@@ -1,4 +1,4 @@
-"""What several votes on one question come to.
+"""Verdict of several votes on one question.
 
 * The answer that most votes gave wins; a draw has no answer.
 * Of numbers it is the ordinary median of the votes that have one: the mean of the middle two where there are two. They agree
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Verdict:
-    """What several votes come to."""
+    """Answer that several votes give, or why there is none."""
 
     answer: str | None
     reason: str | None
@@ -30,7 +30,7 @@ class Verdict:
 
 
 def majority(choices: Sequence[str], *, least_agreement: float) -> Verdict:
-    """What most of ``choices``, at least one, are.
+    """Majority of ``choices``, at least one.
 
     Args:
         choices: one a vote.
@@ -39,8 +39,8 @@ def majority(choices: Sequence[str], *, least_agreement: float) -> Verdict:
     counts = Counter(choices).most_common()
     answer, most = counts[0]
     if len(counts) > 1 and counts[1][1] == most:
-        found = ", ".join(f"{count} {choice}" for choice, count in counts)
-        return Verdict(None, f"no answer has most of the {len(choices)} votes: {found}", len(choices), most / len(choices))
+        counted = ", ".join(f"{count} {choice}" for choice, count in counts)
+        return Verdict(None, f"no answer has most of the {len(choices)} votes: {counted}", len(choices), most / len(choices))
     return _checked(Verdict(answer, None, len(choices), most / len(choices)), f"{len(choices)} votes", least_agreement)
 
 
@@ -63,8 +63,8 @@ def median(choices: Sequence[str], *, steps: Sequence[str], unsure: Collection[s
     middle = statistics.median(places)
     near = sum(abs(place - middle) <= 1 for place in places)
     value = statistics.median(float(steps[place]) for place in places)
-    asked = f"{len(places)} votes with a number" if doubtful else f"{votes} votes"
-    return _checked(Verdict(f"{value:g}", None, votes, near / len(places)), asked, least_agreement)
+    voters = f"{len(places)} votes with a number" if doubtful else f"{votes} votes"
+    return _checked(Verdict(f"{value:g}", None, votes, near / len(places)), voters, least_agreement)
 
 
 def _checked(verdict: Verdict, asked: str, least_agreement: float) -> Verdict:

@@ -1,4 +1,4 @@
-"""What runs predicted for the items of a dataset: which of it can be shown, and why the rest cannot."""
+"""Predictions of runs for the items of a dataset: which can be shown, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_runs(runs: Sequence[str], *, methods: Sequence[str], dataset_sha256: st
         InputError: a folder is no run, holds no predictions or those of another dataset, or two have the same method.
         UnknownNameError: no run has such a method.
     """
-    found: dict[Key, Candidate] = {}
+    predicted: dict[Key, Candidate] = {}
     failed: dict[Key, str] = {}
     run_of: dict[str, str] = {}
     for run in dict.fromkeys(runs):
@@ -75,7 +75,7 @@ def read_runs(runs: Sequence[str], *, methods: Sequence[str], dataset_sha256: st
                     f"the runs {run_of[label]!r} and {run!r} both have a method {label!r}: predict one under another label"
                 )
             run_of[label] = run
-        found |= {(row.item_id, row.method): Candidate(row, str(workspace.blobs.path(row.blob).resolve())) for row in rows}
+        predicted |= {(row.item_id, row.method): Candidate(row, str(workspace.blobs.path(row.blob).resolve())) for row in rows}
         for row in workspace.table("rejected", Rejection):
             if (method := predicted_label(row.step)) is not None:
                 failed[row.subject_id, method] = f"{method} failed on it: {row.reason}"
@@ -84,7 +84,7 @@ def read_runs(runs: Sequence[str], *, methods: Sequence[str], dataset_sha256: st
     chosen = set(methods or run_of)
     return Candidates(
         tuple(sorted(chosen)),
-        {key: candidate for key, candidate in found.items() if key[1] in chosen},
+        {key: candidate for key, candidate in predicted.items() if key[1] in chosen},
         {key: reason for key, reason in failed.items() if key[1] in chosen},
     )
 

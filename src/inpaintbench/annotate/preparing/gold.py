@@ -19,7 +19,7 @@ _BETWEEN = "|"
 
 @dataclass(frozen=True)
 class Asked:
-    """What gold lines have to know of a question of the study."""
+    """Facts of a question that gold lines are checked against."""
 
     choices: tuple[str, ...]
     """Everything that votes on it can be counted over."""
@@ -64,14 +64,14 @@ def read_gold(path: Path, *, subjects: Sequence[StudySubject], asked: Mapping[st
         InputError: not readable as CSV, a column is missing, or a line names a subject, question, method or answer that the
             study does not have, or says again what is right; the text tells the line.
     """
-    found: dict[tuple[str, str, tuple[str, ...]], Gold] = {}
+    lines: dict[tuple[str, str, tuple[str, ...]], Gold] = {}
     for where, fields in _lines(path):
         line = _line(where, fields, subjects=subjects, asked=asked)
         key = (line.subject_id, line.question, line.candidates)
-        if key in found:
-            raise InputError(f"{where} says again what {found[key].where} says of {fields['subject']!r}; keep one of both")
-        found[key] = line
-    return list(found.values())
+        if key in lines:
+            raise InputError(f"{where} says again what {lines[key].where} says of {fields['subject']!r}; keep one of both")
+        lines[key] = line
+    return list(lines.values())
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
@@ -93,7 +93,7 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _delimiter(first: str) -> str:
-    return max(_DELIMITERS, key=lambda one: len({name.strip().strip('"') for name in first.split(one)} & set(NEEDED)))
+    return max(_DELIMITERS, key=lambda sign: len({name.strip().strip('"') for name in first.split(sign)} & set(NEEDED)))
 
 
 def _line(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubject], asked: Mapping[str, Asked]) -> Gold:
@@ -111,15 +111,15 @@ def _line(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubj
 def _each(where: str, kind: str, field: str, *, known: Sequence[str]) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in field.split(_BETWEEN) if name.strip()))
     if unknown := [name for name in names if name not in known]:
-        told = unknown_name(kind, unknown[0], list(known)) if known else f"{kind} {unknown[0]!r}, but the question shows none"
-        raise InputError(f"{where}: {told}")
+        sentence = unknown_name(kind, unknown[0], list(known)) if known else f"{kind} {unknown[0]!r}, but the question shows none"
+        raise InputError(f"{where}: {sentence}")
     return names
 
 
 def _subject(where: str, text: str, subjects: Sequence[StudySubject]) -> str:
-    if any(one.subject_id == text for one in subjects):
+    if any(subject.subject_id == text for subject in subjects):
         return text
-    named = [one.subject_id for one in subjects if one.name == text]
+    named = [subject.subject_id for subject in subjects if subject.name == text]
     if len(named) > 1:
         raise InputError(f"{where}: the study has {len(named)} subjects of {text!r}; name one by its id, such as {named[0]}")
     if not named:

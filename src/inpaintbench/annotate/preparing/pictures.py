@@ -34,7 +34,7 @@ class Grid:
     picture: tuple[int, int]
     """Width and height of the pictures; tiles have one column or row more where a side is odd, the last one repeated."""
     scale: float
-    """Of the pictures against what they were made from, at most 1."""
+    """Factor from the originals to the pictures, at most 1."""
 
     @property
     def rows(self) -> int:
@@ -130,19 +130,20 @@ Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 
 def frames_of(path: Path | str, *, shape: Shape) -> Iterator[Picture]:
-    """What ``video.read_frames`` gives, ``uint8[H, W, 3]`` at a time.
+    """Frames of ``video.read_frames``, ``uint8[H, W, 3]`` at a time.
 
     Raises:
         MediaError: as that, and for another size or number of frames than ``shape``.
     """
-    found = iter(video.read_frames(path)) if video.is_image(path) else (one.to_ndarray(format="rgb24") for one in whole(path))
-    return _exactly(found, shape=shape)
+    if video.is_image(path):
+        return _exactly(iter(video.read_frames(path)), shape=shape)
+    return _exactly((frame.to_ndarray(format="rgb24") for frame in whole(path)), shape=shape)
 
 
 def hole_of(path: Path | str, *, shape: Shape) -> Iterator[npt.NDArray[np.bool_]]:
-    """What ``video.read_hole`` gives, ``bool[H, W]`` at a time, True = hole. Raises as ``frames_of``."""
-    found = iter(video.read_hole(path)) if video.is_image(path) else (_levels(one) > 127 for one in whole(path))
-    return _exactly(found, shape=shape)
+    """Holes of ``video.read_hole``, ``bool[H, W]`` at a time, True = hole. Raises as ``frames_of``."""
+    holes = iter(video.read_hole(path)) if video.is_image(path) else (_levels(frame) > 127 for frame in whole(path))
+    return _exactly(holes, shape=shape)
 
 
 def _levels(frame: Any) -> npt.NDArray[np.uint8]:

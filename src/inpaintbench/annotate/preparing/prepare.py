@@ -81,27 +81,27 @@ def prepare(
     """
     _check_folder(target)
     world = _world(file)
-    asked = check_questions(file, world.candidates.methods)
-    gold = read_gold(Path(file.checks.gold), subjects=world.subjects, asked=asked) if file.checks.gold else []
+    answerable = check_questions(file, world.candidates.methods)
+    gold = read_gold(Path(file.checks.gold), subjects=world.subjects, asked=answerable) if file.checks.gold else []
     suggested = _suggested(file, world)
     subjects = drawn(world.subjects, most=file.subjects.most, seed=file.seed)
     with executor_of(Workspace(target / MAKING)) as executor:
         candidates = showable(executor, world.candidates, subjects)
         drafts, left_out = draft(file, subjects, candidates)
-        made, refused = _made(executor, file, drafts, candidates)
-        proxies = {shown: row.proxy() for shown, row in made.items()}
-        left_out += [LeftOut(one.question, *_shown(one), refused[_shown(one)]) for one in drafts if _shown(one) in refused]
-        tasks = finished(drafts, proxy_of={shown: one.name for shown, one in proxies.items()}, suggested=suggested)
+        rows, refused = _made(executor, file, drafts, candidates)
+        proxies = {shown: row.proxy() for shown, row in rows.items()}
+        left_out += [LeftOut(task.question, *_shown(task), refused[_shown(task)]) for task in drafts if _shown(task) in refused]
+        tasks = finished(drafts, proxy_of={shown: proxy.name for shown, proxy in proxies.items()}, suggested=suggested)
         _check_each_question(file, {task.question for task in tasks}, left_out)
         study = Study(
             study_id=studies.study_id(file, tuple(tasks)),
             file=file,
-            tasks=tuple(with_gold(tasks, gold, asked=asked)),
-            proxies={one.name: one for one in proxies.values()},
+            tasks=tuple(with_gold(tasks, gold, asked=answerable)),
+            proxies={proxy.name: proxy for proxy in proxies.values()},
             fingerprints=fingerprints(subjects, dataset=world.dataset),
         )
         _check_answers(study, target, answers_of)
-        _publish(study, target, {proxies[shown].name: row for shown, row in made.items()}, left_out)
+        _publish(study, target, {proxies[shown].name: row for shown, row in rows.items()}, left_out)
     _tell(log, left_out, gold=len(gold), golden=sum(bool(task.gold) for task in study.tasks))
     return study
 
@@ -149,23 +149,23 @@ def _check_folder(target: Path) -> None:
             raise InputError(f"{str(target)!r} is {what}; name a folder of its own for the study")
 
 
-def _shown(one: Draft) -> Shown:
-    return one.subject.subject_id, one.candidates
+def _shown(task: Draft) -> Shown:
+    return task.subject.subject_id, task.candidates
 
 
 def _made(
     executor: Executor, file: StudyFile, drafts: Sequence[Draft], candidates: Candidates
 ) -> tuple[dict[Shown, MadeProxy], dict[Shown, str]]:
     """A proxy for everything that any draft shows, or why there is none."""
-    distinct = {_shown(one): one.subject for one in drafts}
+    distinct = {_shown(task): task.subject for task in drafts}
     tasks = [
         making_task(subject, chosen, candidates=candidates, show=file.show, seed=file.seed)
         for (_, chosen), subject in distinct.items()
     ]
     outcome = executor.run(making_step(file.show), tasks)
     shown_of = {proxy_id(*shown): shown for shown in distinct}
-    made = {shown_of[row.proxy_id]: row for row in outcome.records}
-    return made, {shown_of[row.subject_id]: row.reason for row in outcome.rejected}
+    rows = {shown_of[row.proxy_id]: row for row in outcome.records}
+    return rows, {shown_of[row.subject_id]: row.reason for row in outcome.rejected}
 
 
 def _check_each_question(file: StudyFile, having_tasks: set[str], left_out: Sequence[LeftOut]) -> None:

@@ -1,4 +1,4 @@
-"""What browsers play: every picture of a task in one video or image, made beforehand."""
+"""Proxies that browsers play: every picture of a task in one video or image, made beforehand."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def making_task(subject: StudySubject, chosen: Sequence[str], *, candidates: Can
         "shape": list(subject.shape),
         "fps": subject.fps,
         "players": order,
-        "predictions": {method: {"path": one.path, "full_frames": one.prediction.full_frames} for method, one in given.items()},
+        "predictions": {method: {"path": row.path, "full_frames": row.prediction.full_frames} for method, row in given.items()},
         **subject.media,
     }
-    pixels = {method: [one.prediction.blob, one.prediction.full_frames] for method, one in given.items()}
+    pixels = {method: [row.prediction.blob, row.prediction.full_frames] for method, row in given.items()}
     content = content_id(subject.content, list(subject.shape), order, pixels)
     return Task(payload["proxy_id"], content, payload, "/".join([subject.subject_id, *chosen]))
 
@@ -132,14 +132,14 @@ def _of_item(payload: Plain, grid: Grid, shape: Shape) -> Iterator[Mapping[Playe
     stored = row.get("input_file_name")
     inputs: Iterator[Any] = frames_of(root / stored, shape=shape) if stored else repeat(None, shape[0])
     holes = hole_of(root / row["hole_file_name"], shape=shape) if frozen.has_hole(row) else _everywhere(shape)
-    given = [frames_of(one["path"], shape=shape) for one in predictions.values()]
-    for truth, corrupted, hole, *made in zip(truths, inputs, holes, *given, strict=True):
+    given = [frames_of(prediction["path"], shape=shape) for prediction in predictions.values()]
+    for truth, corrupted, hole, *frames in zip(truths, inputs, holes, *given, strict=True):
         before = corrupted if corrupted is not None else frozen.filled(truth[None], hole[None], fill=row["fill"])[0]
         shown: dict[Player, Picture] = {("original", None): truth, ("input", None): before}
         if ("outline", None) in [tuple(player) for player in payload["players"]]:
             shown["outline", None] = outline(hole, size=grid.picture)
-        for (label, one), frame in zip(predictions.items(), made, strict=True):
-            whole_frame = one["full_frames"]
+        for (label, prediction), frame in zip(predictions.items(), frames, strict=True):
+            whole_frame = prediction["full_frames"]
             shown["candidate", label] = frame if whole_frame else composite(before[None], hole[None], frame[None])[0]
         yield shown
 

@@ -24,7 +24,7 @@ class StudySubject:
     cluster: str
     """Its source."""
     name: str
-    """Of its source, as people know it."""
+    """Name of its source, as people know it."""
     caption: str
     shape: Shape
     fps: float
@@ -34,7 +34,7 @@ class StudySubject:
     """``clip``: path of its file; or ``root`` and ``row`` of an item."""
     has_hole: bool = False
     prompt: str = ""
-    """What raters read."""
+    """Text that raters read."""
 
 
 def clip_subjects(workspace: Workspace, *, kept: bool, prompt: str | None = None) -> list[StudySubject]:
@@ -154,6 +154,6 @@ def drawn(subjects: Sequence[StudySubject], *, most: int | None, seed: int) -> l
 
 
 def fingerprints(subjects: Sequence[StudySubject], *, dataset: Path | None) -> dict[str, str]:
-    """What the study was made from, as hashes."""
+    """Hashes of the inputs of the study."""
     hashes = {"subjects": content_id(*([subject.subject_id, subject.content] for subject in subjects))}
     return hashes if dataset is None else {**hashes, frozen.MANIFEST: file_sha256(dataset / frozen.MANIFEST)}

@@ -109,18 +109,18 @@ def finished(
     """
     return [
         StudyTask(
-            task_id=task_id(one.question, one.subject.subject_id, one.candidates),
-            question=one.question,
-            subject_id=one.subject.subject_id,
-            cluster=one.subject.cluster,
-            candidates=one.candidates,
-            proxy=proxy_of[one.subject.subject_id, one.candidates],
-            caption=one.subject.caption,
-            prompt=one.subject.prompt,
-            suggestion=suggested.get(one.question, {}).get(one.subject.subject_id),
+            task_id=task_id(draft.question, draft.subject.subject_id, draft.candidates),
+            question=draft.question,
+            subject_id=draft.subject.subject_id,
+            cluster=draft.subject.cluster,
+            candidates=draft.candidates,
+            proxy=proxy_of[draft.subject.subject_id, draft.candidates],
+            caption=draft.subject.caption,
+            prompt=draft.subject.prompt,
+            suggestion=suggested.get(draft.question, {}).get(draft.subject.subject_id),
         )
-        for one in drafts
-        if (one.subject.subject_id, one.candidates) in proxy_of
+        for draft in drafts
+        if (draft.subject.subject_id, draft.candidates) in proxy_of
     ]
 
 
@@ -131,10 +131,10 @@ def with_gold(tasks: Sequence[StudyTask], lines: Sequence[Gold], *, asked: Mappi
         said.setdefault((line.question, line.subject_id), []).append(line)
 
     def right(task: StudyTask) -> tuple[str, ...]:
-        found = (
+        answers = (
             line.right(task.candidates, asked=asked[task.question]) for line in said.get((task.question, task.subject_id), ())
         )
-        return next(filter(None, found), ())
+        return next(filter(None, answers), ())
 
     return [replace(task, gold=right(task)) for task in tasks]
 

@@ -1,4 +1,4 @@
-"""What raters are asked; each question is a leaf."""
+"""Questions for raters; each is a leaf."""
 
 from __future__ import annotations
 

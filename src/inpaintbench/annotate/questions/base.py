@@ -1,4 +1,4 @@
-"""What a question is: a form that the browser draws, and the sense of what comes back."""
+"""Base of questions: a form that the browser draws, and the meaning of the answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Option:
     """One button."""
 
     value: str
-    """What is sent and stored; ``place-<n>`` is turned into the candidate shown there before it is stored."""
+    """Value that is sent and stored; ``place-<n>`` is turned into the candidate shown there before it is stored."""
     label: str
     key: str
     """One character, or a name of ``KeyboardEvent.key`` such as ``ArrowLeft``; unique in the form's part, and none of the
@@ -71,7 +71,7 @@ class Form:
                 {
                     "name": part.name,
                     "prompt": part.prompt,
-                    "options": [{"value": one.value, "label": one.label, "key": one.key} for one in part.options],
+                    "options": [{"value": option.value, "label": option.label, "key": option.key} for option in part.options],
                     "when": list(part.when) if part.when else None,
                     "text_with": part.text_with,
                 }
@@ -96,15 +96,15 @@ class Question(Leaf, ABC):
 
     subject: Subject
     kind: Kind
-    """What its main answers are, from which all follows that is done with votes."""
+    """Kind of its main answers, which decides how votes are counted, ranked and reported."""
     scale: Scale
     """That of ``kind``."""
     unsure: tuple[str, ...] = ()
     """Choices that are no value: missing for agreement, labels, medians and means."""
     good: tuple[str, ...] = ()
-    """Of a label: the choices that speak for a prediction, whose share among the sure votes is its score."""
+    """Choices of a label that speak for a prediction, whose share among the sure votes is its score."""
     attributes: Mapping[str, str] = {}
-    """Of a clip: part of the form -> the attribute that its answer becomes."""
+    """For clips: part of the form -> the attribute that its answer becomes."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -134,7 +134,7 @@ class Question(Leaf, ABC):
         return self.form(candidates=SHOWN[self.subject]).parts
 
     def number(self, choice: str) -> float | None:
-        """What ``choice`` counts as in means: a grade, a share of 0..1, 1 or 0 for a label that is good or not; else None."""
+        """Number of ``choice`` in means: a grade, a share of 0..1, 1 or 0 for a label that is good or not; else None."""
         if choice in self.unsure or (self.kind == "label" and not self.good):
             return None
         if self.kind == "label":
@@ -173,12 +173,12 @@ def checked(form: Form, given: Mapping[str, Any]) -> dict[str, str]:
     """
     answer: dict[str, str] = {}
     for part in form.parts:
-        asked = part.when is None or answer.get(part.when[0]) == part.when[1]
-        if not asked:
+        applies = part.when is None or answer.get(part.when[0]) == part.when[1]
+        if not applies:
             continue
         value = given.get(part.name)
-        if value not in [one.value for one in part.options]:
-            raise InputError(f"{part.name} is {value!r}, choose from {', '.join(one.value for one in part.options)}")
+        if value not in [option.value for option in part.options]:
+            raise InputError(f"{part.name} is {value!r}, choose from {', '.join(option.value for option in part.options)}")
         answer[part.name] = str(value)
         if value == part.text_with:
             answer[f"{part.name}_text"] = _text(part, given.get(f"{part.name}_text"))

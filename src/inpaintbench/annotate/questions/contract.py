@@ -1,4 +1,4 @@
-"""What every question has to do: its form, and its answers all the way to labels, agreement, ranking and report."""
+"""Contract of every question: its form, and its answers all the way to labels, agreement, ranking and report."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def its_keys_are_unique_and_none_of_the_players(question: Question) -> None:
     """Within a part no key and no value twice."""
     for part in (part for count in counts_of(question) for part in question.form(candidates=count).parts):
         for what in ("key", "value"):
-            told = [getattr(option, what) for option in part.options]
-            require(len(set(told)) == len(told), f"part {part.name!r} has a {what} twice: {', '.join(told)}")
+            values = [getattr(option, what) for option in part.options]
+            require(len(set(values)) == len(values), f"part {part.name!r} has a {what} twice: {', '.join(values)}")
         taken = {option.key.lower() for option in part.options} & {key.lower() for key in PLAYER_KEYS}
         require(not taken, f"part {part.name!r} takes keys of the player: {', '.join(sorted(taken))}")
 
@@ -73,10 +73,12 @@ def another_number_of_predictions_is_refused(question: Question) -> None:
 def its_numbers_can_be_read(question: Question) -> None:
     """Options of grades and shares are numbers, ascending, but for those that are no value."""
     if question.kind in ("grade", "share"):
-        told = [option.value for option in question.parts()[0].options if option.value not in question.unsure]
-        numbers = [question.number(value) for value in told]
-        require(None not in numbers, f"{told[numbers.index(None)] if None in numbers else ''!r} is no number and not in `unsure`")
-        require(numbers == sorted(numbers, key=lambda one: one or 0.0), f"its options are not in order: {', '.join(told)}")
+        steps = [option.value for option in question.parts()[0].options if option.value not in question.unsure]
+        numbers = [question.number(value) for value in steps]
+        require(
+            None not in numbers, f"{steps[numbers.index(None)] if None in numbers else ''!r} is no number and not in `unsure`"
+        )
+        require(numbers == sorted(numbers, key=lambda value: value or 0.0), f"its options are not in order: {', '.join(steps)}")
 
 
 def its_answers_are_resolved(question: Question) -> None:
@@ -97,7 +99,7 @@ def its_answers_are_resolved(question: Question) -> None:
 def its_answers_agree_or_not(question: Question) -> None:
     """Krippendorff's alpha and raw agreement can be taken of every part."""
     for _, votes in studies(question):
-        for part in (None, *(one.name for one in question.parts()[1:])):
+        for part in (None, *(further.name for further in question.parts()[1:])):
             answers = answers_of(votes, LABEL, part=part, pairs=question.kind == "pair" and part is None)
             if answers:
                 scheme = scheme_of(question, part=part)
@@ -106,7 +108,7 @@ def its_answers_agree_or_not(question: Question) -> None:
 
 
 def its_answers_rank_methods(question: Question) -> None:
-    """Of questions about predictions: an order, or a number within its ends for each method with a vote that is one."""
+    """Answers about predictions give an order, or a number within its ends for each method with a vote that is one."""
     for study, votes in studies(question):
         shares = shares_of(study, votes).get(LABEL, {})
         ends = question.ends() if question.subject == "one" else (0.0, 1.0)

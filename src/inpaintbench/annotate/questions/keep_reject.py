@@ -53,6 +53,6 @@ class KeepReject(Question):
         if answer == KEEP:
             return None
         # Imported votes may say that they reject and not why.
-        told = [one for one in given if "reason" in one]
-        words = [f"{OTHER}: {one['reason_text']}" if one["reason"] == OTHER else one["reason"] for one in told]
+        stated = [form for form in given if "reason" in form]
+        words = [f"{OTHER}: {form['reason_text']}" if form["reason"] == OTHER else form["reason"] for form in stated]
         return "; ".join(reason for reason, _ in Counter(words).most_common()) or None

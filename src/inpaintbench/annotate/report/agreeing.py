@@ -45,7 +45,7 @@ _PAIRS = (
 
 
 def reading(alpha: Alpha, *, of_choices: bool = False) -> str:
-    """What an alpha says, no more than its interval allows; plain text. ``of_choices`` among methods, not of labels."""
+    """Sentence on an alpha, no stronger than its interval allows. ``of_choices`` among methods, not of labels."""
     if alpha.value is None:
         return f"Not defined: {alpha.reason}."
     if alpha.low is None or alpha.high is None:
@@ -151,10 +151,12 @@ def _shown(shown: int, whole: int) -> str:
 
 def _spread(given: Mapping[str, str], scheme: Scheme) -> float:
     """How far the answers to a unit lie apart, where that means something."""
-    told = [value for value in given.values() if value not in scheme.missing]
+    values = [value for value in given.values() if value not in scheme.missing]
     if scheme.scale == "nominal" or scheme.values is None:
         return 0.0
-    return float(np.std([float(value) if scheme.scale == "interval" else scheme.values.index(value) for value in told] or [0.0]))
+    return float(
+        np.std([float(value) if scheme.scale == "interval" else scheme.values.index(value) for value in values] or [0.0])
+    )
 
 
 def _task(task: StudyTask) -> Cell:

@@ -101,9 +101,9 @@ def _wins(own: Outcomes) -> Panel:
     order = sorted(own.methods, key=lambda method: (-(own.win_ratio(method) or 0), method))
     size = len(order)
     shares, totals = np.full((size, size), np.nan), np.zeros((size, size), int)
-    for row, one in enumerate(order):
+    for row, method in enumerate(order):
         for column, other in enumerate(order):
-            won, lost, tied = own.wins.get((one, other), 0), own.wins.get((other, one), 0), own.ties.get((one, other), 0)
+            won, lost, tied = own.wins.get((method, other), 0), own.wins.get((other, method), 0), own.ties.get((method, other), 0)
             totals[row, column] = won + lost + tied
             if row != column and won + lost + tied:
                 shares[row, column] = (won + tied / 2) / (won + lost + tied)

@@ -55,7 +55,7 @@ class Coverage(NamedTuple):
 
 
 class RaterRow(NamedTuple):
-    """What one rater did."""
+    """Work of one rater."""
 
     rater_id: str
     answers: int
@@ -67,13 +67,13 @@ class RaterRow(NamedTuple):
     others: Share
     """Share of the other raters of a task who gave the same answer."""
     left: Proportion
-    """Of the choices between two candidates, those of the left."""
+    """Choices of the left candidate, of the choices between two."""
     stuttered: Proportion
     paused: bool
 
 
 class Outcomes(NamedTuple):
-    """What the votes of a comparison were."""
+    """Outcomes of the votes of a comparison."""
 
     methods: tuple[str, ...]
     wins: Mapping[tuple[str, str], int]
@@ -97,9 +97,9 @@ class Playback(NamedTuple):
     """How well clips played."""
 
     dropped: Proportion
-    """Of the frames that were to be shown."""
+    """Frames dropped, of those that were to be shown."""
     stuttered: Proportion
-    """Of the answers."""
+    """Answers after stuttering, of all answers."""
 
 
 def coverage(material: Material, question: str) -> Coverage:
@@ -114,7 +114,7 @@ def coverage(material: Material, question: str) -> Coverage:
 
 
 def outcomes(votes: Sequence[Vote]) -> Outcomes:
-    """Of the ordinary votes of one comparison."""
+    """Outcomes of the ordinary votes of one comparison."""
     methods = tuple(sorted({name for vote in votes for name in vote.candidates}))
     wins: Counter[tuple[str, str]] = Counter()
     ties: Counter[tuple[str, str]] = Counter()
@@ -131,7 +131,7 @@ def outcomes(votes: Sequence[Vote]) -> Outcomes:
 
 
 def left_choices(votes: Iterable[Vote]) -> Proportion:
-    """Of the choices of one of two candidates, those of the one shown on the left."""
+    """Choices of the candidate shown on the left, of all choices of one of two candidates."""
     places = [vote.shown.index(vote.choice) for vote in votes if len(vote.shown) == 2 and vote.choice in vote.shown]
     return Proportion(places.count(0), len(places))
 
@@ -164,12 +164,12 @@ def rater_rows(material: Material) -> list[RaterRow]:
 
 def gold_right(material: Material, votes: Sequence[Vote]) -> Proportion:
     """First answers to gold tasks that are right."""
-    asked = [(vote, material.study.task_of[vote.task_id].gold) for vote in votes if vote.purpose != "repeat"]
-    return Proportion(sum(vote.choice in gold for vote, gold in asked), sum(bool(gold) for _, gold in asked))
+    answers = [(vote, material.study.task_of[vote.task_id].gold) for vote in votes if vote.purpose != "repeat"]
+    return Proportion(sum(vote.choice in gold for vote, gold in answers), sum(bool(gold) for _, gold in answers))
 
 
 def repeated(votes: Sequence[Vote]) -> Proportion:
-    """Of the tasks that a rater was asked again, those answered as the first time."""
+    """Tasks answered as the first time, of those that a rater was asked again."""
     first = {(vote.rater_id, vote.task_id): vote.choice for vote in votes if vote.purpose != "repeat"}
     again = [vote for vote in votes if vote.purpose == "repeat" and (vote.rater_id, vote.task_id) in first]
     return Proportion(sum(vote.choice == first[vote.rater_id, vote.task_id] for vote in again), len(again))
@@ -187,7 +187,7 @@ def _agreement_with_others(material: Material) -> dict[str, Share]:
 
 
 def playback(material: Material) -> Playback:
-    """Of the standing answers, from what browsers reported."""
+    """Playback of the standing answers, as browsers reported it."""
     standing = {vote.submission_id for vote in material.votes}
     dropped = presented = 0
     for event in material.events:
@@ -206,12 +206,12 @@ def playback(material: Material) -> Playback:
 def skips(material: Material) -> Counter[str]:
     """Reason -> skips that were not undone."""
     undone = {event.body["undoes"] for event in material.events if event.kind == "undo"}
-    stand = [one for one in material.events if one.kind == "skip" and one.body.get("submission_id") not in undone]
+    stand = [event for event in material.events if event.kind == "skip" and event.body.get("submission_id") not in undone]
     return Counter(str(event.body.get("reason") or "no reason") for event in stand)
 
 
 def seconds_of(votes: Iterable[Vote]) -> list[float]:
-    """Of the answers that say how long they took; imported ones may not."""
+    """Seconds of the answers that say how long they took; imported ones may not."""
     return [vote.seconds for vote in votes if vote.seconds is not None]
 
 

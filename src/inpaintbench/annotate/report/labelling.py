@@ -85,14 +85,14 @@ def _further(votes: Sequence[Vote], label: str, part: Part, scheme: Scheme, clus
 def suggestions(material: Material, label: str) -> dict[str, str]:
     """Task -> option that the machine would choose; numbers become the nearest option that is one."""
     values = [option.value for option in _form_parts(material, label)[0].options]
-    found: dict[str, str] = {}
+    suggested: dict[str, str] = {}
     for task in material.tasks[label]:
-        told: Any = task.suggestion
-        told = material.automatic.get((task.subject_id, label)) if told is None else told
-        option = _option(told, values)
+        answer: Any = task.suggestion
+        answer = material.automatic.get((task.subject_id, label)) if answer is None else answer
+        option = _option(answer, values)
         if option is not None:
-            found[task.task_id] = option
-    return found
+            suggested[task.task_id] = option
+    return suggested
 
 
 def _option(told: Any, values: Sequence[str]) -> str | None:
@@ -151,8 +151,8 @@ def _distance(votes: Sequence[Vote], reference: Mapping[str, str], question: Que
         return ""
     mean, apart = float(off.mean()), float(np.abs(off).mean())
     side = "above" if mean >= 0 else "below"
-    told = f"{written(abs(mean), 1)} {side} it; the mean distance is {written(apart, 1)}"
-    return f" On average people answer {told}."
+    distance = f"{written(abs(mean), 1)} {side} it; the mean distance is {written(apart, 1)}"
+    return f" On average people answer {distance}."
 
 
 def _grades(votes: Sequence[Vote], question: Question) -> tuple[Panel, ...]:

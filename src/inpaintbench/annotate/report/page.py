@@ -36,7 +36,7 @@ class Section(NamedTuple):
     parts: Sequence[object] = ()
     panels: Sequence[Panel] = ()
     form: Form | None = None
-    """What raters saw, of a question."""
+    """Form of a question, as raters saw it."""
 
 
 def render(material: Material, *, downloads: Sequence[str]) -> str:
@@ -69,7 +69,7 @@ def _sections(material: Material) -> list[Section]:
 
 
 def title_of(material: Material, label: str) -> str:
-    """What the question is called: by the study file, else by the leaf."""
+    """Title of a question: by the study file, else by the leaf."""
     spec, question = material.study.spec_of[label], material.study.question_of[label]
     if spec.title or spec.name:
         return spec.title or label.replace("_", " ").capitalize()

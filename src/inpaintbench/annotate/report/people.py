@@ -77,7 +77,7 @@ def pace_panels(material: Material) -> list[Panel]:
 def _over_time(material: Material) -> Panel:
     times = np.array([vote.at for vote in material.votes])
     first, last = float(times.min()), float(times.max())
-    step = next((one for one in _STEPS if (last - first) / one < _MOST_COLUMNS), _STEPS[-1])
+    step = next((step for step in _STEPS if (last - first) / step < _MOST_COLUMNS), _STEPS[-1])
     begin = first // step * step
     rows = [
         {"from": 1000 * (begin + place * step), "to": 1000 * (begin + (place + 1) * step), "answers": n,

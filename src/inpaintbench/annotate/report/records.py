@@ -1,4 +1,4 @@
-"""What the report is made from."""
+"""Material of the report, and the tables that its sections share."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ class Material:
         return method_styles(self.methods)
 
     def colour(self, method: str) -> str:
-        """Of a candidate's whisker or bar."""
+        """CSS colour of a candidate's whisker or bar."""
         return self.styles[method].colour if method in self.styles else "var(--soft)"
 
     @cached_property
     def by_question(self) -> dict[str, list[Vote]]:
         """Question -> its ordinary votes, neither gold nor repeated."""
-        found: dict[str, list[Vote]] = {spec.label: [] for spec in self.study.file.questions}
+        votes: dict[str, list[Vote]] = {spec.label: [] for spec in self.study.file.questions}
         for vote in self.votes:
             if vote.purpose == "vote":
-                found.setdefault(vote.question, []).append(vote)
-        return found
+                votes.setdefault(vote.question, []).append(vote)
+        return votes
 
     @cached_property
     def tasks(self) -> dict[str, list[StudyTask]]:
         """Question -> its tasks without gold ones."""
-        found: dict[str, list[StudyTask]] = {spec.label: [] for spec in self.study.file.questions}
+        tasks: dict[str, list[StudyTask]] = {spec.label: [] for spec in self.study.file.questions}
         for task in self.study.tasks:
             if not task.gold:
-                found[task.question].append(task)
-        return found
+                tasks[task.question].append(task)
+        return tasks

@@ -1,1 +1,1 @@
-"""What votes say: agreement, rankings, shares; when they are enough, and how many it will take."""
+"""Statistics of votes: agreement, rankings, shares; stopping rules, and plans of how many votes a study needs."""

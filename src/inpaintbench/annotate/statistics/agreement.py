@@ -42,7 +42,7 @@ class Measure(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """What is resampled: kinds of units, or clusters of units."""
+    """Blocks that are resampled: kinds of units, or clusters of units."""
 
     totals: Floats
     """``[blocks, values]``."""

@@ -47,7 +47,7 @@ class Design:
 
     @cached_property
     def products(self) -> tuple[Reals, Reals]:
-        """Of ``of_difference`` with itself, and with log nu: ``float64[rows, size * size]``."""
+        """Products of ``of_difference`` with itself, and with log nu: ``float64[rows, size * size]``."""
         x, t = self.of_difference, np.eye(self.size)[-1]
         crossed = x[:, :, None] * t + (x[:, :, None] * t).transpose(0, 2, 1)
         return (x[:, :, None] * x[:, None, :]).reshape(len(x), -1), crossed.reshape(len(x), -1)
@@ -76,7 +76,7 @@ def unconnected(names: Sequence[str], pairs: Iterable[tuple[str, str]], *, both_
         both_ways: every method must lead to every other by wins too, or some strength is not finite without a prior.
     """
     place = {name: index for index, name in enumerate(names)}
-    edges = np.array([(place[one], place[other]) for one, other in pairs], np.int64).reshape(-1, 2)
+    edges = np.array([(place[a], place[b]) for a, b in pairs], np.int64).reshape(-1, 2)
     graph = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(names), len(names)))
     count, group = connected_components(graph, directed=both_ways, connection="strong" if both_ways else "weak")
     if count == 1:

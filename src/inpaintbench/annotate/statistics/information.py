@@ -50,12 +50,12 @@ def expected_information(
     design, first, second = _design(len(names))
     place = {name: index for index, name in enumerate(names)}
     counts = np.zeros((len(names), len(names), 3))
-    for (one, other), votes in pairs.items():
-        if one not in place or other not in place or one >= other:
-            raise InputError(f"{(one, other)} is no pair of two candidates in alphabetical order")
-        counts[place[one], place[other]] = votes.get("a", 0), votes.get("b", 0), votes.get("tie", 0)
+    for (a, b), votes in pairs.items():
+        if a not in place or b not in place or a >= b:
+            raise InputError(f"{(a, b)} is no pair of two candidates in alphabetical order")
+        counts[place[a], place[b]] = votes.get("a", 0), votes.get("b", 0), votes.get("tie", 0)
     gains = _gains(design, counts[first, second])
-    return {(names[one], names[other]): float(gain) for one, other, gain in zip(first, second, gains, strict=True)}
+    return {(names[a], names[b]): float(gain) for a, b, gain in zip(first, second, gains, strict=True)}
 
 
 def _gains(design: Design, counts: Reals) -> Reals:

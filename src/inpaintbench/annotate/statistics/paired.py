@@ -61,9 +61,9 @@ class Estimate:
     """Log odds that being shown first adds."""
     log_nu: float
     spread: Spread | None
-    """Of raters; None where they were taken as equal."""
+    """Spread of raters; None where they were taken as equal."""
     degrees: int
-    """Of freedom of Student's t: sources (or groups of them) less one."""
+    """Degrees of freedom of Student's t: sources (or groups of them) less one."""
     shut_out: bool
     """Some group of methods won everything against the rest, so their distance rests on the prior."""
 
@@ -124,7 +124,7 @@ def _shut_out(design: Design, total: Reals) -> bool:
     names = [str(index) for index in range(design.methods)]
     wins = total[:, [FIRST, SECOND]] + total[:, [TIE]]
     led = [(design.first, design.second, wins[:, 0] > 0), (design.second, design.first, wins[:, 1] > 0)]
-    edges = [(str(a), str(b)) for one, other, some in led for a, b in zip(one[some], other[some], strict=True)]
+    edges = [(str(a), str(b)) for winner, loser, rows in led for a, b in zip(winner[rows], loser[rows], strict=True)]
     return unconnected(names, edges, both_ways=True) is not None
 
 

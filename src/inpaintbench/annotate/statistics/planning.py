@@ -33,7 +33,7 @@ CLOSE_ENOUGH = 1.06
 
 @dataclass(frozen=True)
 class Plan:
-    """What a comparison needs."""
+    """Votes and time that a comparison needs."""
 
     votes: int | None
     """None with a reason where no number of votes is enough."""
@@ -42,7 +42,7 @@ class Plan:
     raters_per_task: int | None
     """Votes on each pair of each source."""
     hours: float | None
-    """Of all raters together."""
+    """Working time of all raters together."""
     power: float
     """Share of the simulated studies for which these votes, or the most that were tried, were enough."""
     reason: str | None
@@ -160,9 +160,9 @@ def _fewest(setting: Setting, wanted: float) -> tuple[int | None, float]:
         short, enough = enough, min(enough * 5 // 4, most)
     while enough > short * CLOSE_ENOUGH and enough - short > 1:
         middle = round(math.sqrt(enough * short))
-        found = power_of(setting, middle, studies=STUDIES)
-        if found >= wanted:
-            enough, reached = middle, found
+        share = power_of(setting, middle, studies=STUDIES)
+        if share >= wanted:
+            enough, reached = middle, share
         else:
             short = middle
     return enough, reached
@@ -184,7 +184,7 @@ MOST_RATERS = 60
 
 @dataclass(frozen=True)
 class LabelPlan:
-    """What labels need."""
+    """Raters and time that labels need."""
 
     raters_per_item: int | None
     """None with a reason where no number up to 60 is enough."""
@@ -193,7 +193,7 @@ class LabelPlan:
     agreement: float
     """Expected share of pairs of raters who give the same answer."""
     half_width: float
-    """Of the interval of that agreement, with these raters, or with the most that were tried."""
+    """Half width of the interval of that agreement, with these raters, or with the most that were tried."""
     right: float
     """Share of items whose median is within the tolerance of what endless raters would give."""
     reason: str | None
@@ -201,7 +201,7 @@ class LabelPlan:
 
 @dataclass(frozen=True)
 class SelectionPlan:
-    """What picking the best of several needs."""
+    """Tasks and time that picking the best of several needs."""
 
     tasks: int
     votes: int

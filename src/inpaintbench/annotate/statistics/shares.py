@@ -1,4 +1,4 @@
-"""What needs no model: how often a method is chosen, mean opinions, win ratios, and how dimensions go together.
+"""Statistics without a model: selection frequencies, mean opinions, win ratios, and correlations of dimensions.
 
 Intervals take sources as clusters and Student's t with one degree of freedom less than there are sources.
 """
@@ -64,7 +64,7 @@ def choices_of(votes: Iterable[Vote]) -> list[Choice]:
 
 
 def opinions_of(votes: Iterable[Vote], question: Question) -> list[Opinion]:
-    """What answers about one prediction count as, with their method and source; those that are no number are left out."""
+    """Numbers that answers about one prediction count as, with method and source; answers that are no number are left out."""
     numbers = ((vote, question.number(vote.choice)) for vote in votes)
     return [Opinion(vote.candidates[0], value, vote.cluster) for vote, value in numbers if value is not None]
 
@@ -79,14 +79,14 @@ def selection_frequency(choices: Sequence[Choice], methods: Sequence[str], *, le
     """
     if not choices:
         raise InputError("there are no choices to count")
-    if strangers := sorted({one.method for one in choices} - set(methods)):
+    if strangers := sorted({choice.method for choice in choices} - set(methods)):
         raise InputError(f"{strangers[0]!r} was chosen, which is none of {', '.join(methods)}")
     clusters: dict[str, str] = {}
     votes: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in choices:
-        if clusters.setdefault(one.task, one.cluster) != one.cluster:
-            raise InputError(f"task {one.task!r} is of two sources, {clusters[one.task]!r} and {one.cluster!r}")
-        votes[one.task][one.method] += 1
+    for choice in choices:
+        if clusters.setdefault(choice.task, choice.cluster) != choice.cluster:
+            raise InputError(f"task {choice.task!r} is of two sources, {clusters[choice.task]!r} and {choice.cluster!r}")
+        votes[choice.task][choice.method] += 1
     tasks = sorted(votes)
     won = {task: {name for name, n in votes[task].items() if n == max(votes[task].values())} for task in tasks}
     sources = [clusters[task] for task in tasks]
@@ -100,17 +100,17 @@ def mean_opinion(
     opinions: Sequence[Opinion], *, scale: tuple[float, float] | None = None, level: float = 0.95
 ) -> dict[str, Estimate]:
     """The mean opinion of each method, every answer with the same weight; Student's t over sources, within ``scale``."""
-    found = {}
-    for name in sorted({one.method for one in opinions}):
-        own = [one for one in opinions if one.method == name]
-        values, sources = [one.value for one in own], [one.cluster for one in own]
+    estimates = {}
+    for name in sorted({opinion.method for opinion in opinions}):
+        own = [opinion for opinion in opinions if opinion.method == name]
+        values, sources = [row.value for row in own], [row.cluster for row in own]
         mean, error, clusters = clustered_mean(values, sources)
         reach = None if error is None else students_t(level, clusters - 1) * error
         low, high = (None, None) if reach is None else (mean - reach, mean + reach)
         if scale is not None and low is not None and high is not None:
             low, high = max(low, scale[0]), min(high, scale[1])
-        found[name] = Estimate(mean, low, high, len(own), clusters, too_few(clusters))
-    return found
+        estimates[name] = Estimate(mean, low, high, len(own), clusters, too_few(clusters))
+    return estimates
 
 
 def win_ratios(comparisons: Mapping[str, Sequence[Comparison]]) -> dict[tuple[str, str], float]:
@@ -121,12 +121,12 @@ def win_ratios(comparisons: Mapping[str, Sequence[Comparison]]) -> dict[tuple[st
     """
     points: dict[tuple[str, str], list[float]] = defaultdict(list)
     for item, answers in comparisons.items():
-        for one in answers:
-            if one.outcome == "both_bad":
+        for answer in answers:
+            if answer.outcome == "both_bad":
                 continue
-            of_first = TIED if one.outcome == "tie" else WON * (one.outcome == "first")
-            points[one.first, item].append(of_first)
-            points[one.second, item].append(WON - of_first)
+            of_first = TIED if answer.outcome == "tie" else WON * (answer.outcome == "first")
+            points[answer.first, item].append(of_first)
+            points[answer.second, item].append(WON - of_first)
     return {key: math.fsum(own) / len(own) for key, own in sorted(points.items())}
 
 
@@ -147,17 +147,17 @@ def dimension_correlations(
         replicates: of the bootstrap.
         seed: of the bootstrap.
     """
-    found = []
-    for one, other in combinations(sorted(ratios), 2):
-        keys = sorted(set(ratios[one]) & set(ratios[other]))
-        table = np.array([(ratios[one][key], ratios[other][key]) for key in keys]).reshape(-1, 2)
+    correlations = []
+    for first, second in combinations(sorted(ratios), 2):
+        keys = sorted(set(ratios[first]) & set(ratios[second]))
+        table = np.array([(ratios[first][key], ratios[second][key]) for key in keys]).reshape(-1, 2)
         clusters = [cluster_of[item] if cluster_of is not None else item for _, item in keys]
         draws = _cluster_draws(clusters, replicates=replicates, seed=seed)
         pearson = _with_interval(table, draws, _pearson, level=level)
         spearman = _with_interval(table, draws, _spearman, level=level)
         reason = None if pearson[0] is not None else _no_correlation(table)
-        found.append(Correlation(one, other, *pearson, *spearman, len(keys), reason))
-    return found
+        correlations.append(Correlation(first, second, *pearson, *spearman, len(keys), reason))
+    return correlations
 
 
 def _no_correlation(table: Reals) -> str:
@@ -183,7 +183,7 @@ def _with_interval(
     level: float,
 ) -> tuple[float | None, float | None, float | None]:
     value = correlate(table)
-    drawn = [found for draw in draws if (found := correlate(table[draw])) is not None]
+    drawn = [drawn_value for draw in draws if (drawn_value := correlate(table[draw])) is not None]
     if value is None or not drawn:
         return value, None, None
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])

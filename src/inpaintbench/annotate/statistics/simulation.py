@@ -16,14 +16,14 @@ CHUNK_VOTES, CHUNK_FITS = 400_000, 200_000
 
 @dataclass(frozen=True)
 class World:
-    """What the planner takes raters and sources to be like; standard deviations in log units."""
+    """Assumed differences between raters and between sources; standard deviations in log units."""
 
     source_spread: float = 0.3
-    """Of a method's strength between sources."""
+    """Spread of a method's strength between sources."""
     bias_spread: float = 0.3
-    """Of raters' liking for one side."""
+    """Spread of raters' bias towards one side."""
     tie_spread: float = 0.5
-    """Of raters' log nu."""
+    """Spread of raters' log nu, their readiness to call a tie."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,11 @@ def power(setting: Setting, votes: int, *, studies: int) -> float:
     fits_at_once = max(1, CHUNK_FITS // (setting.sources * len(design.first)))
     at_once = max(1, min(studies, CHUNK_VOTES // votes, fits_at_once))
     rng = np.random.default_rng([setting.seed, votes])
-    told = []
+    apart = []
     for start in range(0, studies, at_once):
         some = _Effects(*(effect[start : start + at_once] for effect in effects))
-        told.append(_told_apart(setting, design, _counts(setting, votes, some, rng)))
-    return float(np.concatenate(told).mean())
+        apart.append(_told_apart(setting, design, _counts(setting, votes, some, rng)))
+    return float(np.concatenate(apart).mean())
 
 
 class _Effects(NamedTuple):
@@ -74,7 +74,7 @@ class _Effects(NamedTuple):
 
 
 def _effects(setting: Setting, studies: int) -> _Effects:
-    """What sources and raters are like: the same whatever the number of votes, so that numbers of votes compare fairly."""
+    """Effects of sources and raters: the same whatever the number of votes, so that numbers of votes compare fairly."""
     world, methods = setting.world, len(setting.strengths)
     bias_rng, tie_rng, source_rng = np.random.default_rng(setting.seed).spawn(3)
     return _Effects(
@@ -114,5 +114,5 @@ def _told_apart(setting: Setting, design: Design, counts: Reals) -> Reals:
     strengths = left.strengths.reshape(studies, sources, -1)
     moved = strengths[..., better] - strengths[..., worse] - lead[:, None]
     errors = np.sqrt((sources - 1) / sources * np.square(moved).sum(axis=1))
-    told: Reals = (lead > setting.quantile * errors).all(axis=1).astype(np.float64)
-    return told
+    apart: Reals = (lead > setting.quantile * errors).all(axis=1).astype(np.float64)
+    return apart

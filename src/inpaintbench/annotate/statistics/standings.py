@@ -25,12 +25,12 @@ from inpaintbench.claims import Estimate
 
 def comparisons_of(study: Study, votes: Iterable[Vote], label: str) -> dict[str, list[Comparison]]:
     """Item -> the comparisons of one pairwise question: of each rater the first answer to a task, and none of gold tasks."""
-    found: dict[str, list[Comparison]] = defaultdict(list)
+    comparisons: dict[str, list[Comparison]] = defaultdict(list)
     for of_task in counted(study, votes, gold=False).values():
         for vote in of_task:
             if vote.question == label:
-                found[vote.subject_id].append(_comparison(vote))
-    return dict(found)
+                comparisons[vote.subject_id].append(_comparison(vote))
+    return dict(comparisons)
 
 
 def _comparison(vote: Vote) -> Comparison:
@@ -43,7 +43,7 @@ def rankings_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict[s
     """Pairwise question -> its ranking, at the level of the study's stop rule."""
     return {
         label: rank(
-            [one for own in comparisons_of(study, votes, label).values() for one in own], level=study.file.stop.level, seed=seed
+            [row for own in comparisons_of(study, votes, label).values() for row in own], level=study.file.stop.level, seed=seed
         )
         for label in labels_of(study, "pair")
     }
@@ -51,7 +51,7 @@ def rankings_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict[s
 
 def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estimate]]:
     """Question that picks one of several, or grades, -> method -> selection frequency or mean opinion; answered ones alone."""
-    found: dict[str, dict[str, Estimate]] = {}
+    shares: dict[str, dict[str, Estimate]] = {}
     by_label: dict[str, list[Vote]] = defaultdict(list)
     for of_task in counted(study, votes, gold=False).values():
         for vote in of_task:
@@ -60,12 +60,12 @@ def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estima
     for label in labels_of(study, "set"):
         if own := by_label[label]:
             methods = sorted({name for vote in own for name in vote.candidates})
-            found[label] = selection_frequency(choices_of(own), methods, level=level)
+            shares[label] = selection_frequency(choices_of(own), methods, level=level)
     for label in labels_of(study, "one"):
         question = study.question_of[label]
         if opinions := opinions_of(by_label[label], question):
-            found[label] = mean_opinion(opinions, scale=question.ends(), level=level)
-    return found
+            shares[label] = mean_opinion(opinions, scale=question.ends(), level=level)
+    return shares
 
 
 def dimensions_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict[str, Any]:
@@ -76,10 +76,11 @@ def dimensions_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict
         return {}
     ratios = {label: win_ratios(comparisons_of(study, votes, label)) for label in labels}
     cluster_of = {task.subject_id: task.cluster for task in study.tasks}
-    found = {frozenset((one.one, one.other)): one for one in dimension_correlations(ratios, cluster_of=cluster_of, seed=seed)}
-    rows = [[1.0 if one == other else found[frozenset((one, other))].pearson for other in labels] for one in labels]
-    reasons = sorted({one.reason for one in found.values() if one.reason})
-    return {"questions": labels, "correlation": rows, "n": max(one.n for one in found.values()), "notes": reasons}
+    correlations = dimension_correlations(ratios, cluster_of=cluster_of, seed=seed)
+    by_pair = {frozenset((row.one, row.other)): row for row in correlations}
+    rows = [[1.0 if label == other else by_pair[frozenset((label, other))].pearson for other in labels] for label in labels]
+    reasons = sorted({row.reason for row in correlations if row.reason})
+    return {"questions": labels, "correlation": rows, "n": max(row.n for row in correlations), "notes": reasons}
 
 
 def labels_of(study: Study, subject: Subject) -> list[str]:
