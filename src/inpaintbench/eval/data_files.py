@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from inpaintbench.types import canonical_json
 
 
 def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
@@ -25,3 +28,16 @@ def json_bytes(value: Any) -> bytes:
         ValueError: a number is infinite or NaN.
     """
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """Canonical JSON on one line; infinity, which JSON has no number for, is the text ``inf``."""
+    return canonical_json(_without_infinity(value)).encode() + b"\n"
+
+
+def _without_infinity(value: Any) -> Any:
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, dict):
+        return {key: _without_infinity(inner) for key, inner in value.items()}
+    return [_without_infinity(inner) for inner in value] if isinstance(value, list | tuple) else value

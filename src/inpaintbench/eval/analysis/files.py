@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from inpaintbench.eval.analysis.means import Means, Measure
 from inpaintbench.eval.analysis.tables import difficulty, improvements, over_methods, over_slices, ranking, table_1, table_2
+from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.pages.words import number, signed_percent
-from inpaintbench.types import canonical_json
 
 _MEASURE = ("metric", "region", "measure", "unit", "higher_is_better")
 
@@ -26,16 +23,15 @@ _TABLE_1 = (
 
 def table_1_csv(means: Means) -> bytes:
     """One row for each slice, metric and method; None is an empty cell, infinity is ``inf``."""
-    return _csv(_TABLE_1, _table_1(means))
+    return csv_bytes(_TABLE_1, _table_1(means))
 
 
 def analysis_json(means: Means) -> bytes:
     """Table 1 as JSON with what its numbers are of; infinity is the text ``inf``."""
     rows = [dict(zip(_TABLE_1, row, strict=True)) for row in _table_1(means)]
-    cells = [{key: "inf" if value == math.inf else value for key, value in row.items()} for row in rows]
     regions = {measure.key: measure.region for measure in means.measures}
-    whole = {"title": means.title, "origin": means.origin, "regions": regions, "notes": list(means.notes), "table_1": cells}
-    return canonical_json(whole).encode() + b"\n"
+    whole = {"title": means.title, "origin": means.origin, "regions": regions, "notes": list(means.notes), "table_1": rows}
+    return canonical_bytes(whole)
 
 
 def _table_1(means: Means) -> list[list[Any]]:
@@ -54,7 +50,7 @@ def table_2_csv(means: Means) -> bytes:
         for one in table_2(means)
         for method, place in one.places
     ]
-    return _csv(columns, rows)
+    return csv_bytes(columns, rows)
 
 
 def figure_3_csv(means: Means) -> bytes:
@@ -65,7 +61,7 @@ def figure_3_csv(means: Means) -> bytes:
         for measure in means.measures
         for method, one in over_slices(means, measure).items()
     ]
-    return _csv(columns, rows)
+    return csv_bytes(columns, rows)
 
 
 def figure_4_csv(means: Means) -> bytes:
@@ -76,14 +72,14 @@ def figure_4_csv(means: Means) -> bytes:
         for measure in means.measures
         for name, one in difficulty(means, measure).items()
     ]
-    return _csv(columns, rows)
+    return csv_bytes(columns, rows)
 
 
 def improvement_csv(means: Means) -> bytes:
     """One row for each attribute, metric and method: the relative improvement as a share."""
     columns = ("attribute", *_MEASURE, "method", "improvement", "doubtful", "reason")
     rows = [[one.attribute, *_told(one.measure), one.method, one.share, one.doubtful, one.reason] for one in improvements(means)]
-    return _csv(columns, rows)
+    return csv_bytes(columns, rows)
 
 
 def table_1_markdown(means: Means) -> bytes:
@@ -120,7 +116,7 @@ def improvement_markdown(means: Means) -> bytes:
     for pair in means.pairs:
         heads = ["Method", *(one.label + means.marks([pair.low, pair.high], one) for one in means.ranked_measures)]
         lines = [
-            [means.named(method), *(share_words(shares[pair.attribute, method, measure]) for measure in means.ranked_measures)]
+            [means.named(method), *(signed_percent(shares[pair.attribute, method, measure]) for measure in means.ranked_measures)]
             for method in means.methods
         ]
         parts += [f"## {_escaped(means.attribute_label(pair.attribute))}", _markdown(heads, lines)]
@@ -140,11 +136,6 @@ def ranked_words(means: Means, name: str, measure: Measure) -> list[str]:
         f"{method}\u00a0–" if place is None else f"{method}\u00a0=" if held.count(place) > 1 else method
         for method, place in order
     ]
-
-
-def share_words(share: float | None) -> str:
-    """A relative improvement as printed."""
-    return signed_percent(share)
 
 
 def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
@@ -169,11 +160,3 @@ def _markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 def _escaped(words: str) -> str:
     return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue().encode()

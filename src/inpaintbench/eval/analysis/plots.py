@@ -10,7 +10,7 @@ import altair
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.analysis.chart import Mark, Panel, Reference, chart
 from inpaintbench.eval.analysis.means import Means, Measure, Pair
-from inpaintbench.eval.analysis.tables import Improvement, Spread, difficulty, improvement, over_slices
+from inpaintbench.eval.analysis.tables import Spread, difficulty, improvement, over_slices
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.words import count, number, signed_percent
@@ -19,7 +19,7 @@ _LEVEL = "#8a949f"
 # Of bars of slices, light or dark the page.
 _OPACITIES = {"low": 0.4, "high": 0.8, None: 0.6}
 _DOUBTFUL = "† Holds numbers of columns that contradict the mean printed for them."
-_HOLLOW = "Dashed: made from numbers of columns that contradict the mean printed for them."
+_DASHED = "Dashed: made from numbers of columns that contradict the mean printed for them."
 
 
 def methods_figure(means: Means) -> altair.ConcatChart:
@@ -50,18 +50,9 @@ def methods_figure(means: Means) -> altair.ConcatChart:
         dagger = " †" if any(spread.doubtful for spread in spreads.values()) else ""
         panels.append(Panel(measure.label + dagger, _axis(measure), marks, bars=False, references=tuple(lines)))
     doubtful = any(means.doubtful(name, measure) for name in means.slices for measure in means.measures)
-    return chart(
-        title="Methods over all slices (Figure 3)",
-        sentences=[
-            f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
-            + _hollow(panels),
-            *_cautions(means.measures),
-            *([_DOUBTFUL] if doubtful else []),
-            *_left_out(panels),
-        ],
-        rows=means.contenders,
-        panels=panels,
-    )
+    lead = f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
+    sentences = _sentences(lead, panels, means.measures, _DOUBTFUL if doubtful else "")
+    return chart(title="Methods over all slices (Figure 3)", sentences=sentences, rows=means.contenders, panels=panels)
 
 
 def difficulty_figure(means: Means) -> altair.ConcatChart:
@@ -97,15 +88,10 @@ def difficulty_figure(means: Means) -> altair.ConcatChart:
             lines.append(Reference(method, tuple(_drawable(cell.mean) for cell in cells), printed, styles[method].colour))
         panels.append(Panel(measure.label, _axis(measure), tuple(marks), references=tuple(lines)))
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
+    lead = f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods."
     return chart(
         title="Difficulty of the slices (Figure 4)",
-        sentences=[
-            f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods."
-            + _hollow(panels),
-            *_cautions(means.measures),
-            *([f"{_DOUBTFUL} Dashed."] if doubtful else []),
-            *_left_out(panels),
-        ],
+        sentences=_sentences(lead, panels, means.measures, f"{_DOUBTFUL} Dashed." if doubtful else ""),
         rows=[means.slice_label(name) for name in means.slices],
         panels=panels,
         legend=[(method, styles[method].colour) for method in _measured(means)],
@@ -126,29 +112,21 @@ def attribute_figure(means: Means, pair: Pair) -> altair.ConcatChart:
     panels = [_improvement_panel(means, pair, measure, measure.label) for measure in means.ranked_measures]
     label = means.attribute_label(pair.attribute)
     like = {"camera_motion": " (Figure 5)", "bg_scene_motion": " (Figure 7)"}.get(pair.attribute, "")
-    return _improvement_chart(means, f"{label}, from low to high{like}", panels, _cautions(means.ranked_measures))
+    return _improvement_chart(means, f"{label}, from low to high{like}", panels, means.ranked_measures)
 
 
 def metric_figure(means: Means, measure: Measure) -> altair.ConcatChart:
     """Relative improvement from low to high under one metric, a panel for each attribute (Figure 9)."""
     panels = [_improvement_panel(means, pair, measure, means.attribute_label(pair.attribute)) for pair in means.pairs]
     like = " (Figure 9)" if measure.key == "pvcs" else ""
-    return _improvement_chart(means, f"{measure.label}, from low to high{like}", panels, _cautions([measure]))
+    return _improvement_chart(means, f"{measure.label}, from low to high{like}", panels, [measure])
 
 
-def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], cautions: Sequence[str]) -> altair.ConcatChart:
+def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], measures: Sequence[Measure]) -> altair.ConcatChart:
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
-    return chart(
-        title=title,
-        sentences=[
-            "Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction."
-            + _hollow(panels),
-            *cautions,
-            *([_HOLLOW] if doubtful else []),
-        ],
-        rows=means.contenders,
-        panels=panels,
-    )
+    lead = "Relative improvement of each method. Right of 0: better on the high slice, whatever the metric's direction."
+    sentences = _sentences(lead, panels, measures, _DASHED if doubtful else "")
+    return chart(title=title, sentences=sentences, rows=means.contenders, panels=panels)
 
 
 def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str) -> Panel:
@@ -156,25 +134,18 @@ def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str)
     found = improvement(means, pair, measure)
     few = means.few([pair.low, pair.high], measure)
     marks = tuple(
-        Mark(one.share, _share(one), styles[one.method].colour, told=_told_share(one) + (f"; {few}" if few else ""),
-             doubtful=one.doubtful and one.share is not None, few=few is not None)
+        Mark(one.share, signed_percent(one.share), styles[one.method].colour, doubtful=one.doubtful and one.share is not None,
+             told=f"{one.method}, {measure.label}: {one.reason or signed_percent(one.share)}" + (f"; {few}" if few else ""),
+             few=few is not None)
         for one in found
         if one.method in means.contenders
     )  # fmt: skip
     lines = tuple(
-        Reference(one.method, (one.share,) * len(marks), (_share(one),) * len(marks), styles[one.method].colour)
+        Reference(one.method, (one.share,) * len(marks), (signed_percent(one.share),) * len(marks), styles[one.method].colour)
         for one in found
         if one.method in means.references
     )
     return Panel(heading, "improvement  (worse ← 0 → better)", marks, percent=True, references=lines)
-
-
-def _share(one: Improvement) -> str:
-    return signed_percent(one.share)
-
-
-def _told_share(one: Improvement) -> str:
-    return f"{one.method}, {one.measure.label}: {one.reason or _share(one)}"
 
 
 def _told(name: str, measure: Measure, spread: Spread) -> str:
@@ -187,14 +158,14 @@ def _words(measure: Measure, spread: Spread) -> str:
     return number(spread.mean, measure.decimals) + (" *" if spread.reason and spread.mean is not None else "")
 
 
-def _hollow(panels: Sequence[Panel]) -> str:
-    few = any(mark.few for panel in panels for mark in panel.marks)
-    return f" Hollow: fewer than {ENOUGH_SOURCES} sources, too few for more than points." if few else ""
-
-
-def _left_out(panels: Sequence[Panel]) -> list[str]:
-    starred = any("*" in mark.words for panel in panels for mark in panel.marks)
-    return ["* Leaves out numbers that are missing or infinite; the list of what is missing tells why."] if starred else []
+def _sentences(lead: str, panels: Sequence[Panel], measures: Sequence[Measure], doubtful: str) -> list[str]:
+    """How to read a figure, and the notes that its marks and measures need."""
+    marks = [mark for panel in panels for mark in panel.marks]
+    hollow = f" Hollow: fewer than {ENOUGH_SOURCES} sources, too few for more than points."
+    starred = "* Leaves out numbers that are missing or infinite; the list of what is missing tells why."
+    cautions = [f"{measure.label}: {measure.caution}." for measure in measures if measure.caution]
+    sentences = [lead + hollow * any(mark.few for mark in marks), *cautions, doubtful]
+    return [*filter(None, sentences), *([starred] if any("*" in mark.words for mark in marks) else [])]
 
 
 def _axis(measure: Measure) -> str:
@@ -202,10 +173,6 @@ def _axis(measure: Measure) -> str:
     if not measure.ranked:
         return f"{measure.label}{unit}"
     return f"{measure.label}{unit}  ({'right is better →' if measure.higher_is_better else '← left is better'})"
-
-
-def _cautions(measures: Sequence[Measure]) -> list[str]:
-    return [f"{measure.label}: {measure.caution}." for measure in measures if measure.caution]
 
 
 def _drawable(value: float | None) -> float | None:

@@ -20,7 +20,7 @@ from inpaintbench.pages.words import number
 from inpaintbench.workspace import replacing
 
 PAGE = "analysis.html"
-_OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg|pdf)|analysis\.json", re.DOTALL)
+_OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg|pdf)|analysis\.(json|html)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
     """
     if not (means.methods and means.slices and means.measures):
         raise InputError("there is nothing to analyse: no slice has a score")
-    if folder.exists() and not (folder.is_dir() and _is_ours(folder)):
+    ours = folder.is_dir() and all(path.is_file() and _OURS.fullmatch(path.name) for path in folder.iterdir())
+    if folder.exists() and not ours:
         raise InputError(f"{str(folder)!r} holds something else than an analysis; choose another folder")
     tables, charts = table_files(means), figure_charts(means)
     text = render(means, charts)
@@ -82,11 +83,6 @@ def figure_charts(means: Means) -> dict[str, altair.ConcatChart]:
     drawn |= {f"improvement-attribute-{_safe(pair.attribute)}": plots.attribute_figure(means, pair) for pair in means.pairs}
     measures = means.ranked_measures if means.pairs else ()
     return drawn | {f"improvement-metric-{one.key}": plots.metric_figure(means, one) for one in measures}
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether a folder holds nothing but files of an analysis; an empty one does."""
-    return all(path.is_file() and (path.name == PAGE or _OURS.fullmatch(path.name)) for path in folder.iterdir())
 
 
 def _safe(name: str) -> str:

@@ -17,7 +17,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from inpaintbench.errors import InputError
-from inpaintbench.types import Plain, Prediction, Score, SliceScore, canonical_json
+from inpaintbench.eval.data_files import canonical_bytes
+from inpaintbench.types import Plain, Prediction, Score, SliceScore
 
 FORMAT_VERSION = 1
 HEADER, CARD, SCORES, SLICE_SCORES, PREDICTIONS = (
@@ -64,7 +65,7 @@ class Header:
 def header_bytes(header: Header) -> bytes:
     """``header`` as the file it is kept in."""
     told = {name: value for name, value in asdict(header).items() if name != "reference" or value}
-    return canonical_json(told).encode() + b"\n"
+    return canonical_bytes(told)
 
 
 def read_header(data: bytes) -> Header:
@@ -102,7 +103,7 @@ def _check_prediction(item_id: str, one: Any) -> None:
 
 def rows_bytes(rows: Iterable[Score | SliceScore]) -> bytes:
     """A line of JSON for each row; infinity is the text ``inf``."""
-    return "".join(canonical_json(_without_infinity(asdict(row))) + "\n" for row in rows).encode()
+    return b"".join(canonical_bytes(asdict(row)) for row in rows)
 
 
 def read_rows(data: bytes, kind: type[Row], where: str) -> list[Row]:
@@ -174,11 +175,3 @@ def parsed(data: bytes, where: str) -> Any:
         return json.loads(data, parse_constant=refuse, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not JSON: {error}") from error
-
-
-def _without_infinity(row: Any) -> Any:
-    if isinstance(row, float) and math.isinf(row):
-        return "inf" if row > 0 else "-inf"
-    if isinstance(row, dict):
-        return {key: _without_infinity(value) for key, value in row.items()}
-    return [_without_infinity(value) for value in row] if isinstance(row, list | tuple) else row

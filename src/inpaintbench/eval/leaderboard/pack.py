@@ -80,6 +80,9 @@ def pack(
     refused = workspace.table("rejected", Rejection, step=step)
     texts = {CARD: card, SCORES: rows_bytes(own), SLICE_SCORES: rows_bytes(sets)}
     blobs = sorted({row.blob for row in predictions}) if with_predictions else []
+    facts = {row.item_id: asdict(row) for row in predictions}
+    for fact in facts.values():
+        del fact["method"], fact["item_id"]
     header = Header(
         format_version=FORMAT_VERSION,
         method=method,
@@ -89,7 +92,7 @@ def pack(
         fingerprint=own[0].fingerprint if own else chosen.fingerprint,
         constants=chosen.model_dump(mode="json"),
         versions=_versions(),
-        predictions={row.item_id: _facts(row) for row in predictions},
+        predictions=facts,
         failures={row.subject_id: row.reason for row in refused if row.subject_id in known},
         files={
             **{name: hashlib.sha256(data).hexdigest() for name, data in texts.items()},
@@ -103,10 +106,6 @@ def pack(
     check(made, dataset, manifest_sha256=header.manifest_sha256, protocol=chosen, fingerprint=header.fingerprint)
     _write(path, texts, {f"{PREDICTIONS}{name}": workspace.blobs.path(name) for name in blobs})
     return made
-
-
-def _facts(row: Prediction) -> dict[str, object]:
-    return {name: value for name, value in asdict(row).items() if name not in ("method", "item_id")}
 
 
 def _versions() -> dict[str, str]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.leaderboard.board import Board, Entry
 from inpaintbench.eval.leaderboard.pages import CSV, JSON, method_pages, slice_pages
-from inpaintbench.types import canonical_json
 from inpaintbench.workspace import replacing
 
 _FRONT = "index.html"
+COLUMNS = (
+    "slice", "region", "method", "mean_place", "place", "metric", "mean", "interval_low", "interval_high", "standard_error", "n",
+    "n_infinite", "n_missing", "n_sources", "left_out", "metric_place", "p_against_best", "reference", "reason",
+)  # fmt: skip
 
 
 def write_site(folder: Path, board: Board, *, title: str | None = None, introduction: str = "") -> Path:
@@ -55,19 +56,14 @@ def write_site(folder: Path, board: Board, *, title: str | None = None, introduc
     return folder / _FRONT
 
 
-COLUMNS = (
-    "slice", "region", "method", "mean_place", "place", "metric", "mean", "interval_low", "interval_high", "standard_error", "n",
-    "n_infinite", "n_missing", "n_sources", "left_out", "metric_place", "p_against_best", "reference", "reason",
-)  # fmt: skip
-
-
 def rows(board: Board) -> Iterator[dict[str, Any]]:
     """One for each slice, region, submission and metric, with the names of ``COLUMNS``."""
     for part in board.slices:
         for region in board.regions:
             for row in board.rows(part, region):
                 for quantity, cell in row.cells.items():
-                    summary = cell.summary
+                    summary = cell.summary._asdict()
+                    summary["n_sources"] = summary.pop("n_clusters")
                     yield {
                         "slice": part.name,
                         "region": region,
@@ -75,29 +71,17 @@ def rows(board: Board) -> Iterator[dict[str, Any]]:
                         "mean_place": None if row.mean is None else float(row.mean),
                         "place": row.place,
                         "metric": quantity.metric,
-                        "mean": summary.mean,
-                        "interval_low": summary.interval_low,
-                        "interval_high": summary.interval_high,
-                        "standard_error": summary.standard_error,
-                        "n": summary.n,
-                        "n_infinite": summary.n_infinite,
-                        "n_missing": summary.n_missing,
-                        "n_sources": summary.n_clusters,
+                        **summary,
                         "left_out": cell.left_out,
                         "metric_place": cell.place,
                         "p_against_best": cell.test.p_holm if cell.test else None,
                         "reference": not row.entry.competes,
-                        "reason": summary.reason,
                     }
 
 
 def board_csv(board: Board) -> bytes:
     """``rows`` as CSV: None is an empty cell, infinity is ``inf``."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows(board))
-    return text.getvalue().encode()
+    return csv_bytes(COLUMNS, ([row[column] for column in COLUMNS] for row in rows(board)))
 
 
 def board_json(board: Board, *, title: str) -> bytes:
@@ -117,7 +101,7 @@ def board_json(board: Board, *, title: str) -> bytes:
         "refused": [one._asdict() for one in board.refused],
         "scores": list(rows(board)),
     }
-    return canonical_json(_finite(whole)).encode() + b"\n"
+    return canonical_bytes(whole)
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
@@ -134,11 +118,3 @@ def _entry(entry: Entry) -> dict[str, Any]:
             "unchecked": list(verdict.unchecked), "reason": verdict.reason,
         },
     }  # fmt: skip
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -38,7 +38,9 @@ def size_words(score: SliceScore | None) -> str:
 
 def set_warning(results: Results, quantity: Quantity) -> str:
     """How many numbers of a metric of sets come from small sets, and what that means; empty where none does."""
-    scores = [score for one in _rows(results) for method in results.methods if (score := _of(results, one, method, quantity))]
+    slices = [*in_reading_order(results.slices), results.everything]
+    compared = (results.slice_score(one, method, quantity) for one in slices for method in results.methods)
+    scores = [score for score in compared if score is not None and score.value is not None]
     small = [score for score in scores if score.details.get("warning")]
     if not small:
         return ""
@@ -47,15 +49,6 @@ def set_warning(results: Results, quantity: Quantity) -> str:
         f"{quantity_label(quantity)}: {len(small)} of {len(scores)} numbers come from small sets and are biased: compare "
         f"them within a row only, never with other sets or papers. The smallest: {worst.details['warning']}."
     )
-
-
-def _rows(results: Results) -> list[Slice]:
-    return [*in_reading_order(results.slices), results.everything]
-
-
-def _of(results: Results, one: Slice, method: str, quantity: Quantity) -> SliceScore | None:
-    score = results.slice_score(one, method, quantity)
-    return score if score is not None and score.value is not None else None
 
 
 # Standard deviations of the floor's items that a method's mean must be away from the floor's. Cohen's bound of a small effect: a

@@ -60,7 +60,8 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
         return None
     if not placed:
         extents = [_extent(results, everything, method, quantity) for method in known]
-        return _too_few(question, max(extents, key=lambda extent: extent[::-1]))
+        basis = _rests_on(*max(extents, key=lambda extent: extent[::-1]))
+        return _too_few(question, f"telling anything from chance needs at least {ENOUGH_SOURCES} sources", basis)
     first, *others = placed
     items, sources = _extent(results, everything, first, quantity)
     basis = _rests_on(items, sources)
@@ -169,17 +170,15 @@ def _slice(name: str) -> Tagged:
     return Tagged(slice_label(name), split_level(name)[1])
 
 
-def _too_few(question: str, extent: tuple[int, int]) -> Finding:
-    """Says so, and of how many items and sources."""
-    detail = f"telling anything from chance needs at least {ENOUGH_SOURCES} sources"
-    return Finding(question, (TOO_FEW,), (detail,), _rests_on(*extent), told=False)
+def _too_few(question: str, detail: str, basis: str) -> Finding:
+    return Finding(question, (TOO_FEW,), (detail,), basis, told=False)
 
 
 def _too_few_in_slices(question: str, extents: Sequence[Summary]) -> Finding:
-    """Says so, with the slice of most sources."""
-    most = max(extents, key=lambda one: (one.n_clusters, one.n))
+    """A finding that there are too few sources, with the slice of most of them."""
+    most = max(extents, key=lambda extent: (extent.n_clusters, extent.n))
     detail = f"a slice counts from {ENOUGH_SOURCES} sources: with fewer any difference could be chance"
-    return Finding(question, (TOO_FEW,), (detail,), f"at most {_rests_on(most.n, most.n_clusters)} in a slice", told=False)
+    return _too_few(question, detail, f"at most {_rests_on(most.n, most.n_clusters)} in a slice")
 
 
 class _Change(NamedTuple):

@@ -20,14 +20,11 @@ from inpaintbench.pages.words import count
 def subtitle(results: Results) -> str:
     """What was scored on what."""
     sources = len(set(results.sources.values()))
+    beside = f" beside {count(len(results.references), 'reference')}" if results.references else ""
     return (
-        f"{count(len(results.contenders), 'method')}{_beside(results)} on {count(len(results.sources), 'item')} "
+        f"{count(len(results.contenders), 'method')}{beside} on {count(len(results.sources), 'item')} "
         f"from {count(sources, 'source')}, in {count(len(results.slices), 'slice')}."
     )
-
-
-def _beside(results: Results) -> str:
-    return f" beside {count(len(results.references), 'reference')}" if results.references else ""
 
 
 _PRECISIONS = {"bf16": "bfloat16", "tf32": "TensorFloat-32"}
@@ -88,17 +85,14 @@ def _lost(metric: str, regions: Sequence[str], partly: Collection[str]) -> str:
 
 def warnings(results: Results) -> list[Sentence]:
     """Slices that were left out, and failures with a link to their reasons; empty when all is there."""
-    sentences: list[Sentence] = [(f"{name} left out: {reason}",) for name, reason in _empty_slices(results).items()]
+    empty = {one.name: "it has no items" for one in results.dataset.slices if not one.item_ids}
+    left_out = {**empty, **results.dataset.left_out}
+    sentences: list[Sentence] = [(f"{name} left out: {reason}",) for name, reason in left_out.items()]
     failed = len({(failure.method, failure.item_id) for failure in results.failures()})
     if failed:
         pairs = f"{failed:,} pair{'' if failed == 1 else 's'} of method and item lack predictions or scores: "
         sentences.append((pairs, Link("#failures", "reasons")))
     return sentences
-
-
-def _empty_slices(results: Results) -> dict[str, str]:
-    empty = {one.name: "it has no items" for one in results.dataset.slices if not one.item_ids}
-    return {**empty, **results.dataset.left_out}
 
 
 def facts_of(results: Results) -> dict[str, str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from inpaintbench.eval.comparing.statistics import INTERVAL
+from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.report.cautions import again_sentences, set_sizes, suspects, untold
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.overview import manifest_sha256
@@ -22,25 +20,9 @@ SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerpri
 # How an interval was made, in the column `interval`.
 OF_MEANS, OF_SETS = "sources: jackknife, t or bootstrap-t", "sources: jackknife, t"
 SUMMARY_COLUMNS = (
-    "slice",
-    "method",
-    "metric",
-    "region",
-    "mean",
-    "standard_error",
-    "interval_low",
-    "interval_high",
-    "interval",
-    "n",
-    "n_infinite",
-    "n_missing",
-    "n_sources",
-    "n_vectors",
-    "dimension",
-    "place",
-    "reference",
-    "reason",
-)
+    "slice", "method", "metric", "region", "mean", "standard_error", "interval_low", "interval_high", "interval", "n",
+    "n_infinite", "n_missing", "n_sources", "n_vectors", "dimension", "place", "reference", "reason",
+)  # fmt: skip
 
 
 def scores_csv(scores: Sequence[Score]) -> bytes:
@@ -49,13 +31,13 @@ def scores_csv(scores: Sequence[Score]) -> bytes:
         [canonical_json(dict(one.details)) if column == "details" else getattr(one, column) for column in SCORE_COLUMNS]
         for one in scores
     ]
-    return _csv(SCORE_COLUMNS, rows)
+    return csv_bytes(SCORE_COLUMNS, rows)
 
 
 def summary_csv(results: Results) -> bytes:
     """One row for each slice, method, metric and region; the last rows take all items."""
     rows = summary_rows(results)
-    return _csv(SUMMARY_COLUMNS, [[row[column] for column in SUMMARY_COLUMNS] for row in rows])
+    return csv_bytes(SUMMARY_COLUMNS, [[row[column] for column in SUMMARY_COLUMNS] for row in rows])
 
 
 def summary_rows(results: Results) -> list[dict[str, Any]]:
@@ -114,7 +96,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         ],
         "dataset_sha256": manifest_sha256(results),
     }
-    return canonical_json(_finite(report)).encode() + b"\n"
+    return canonical_bytes(report)
 
 
 def _difficulty(results: Results) -> list[dict[str, Any]]:
@@ -150,19 +132,3 @@ def _significance(results: Results) -> list[dict[str, Any]]:
             ends = {"interval_low": apart and apart.low, "interval_high": apart and apart.high}
             rows.append({**quantity._asdict(), **asdict(test), **ends})
     return rows
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue().encode()

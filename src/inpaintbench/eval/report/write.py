@@ -9,7 +9,7 @@ from pathlib import Path
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.frame_values import Recipe, recipe_of
+from inpaintbench.eval.report.frame_values import recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_standouts, choose_items, make_exhibits
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
@@ -89,7 +89,8 @@ def write_report(
     edits = any(map(frozen.is_edit, dataset.items))
     recipe = recipe_of(protocol, results.quantities, region=default.region)
     made = make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits, recipe=recipe)
-    files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes, frame_note=_frame_note(recipe))
+    frame_note = f"Over time the page draws the error alone: {recipe.reason}." if recipe.reason else ""
+    files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes, frame_note=frame_note)
     files[_SCORES] = scores_csv(results.scores)
     files[_SUMMARY] = summary_csv(results)
     files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
@@ -115,10 +116,6 @@ def _check_items(results: Results, item_ids: Sequence[str]) -> None:
     for item_id in item_ids:
         if item_id not in results.sources:
             raise InputError(f"the dataset has no item {item_id!r} to show; its ids are in scores.csv and dataset.json")
-
-
-def _frame_note(recipe: Recipe) -> str:
-    return f"Over time the page draws the error alone: {recipe.reason}." if recipe.reason else ""
 
 
 def _page_files(
