@@ -18,8 +18,7 @@ from PIL import Image
 from skimage import data
 
 from inpaintbench import frozen
-from inpaintbench.eval.set_distances.frechet import distance
-from inpaintbench.eval.set_distances.moments import Moments
+from inpaintbench.eval.set_distances.frechet import Moments, distance
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.stages import SourceSpec

@@ -66,7 +66,7 @@ KINDS = {
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "contract", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base", "contract"}),
     "inpaintbench.eval.methods": ("METHODS", {"base", "contract", "text_spans"}),
-    "inpaintbench.eval.metrics": ("METRICS", {"base", "contract", "bases"}),
+    "inpaintbench.eval.metrics": ("METRICS", {"base", "contract", "families"}),
 }
 
 

@@ -9,8 +9,8 @@ from tests.eval.flows.given import Given, listed  # noqa: F401 - a fixture
 from tests.eval.metrics.editboard import give, noise, pulled, whole_steps
 
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.passes import source_pairs as module
-from inpaintbench.eval.passes.source_pairs import SourceRule, carried, sources
+from inpaintbench.eval.passes import flow_pairs as module
+from inpaintbench.eval.passes.flow_pairs import SourceRule, carried, sources
 from inpaintbench.view import ItemView
 
 RULE = {"flow": "farneback", "mask": "luma_at_most", "mask_level": 5, "least_valid_share": 0.7}

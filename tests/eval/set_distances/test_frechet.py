@@ -10,7 +10,7 @@ import scipy.linalg
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.set_distances import frechet
-from inpaintbench.eval.set_distances.moments import Moments
+from inpaintbench.eval.set_distances.frechet import Moments
 
 
 def of(*parts: np.ndarray) -> Moments:

@@ -7,9 +7,9 @@ from typing import Unpack
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.metrics.bases.clip import ClipConstants, ClipMetric
+from inpaintbench.eval.metrics.families import ClipConstants, ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION
-from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
+from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.models import torch_networks
 from inpaintbench.models.aesthetic import LENGTH, WEIGHTS, aesthetic_head
 from inpaintbench.models.clip import shape_of
@@ -24,8 +24,8 @@ class AestheticQuality(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS`` with vectors of 768 numbers; published "ViT-L/14".
-        preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "tensor".
-        portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "centre".
+        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "tensor".
+        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "centre".
         divisor: of the ratings; published 10.
         gif: look at what is left after a GIF, as EditBoard's code does.
     """

@@ -6,10 +6,10 @@ from typing import Unpack
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.metrics.bases.clip import ClipConstants, ClipMetric
+from inpaintbench.eval.metrics.families import ClipConstants, ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION
+from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.frame_vectors import consistency
-from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
 from inpaintbench.view import ItemView
 
 
@@ -21,8 +21,8 @@ class BackgroundConsistency(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
-        preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "tensor".
-        portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "centre".
+        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "tensor".
+        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "centre".
         gif: look at what is left after a GIF, as EditBoard's code does.
         least_cosine: what smaller cosines count as; published 0, EditBoard's paper takes them as they are: -1.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.metrics.bases.clip import ClipMetric
+from inpaintbench.eval.metrics.families import ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, prompt_vector
 from inpaintbench.view import ItemView
 
@@ -15,8 +15,8 @@ class ClipSimilarity(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
-        preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "pillow".
-        portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "bottom".
+        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "pillow".
+        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "bottom".
     """
 
     name = "clip_similarity"

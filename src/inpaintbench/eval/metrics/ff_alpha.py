@@ -11,9 +11,9 @@ import numpy as np
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, Where
-from inpaintbench.eval.metrics.bases.flow import FlowMetric
+from inpaintbench.eval.metrics.families import FlowMetric
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
-from inpaintbench.eval.passes.source_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
+from inpaintbench.eval.passes.flow_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
 from inpaintbench.view import ItemView
 
 OTHER_FLOW = Deviation(

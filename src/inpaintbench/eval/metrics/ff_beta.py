@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.eval.metrics.base import Measurement, Where
-from inpaintbench.eval.metrics.bases.flow import FlowMetric
+from inpaintbench.eval.metrics.families import FlowMetric
 from inpaintbench.eval.metrics.ff_alpha import OTHER_FLOW
 from inpaintbench.eval.passes.edits import mean_over_edit, misfit
-from inpaintbench.eval.passes.source_pairs import Field, Mask, SourceRule
+from inpaintbench.eval.passes.flow_pairs import Field, Mask, SourceRule
 from inpaintbench.view import ItemView
 
 # Of one frame, `float32[H, W]`.

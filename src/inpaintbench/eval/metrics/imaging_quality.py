@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
-from inpaintbench.eval.metrics.bases.musiq import MusiqMetric
-from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
+from inpaintbench.eval.metrics.families import MusiqMetric
+from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.musiq_frames import check_preprocess, musiq_scores
 from inpaintbench.view import ItemView
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Unpack, get_args
 
 from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
-from inpaintbench.eval.metrics.bases.musiq import MusiqMetric
+from inpaintbench.eval.metrics.families import MusiqMetric
 from inpaintbench.eval.passes.musiq_frames import musiq_scores
 from inpaintbench.view import ItemView
 

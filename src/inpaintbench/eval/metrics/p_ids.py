@@ -8,7 +8,7 @@ from typing import Literal, Unpack, get_args
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
-from inpaintbench.eval.metrics.bases.inception_sets import InceptionSets
+from inpaintbench.eval.metrics.families import InceptionSets
 from inpaintbench.eval.set_distances import separability
 
 Ties = Literal["half", "loss"]

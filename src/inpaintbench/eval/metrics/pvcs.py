@@ -9,7 +9,7 @@ import numpy as np
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, Where
-from inpaintbench.eval.metrics.bases.i3d import I3dMetric
+from inpaintbench.eval.metrics.families import I3dMetric
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.view import ItemView

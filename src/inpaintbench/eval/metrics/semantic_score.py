@@ -10,7 +10,7 @@ import numpy as np
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import INAPPLICABLE, Measurement, SingleRegionMetric, Where
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
-from inpaintbench.eval.passes.source_pairs import largest
+from inpaintbench.eval.passes.flow_pairs import largest
 from inpaintbench.view import ItemView
 
 NO_MASK = "the item has no mask of an object"

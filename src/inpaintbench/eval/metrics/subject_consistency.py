@@ -7,8 +7,8 @@ from typing import Unpack
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, mean_over_clip
 from inpaintbench.eval.passes.dino_frames import dino_vectors
+from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.frame_vectors import consistency
-from inpaintbench.eval.passes.gif_frames import WITHOUT_GIF, through_gif
 from inpaintbench.models.dino import WEIGHTS
 from inpaintbench.view import ItemView
 

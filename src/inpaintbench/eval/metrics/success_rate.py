@@ -7,7 +7,7 @@ from typing import Unpack
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.bases.clip import ClipConstants, ClipMetric
+from inpaintbench.eval.metrics.families import ClipConstants, ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, prompt_vector
 from inpaintbench.view import ItemView
 
@@ -20,8 +20,8 @@ class SuccessRate(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
-        preprocess: one of ``inpaintbench.eval.passes.clip_pictures.PREPROCESSES``; published "pillow".
-        portrait: one of ``inpaintbench.eval.passes.clip_pictures.PORTRAITS``; published "bottom".
+        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "pillow".
+        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "bottom".
         tie: what a frame counts that is as near to the one as to the other; 1 in the released code, 0 in the paper.
     """
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.metrics.bases.frame_pairs import FramePairs, mean_level, missing_pair, shared_pixels
+from inpaintbench.eval.metrics.families import FramePairs, mean_level, missing_pair, shared_pixels
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

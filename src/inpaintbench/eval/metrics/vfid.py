@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from inpaintbench.eval.metrics.base import Array, Features, Measurement, Where
-from inpaintbench.eval.metrics.bases.i3d import I3dSets, stored_key
+from inpaintbench.eval.metrics.families import I3dSets, stored_key
 from inpaintbench.eval.passes import i3d_clip
 from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.models.i3d import BatchNorm

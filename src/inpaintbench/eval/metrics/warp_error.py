@@ -14,7 +14,7 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.landings import Landings, landings
 from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
-from inpaintbench.eval.metrics.bases.flow import FlowMetric
+from inpaintbench.eval.metrics.families import FlowMetric
 from inpaintbench.eval.passes.flow_pairs import FlowPair, flow_pairs
 from inpaintbench.view import ItemView
 

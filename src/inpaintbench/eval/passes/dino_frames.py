@@ -6,7 +6,7 @@ from typing import Any
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.passes.clip_pictures import scaled_size, short_side_scaled
+from inpaintbench.eval.passes.clip_frames import scaled_size, short_side_scaled
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, unit_length
 from inpaintbench.models.dino import DEVIATION, LENGTH, MEAN, dino
 from inpaintbench.types import Frames

@@ -1,4 +1,4 @@
-"""What metrics that lay an edited clip over its source have in common."""
+"""Edited clips beside their sources: whether they fit, their mean over frames or pairs, and their GIF."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
 from inpaintbench.eval.scoring.fitting import sizes_in_words
+from inpaintbench.types import Frames
+from inpaintbench.video.images import gif_frames
 from inpaintbench.view import ItemView
 
 Empty = Literal["no_value", "leave_out"]
@@ -51,3 +54,20 @@ def mean_over_edit(
     if not found or empty == "leave_out":
         return Measurement(mean.value, mean.reason, told)
     return Measurement(None, f"{missing} of {len(values)} {parts} lack {lacking}", told)
+
+
+WITHOUT_GIF = Deviation(
+    "what the metric looks at",
+    "a GIF of 256 colours without repeated frames, written into the user's folder",
+    "the frames themselves; `editboard/as-published-gif` looks at such a GIF, in memory",
+    "40 dB between both on EditBoard's photographs; stuttering clips are measured on all their frames, still ones have a value",
+    {"gif": False},
+)
+
+
+def through_gif(view: ItemView) -> ItemView:
+    """A view whose prediction went through a GIF: fewer colours, and of equal frames in a row one alone."""
+    frames = view.prediction
+    # What is remembered holds the frames, so that no other array can get their id meanwhile.
+    found: tuple[Frames, Frames] = view.shared.once(("gif", id(frames)), lambda: (frames, gif_frames(frames)))
+    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, prediction=found[1])

@@ -1,9 +1,12 @@
-"""Optical flow between the true frames of an item, both ways, a few pairs at a time."""
+"""Optical flow between the true frames of an item, a few pairs at a time, and which pixels of a source clip it explains."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Literal, NamedTuple, get_args
 
 import cv2
 import numpy as np
@@ -13,13 +16,13 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.base import Flow
-from inpaintbench.types import Frames
+from inpaintbench.types import Frames, Plain
 from inpaintbench.view import ItemView
 
 # Flow of one frame, `float32[H, W, 2]`, in pixels: right and down.
 Field = npt.NDArray[np.float32]
 
-# Of flow at once, about ten pairs of 832x480.
+# Flow that is estimated at once: about ten pairs of 832x480 both ways, twenty one way.
 _HELD_BYTES = 64 << 20
 
 
@@ -73,3 +76,139 @@ def _resized(pictures: npt.NDArray[Any], height: int, width: int) -> npt.NDArray
     if pictures.shape[1:3] == (height, width):
         return pictures
     return np.stack([cv2.resize(picture, (width, height), interpolation=cv2.INTER_LINEAR) for picture in pictures])
+
+
+# Motion of a source, for metrics of its edits
+
+# Of one frame, `uint8[H, W]`.
+Levels = npt.NDArray[Any]
+# `uint8[H, W, 3]` RGB.
+Picture = npt.NDArray[Any]
+Mask = Literal["luma_at_most", "channels_below"]
+
+# Flow and masks that are kept of an item: 113 pairs of 512x512; of longer clips they are estimated anew for each metric.
+_KEPT_BYTES = 256 << 20
+
+
+class SourcePair(NamedTuple):
+    """Frame ``first`` of a source clip and the next one."""
+
+    first: int
+    motion: Field
+    """Flow from frame ``first`` to the next."""
+    valid: npt.NDArray[np.bool_]
+    """``bool[H, W]``: frame ``first``, carried along the flow, looks like the next."""
+
+
+@dataclass(frozen=True)
+class SourceRule:
+    """What is asked of the source before an edit's frames are compared along its flow.
+
+    Args:
+        flow: one of ``inpaintbench.eval.flows.FLOWS``.
+        mask: a pixel is valid where the carried frame differs from the next by at most ``mask_level`` in ITU-R 601 luma of
+            the absolute differences (``"luma_at_most"``, released code of EditBoard, AAAI 2025), or by less than ``mask_level``
+            in every channel (``"channels_below"``, its paper).
+        mask_level: in grey levels, 0..255.
+        least_valid_share: FF-alpha applies to clips with at least this share of valid pixels over all pairs, FF-beta to others.
+    """
+
+    flow: str
+    mask: Mask
+    mask_level: int
+    least_valid_share: float
+
+    def __post_init__(self) -> None:
+        FLOWS.get(self.flow)
+        if self.mask not in get_args(Mask):
+            raise ValueError(f"mask is {self.mask!r}, choose {' or '.join(map(repr, get_args(Mask)))}")
+        if not 0 <= self.mask_level <= 255 or self.mask_level != int(self.mask_level):
+            raise ValueError(f"mask_level is {self.mask_level}, it must be a whole number in 0..255")
+        if not 0 <= self.least_valid_share <= 1:
+            raise ValueError(f"least_valid_share is {self.least_valid_share}, it must be in 0..1")
+
+    @property
+    def leaf(self) -> Flow:
+        """The flow."""
+        leaf: Flow = FLOWS.get(self.flow)()
+        return leaf
+
+    def pairs(self, view: ItemView) -> Iterable[SourcePair]:
+        """All pairs of neighbouring true frames, in order; what was found is kept for other metrics and edits, if it fits.
+
+        Raises:
+            NotMeasurable: there is one frame only, or its flow cannot be estimated here or is not finite.
+        """
+        if view.frames < 2:
+            raise NotMeasurable("one frame has no next frame")
+        if (view.frames - 1) * view.height * view.width * 9 > _KEPT_BYTES:
+            return self._found(view)
+        pairs: list[SourcePair] = view.shared.once(
+            ("source_pairs", self.flow, self.mask, self.mask_level), lambda: list(self._found(view))
+        )
+        return pairs
+
+    def batches(self, view: ItemView) -> Iterator[list[SourcePair]]:
+        """``pairs``, as many at a time as flow is estimated of in one go."""
+        pairs = iter(self.pairs(view))
+        while batch := list(islice(pairs, _pairs_at_once(view))):
+            yield batch
+
+    def facts(self, counts: list[int], view: ItemView) -> Plain:
+        """Details of both metrics, from how many pixels of each pair are valid."""
+        pixels = view.height * view.width
+        share = sum(counts) / (len(counts) * pixels)
+        return {
+            "valid_share": share,
+            "applies": "ff_alpha" if share >= self.least_valid_share else "ff_beta",
+            "pair_valid_shares": [count / pixels for count in counts],
+        }
+
+    def _found(self, view: ItemView) -> Iterator[SourcePair]:
+        leaf, truth = self.leaf, view.truth
+        at_once = _pairs_at_once(view)
+        for begin in range(0, view.frames - 1, at_once):
+            frames = truth[begin : begin + at_once + 1]
+            motions = leaf.flow(frames[:-1], frames[1:], view.shared.compute)
+            if not np.isfinite(motions).all():
+                raise NotMeasurable(f"the optical flow {self.flow!r} gave values that are not finite")
+            for place, motion in enumerate(motions):
+                difference = cv2.absdiff(frames[place + 1], carried(frames[place], sources(motion)))
+                yield SourcePair(begin + place, motion, self._valid(difference))
+
+    def _valid(self, difference: Picture) -> npt.NDArray[np.bool_]:
+        if self.mask == "luma_at_most":
+            return np.less_equal(cv2.cvtColor(difference, cv2.COLOR_RGB2GRAY), self.mask_level)
+        return np.less(largest(difference), self.mask_level)
+
+
+def sources(motion: Field) -> Field:
+    """Where each pixel of the next frame is read in this one: its own place less the flow there.
+
+    The flow belongs to this frame and not to the next, so this is the way back along the flow only where it is smooth.
+    """
+    return _grid(*motion.shape[:2]) - motion
+
+
+def carried(frame: Picture, places: Field) -> Picture:
+    """``frame`` read between its pixels, bilinear; black outside."""
+    no_second_map: Any = None
+    return cv2.remap(frame, places, no_second_map, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0)
+
+
+def largest(difference: Picture) -> Levels:
+    """The largest of three channels."""
+    red, green, blue = cv2.split(difference)
+    return cv2.max(cv2.max(red, green), blue)
+
+
+def _pairs_at_once(view: ItemView) -> int:
+    return max(1, _HELD_BYTES // (view.height * view.width * 8))
+
+
+@lru_cache(maxsize=1)
+def _grid(height: int, width: int) -> Field:
+    grid = np.empty((height, width, 2), np.float32)
+    grid[..., 0], grid[..., 1] = np.arange(width), np.arange(height)[:, None]
+    grid.flags.writeable = False
+    return grid
