@@ -16,9 +16,8 @@ from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.editboard.checking import Checked, Finding
 from inpaintbench.eval.editboard.manifest import Edit, read_manifest
-from inpaintbench.eval.editboard.measuring import FOLDER, Measuring, keep_apart
 from inpaintbench.eval.editboard.page import write_transcript
-from inpaintbench.eval.editboard.scoring import cautions, settings_of
+from inpaintbench.eval.editboard.scoring import FOLDER, Measuring, cautions, keep_apart, settings_of
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol

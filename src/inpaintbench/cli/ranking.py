@@ -15,8 +15,8 @@ from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings, Standing, decimal, ranked_quantities
-from inpaintbench.eval.poses.by_joint import METRIC as JOINTS_METRIC
-from inpaintbench.eval.poses.by_joint import joint_means
+from inpaintbench.eval.poses.matching import METRIC as JOINTS_METRIC
+from inpaintbench.eval.poses.matching import joint_means
 from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.parts import named

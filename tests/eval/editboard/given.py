@@ -14,7 +14,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
 from inpaintbench.eval.editboard.manifest import read_manifest
 from inpaintbench.eval.editboard.media import look
-from inpaintbench.eval.editboard.scoring import Scored, score
+from inpaintbench.eval.editboard.scoring import Measuring, Scored
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Frames
 from inpaintbench.workspace import Workspace
@@ -90,7 +91,7 @@ def scored(
 ) -> Scored:  # fmt: skip
     with LocalExecutor(Workspace(workspace), workers=workers, progress=progress) as executor:
         found, _ = checked(executor, manifest, metrics=metrics, side=side)
-        return score(executor, found, protocol=protocol, metrics=metrics, compute=Compute(device="cpu"), side_pixels=side)
+        return Measuring(PROTOCOLS.get(protocol), metrics, Compute(device="cpu"), side).score(executor, found)
 
 
 def values(found: Scored) -> dict[tuple[str, str, str], float | None]:

@@ -26,7 +26,7 @@ from tests.eval.metrics.editboard import flickering
 from inpaintbench import video
 from inpaintbench.compute import Compute
 from inpaintbench.eval.editboard import worker
-from inpaintbench.eval.editboard.scoring import score
+from inpaintbench.eval.editboard.scoring import Measuring
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Frames, Score
@@ -258,13 +258,13 @@ def test_what_vanishes_after_it_was_looked_at_is_a_failure_that_is_tried_again(e
     frame = tmp_path / "wild" / "fox" / "00002.png"
     data = frame.read_bytes()
     frame.unlink()
-    options = {"protocol": PUBLISHED, "metrics": FIDELITY, "compute": Compute(device="cpu")}
-    torn = score(executor, edits, **options)  # type: ignore[arg-type]
+    measuring = Measuring(PROTOCOLS.get(PUBLISHED), FIDELITY, Compute(device="cpu"))
+    torn = measuring.score(executor, edits)
     assert torn.failures == 1
     assert {row.method: row.value is None for row in torn.rows} == {"calm": False, "wild": True}
     assert "it changed after it was looked at" in str(torn.rows[-1].reason)
     frame.write_bytes(data)
-    assert score(executor, edits, **options).failures == 0  # type: ignore[arg-type]
+    assert measuring.score(executor, edits).failures == 0
 
 
 def test_edits_that_do_not_fit_into_memory_together_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.metrics.wnjd import Wnjd
-from inpaintbench.eval.poses.by_joint import JointMean, joint_means
+from inpaintbench.eval.poses.matching import JointMean, joint_means
 from inpaintbench.types import Joint, Score
 from inpaintbench.view import ItemView
 

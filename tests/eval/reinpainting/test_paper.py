@@ -8,8 +8,7 @@ import io
 import pytest
 from tests.eval.reinpainting.paper_tables import TABLE_4, TABLE_5
 
-from inpaintbench.eval.reinpainting.grid import Cell, as_csv, as_long_csv, as_markdown, tables_of
-from inpaintbench.eval.reinpainting.paper import FIRSTS, METHODS, published
+from inpaintbench.eval.reinpainting.grid import FIRSTS, METHODS, Cell, as_csv, as_long_csv, as_markdown, published, tables_of
 
 TABLE_1 = """
 .0586 .3183 .2860  .0649 .3254 .2910  .0590 .3177 .2823  .0555 .3139 .2758  .0491 .3093 .2817

@@ -15,9 +15,8 @@ from tests.eval.training.made import LEAVES, STEPS, Learnt
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, NotMeasurable, RunError, UnknownNameError
 from inpaintbench.eval.scoring import predict
-from inpaintbench.eval.training.items import chosen_items
 from inpaintbench.eval.training.networks import NETWORKS, named
-from inpaintbench.eval.training.train import Limits, train
+from inpaintbench.eval.training.train import Limits, chosen_items, train
 from inpaintbench.types import Dataset, Frames
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -19,9 +19,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.reinpainting import paper as printed
 from inpaintbench.eval.reinpainting import stability as experiments
-from inpaintbench.eval.reinpainting.grid import bins_of, write_grid
+from inpaintbench.eval.reinpainting.grid import bins_of, published, write_grid
 from inpaintbench.eval.reinpainting.seeded import under_seeds
 from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, setting_of
@@ -200,7 +199,7 @@ def paper(out: Annotated[Path, option("Folder for the tables.")] = PAPER_FOLDER)
 
     Example: inpaintbench eval reinpaint paper --out reinpaint-paper-tables
     """
-    page = write_grid(out, printed.published(), notes=["Anomalies stand as printed."])
+    page = write_grid(out, published(), notes=["Anomalies stand as printed."])
     console.say(f"Tables: {page.resolve()}")
 
 

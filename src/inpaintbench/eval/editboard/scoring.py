@@ -1,33 +1,41 @@
-"""Score the edits of a list: what is missing in the ledger, edits of one original side by side, rows for everything.
+"""Edited videos from a list: checked, scored and written as a transcript.
 
-What scores were made with is told in a form that is kept beside them.
+Scoring measures what is missing in the ledger, edits of one original side by side, and gives rows for everything.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from itertools import count
+from itertools import count as counted
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import cv2
 
 import inpaintbench
 from inpaintbench.compute import RANDOM_WEIGHTS, Compute
-from inpaintbench.errors import InpaintBenchError
-from inpaintbench.eval.editboard.checking import Checked
+from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.eval.editboard import files
+from inpaintbench.eval.editboard.checking import Checked, Finding, check, needed
+from inpaintbench.eval.editboard.manifest import Edit, plain
+from inpaintbench.eval.editboard.media import look
+from inpaintbench.eval.editboard.page import write_transcript
+from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights
+from inpaintbench.pages.words import count
 from inpaintbench.steps import score_step, score_steps
 from inpaintbench.types import Score, content_id
 from inpaintbench.workspace import UNEXPECTED
 
+FOLDER = "transcript"
 VERSION = "1"
 # Edits of one original that one worker measures together: the original's flow is then found once for all of them. More would
 # leave workers idle where there are few originals.
@@ -45,69 +53,139 @@ class Scored(NamedTuple):
     """Edits that a crash, a time-out or an unexpected error kept from values; the next run measures them again."""
 
 
-def score(
-    executor: Executor,
-    checked: Sequence[Checked],
-    *,
-    protocol: str,
-    metrics: Sequence[str],
-    compute: Compute,
-    side_pixels: int | None = None,
-    time_limit_seconds: float = SCORING_SECONDS,
-) -> Scored:
-    """Score edits into the table ``scores``.
+@dataclass(frozen=True)
+class Measuring:
+    """Which metrics are wanted, and how they are measured."""
 
-    What an earlier run measured of the same pixels, prompts and names stands, in whatever order the edits come. What an
-    unexpected error kept from a value is measured again.
+    protocol: Protocol
+    metrics: Sequence[str]
+    compute: Compute
+    side_pixels: int | None = None
+    """All videos are squashed to squares of it; None = as they are."""
+    seconds: float = SCORING_SECONDS
+    """For one edit."""
 
-    Args:
-        executor: who does the work.
-        checked: the edits; those with a fault are not measured, and their rows say it.
-        protocol: name of the protocol.
-        metrics: some of its metrics.
-        compute: how networks are run.
-        side_pixels: squash all videos to squares of this side; None = as they are.
-        time_limit_seconds: for one edit.
-    """
-    chosen: Protocol = PROTOCOLS.get(protocol)
-    steps = [
-        _step(slot, chosen, metrics, compute, side_pixels=side_pixels, seconds=time_limit_seconds) for slot in range(AT_ONCE)
-    ]
-    entries = [executor.workspace.ledger(step.name).read() for step in steps]
-    ordered = sorted(checked, key=lambda one: (one.edit.model, one.edit.item_id))
-    work = _placed([_task(one, compute) for one in ordered if one.fault is None], steps, entries)
-    outcomes = executor.run_together(list(zip(steps, work, strict=True)), label=score_steps(protocol))
-    found = {(row.method, row.item_id, row.metric): row for outcome in outcomes.values() for row in outcome.records}
-    crashed = {row.name: row.reason for outcome in outcomes.values() for row in outcome.rejected}
-    fingerprint = str(steps[0].parameters["fingerprint"])
-    rows = [
-        _told(found.get((one.edit.model, one.edit.item_id, name)), one, name, chosen, fingerprint, crashed)
-        for one in ordered
-        for name in steps[0].parameters["metrics"]
-    ]
-    spoilt = {(row.method, row.item_id) for row in rows if UNEXPECTED in row.details}
-    return Scored(rows, len(spoilt) + sum(outcome.failures for outcome in outcomes.values()))
+    @classmethod
+    def of(
+        cls, protocol: Protocol, metrics: Sequence[str] | None, compute: Compute, *, side_pixels: int | None, seconds: float
+    ) -> Measuring:
+        """All metrics of a protocol, or some.
 
+        Raises:
+            UnknownNameError: the protocol has no such metric. InputError: networks cannot run so here.
+        """
+        protocol.build_metrics(metrics)  # misspelt names are told before any work
+        names = list(dict.fromkeys(metrics)) if metrics else list(protocol.metrics)
+        if protocol.weights_of(names):
+            torch_networks.check_device(compute)
+        return cls(protocol, names, compute, side_pixels, seconds)
 
-def fingerprint_of(protocol: Protocol, compute: Compute, *, side_pixels: int | None) -> str:
-    """That of the protocol, with marks for what else changes numbers."""
-    return protocol.fingerprint + compute.mark + ("" if side_pixels is None else f"+squashed-{side_pixels}")
+    def lacking(self) -> Iterator[str]:
+        """A sentence on metrics that would have no value for want of weights, where there are such."""
+        if self.compute.random_weights is not None:
+            return
+        missing = {
+            metric: [name for name in self.protocol.weights_of([metric]) if weights.state(weights.named(name)) != "ready"]
+            for metric in self.metrics
+        }
+        if lacking := [metric for metric, names in missing.items() if names]:
+            names = " ".join(dict.fromkeys(name for metric in lacking for name in missing[metric]))
+            yield f"Will have no value here: {', '.join(lacking)}; `inpaintbench models fetch {names}` brings what they need"
 
+    def checked(self, executor: Executor, edits: Sequence[Edit], folder: Path) -> tuple[list[Checked], list[Finding]]:
+        """The edits with what their files hold, and what is wrong or notable; ``folder`` is that of the list."""
+        looked = look(executor, [path for edit in edits for path in needed(edit, self.metrics)], folder=folder)
+        published = not self.protocol.name.endswith("corrected")
+        return check(edits, looked, metrics=self.metrics, side_pixels=self.side_pixels, published=published)
 
-def _step(
-    slot: int, protocol: Protocol, metrics: Sequence[str], compute: Compute, *, side_pixels: int | None, seconds: float
-) -> Step:
-    names = [name for name in protocol.metrics if name in metrics]
-    needed = protocol.weights_of(names) if compute.random_weights is None else []
-    parameters = {
-        "protocol": protocol.name, "fingerprint": fingerprint_of(protocol, compute, side_pixels=side_pixels),
-        "side_pixels": side_pixels, "metrics": names, "weights": {}, **weights.needed(needed),
-    }  # fmt: skip
-    return Step(
-        name=score_step(protocol.name, f"edits-{slot}"), version=VERSION, table="scores", record=Score,
-        function=f"{_WORKER}:score_one", parameters=parameters, time_limit_seconds=seconds,
-        together=f"{_WORKER}:score_together", lacks=torch_networks.lacks(needed, compute),
-    )  # fmt: skip
+    @property
+    def fingerprint(self) -> str:
+        """That of the protocol, with marks for what else changes numbers."""
+        squashed = "" if self.side_pixels is None else f"+squashed-{self.side_pixels}"
+        return self.protocol.fingerprint + self.compute.mark + squashed
+
+    def score(self, executor: Executor, checked: Sequence[Checked]) -> Scored:
+        """Score edits into the table ``scores``; those with a fault are not measured, and their rows say it.
+
+        What an earlier run measured of the same pixels, prompts and names stands, in whatever order the edits come. What an
+        unexpected error kept from a value is measured again.
+        """
+        steps = [self._step(slot) for slot in range(AT_ONCE)]
+        entries = [executor.workspace.ledger(step.name).read() for step in steps]
+        ordered = sorted(checked, key=lambda one: (one.edit.model, one.edit.item_id))
+        work = _placed([_task(one, self.compute) for one in ordered if one.fault is None], steps, entries)
+        outcomes = executor.run_together(list(zip(steps, work, strict=True)), label=score_steps(self.protocol.name))
+        scores = {(row.method, row.item_id, row.metric): row for outcome in outcomes.values() for row in outcome.records}
+        crashed = {row.name: row.reason for outcome in outcomes.values() for row in outcome.rejected}
+        rows = [
+            self._row(scores.get((one.edit.model, one.edit.item_id, name)), one, name, crashed)
+            for one in ordered
+            for name in self.protocol.metrics
+            if name in self.metrics
+        ]
+        spoilt = {(row.method, row.item_id) for row in rows if UNEXPECTED in row.details}
+        return Scored(rows, len(spoilt) + sum(outcome.failures for outcome in outcomes.values()))
+
+    def _step(self, slot: int) -> Step:
+        names = [name for name in self.protocol.metrics if name in self.metrics]
+        needed = self.protocol.weights_of(names) if self.compute.random_weights is None else []
+        parameters = {
+            "protocol": self.protocol.name, "fingerprint": self.fingerprint, "side_pixels": self.side_pixels, "metrics": names,
+            "weights": {}, **weights.needed(needed),
+        }  # fmt: skip
+        return Step(
+            name=score_step(self.protocol.name, f"edits-{slot}"), version=VERSION, table="scores", record=Score,
+            function=f"{_WORKER}:score_one", parameters=parameters, time_limit_seconds=self.seconds,
+            together=f"{_WORKER}:score_together", lacks=torch_networks.lacks(needed, self.compute),
+        )  # fmt: skip
+
+    def _row(self, row: Score | None, one: Checked, metric: str, crashed: Mapping[str, str]) -> Score:
+        """What was measured, or why there is nothing."""
+        if row is None:
+            reason = one.fault or crashed.get(one.edit.name, "it was not measured")
+            name = self.protocol.name
+            return Score(one.edit.model, one.edit.item_id, metric, "frame", name, self.fingerprint, None, reason)
+        if one.original is None and "truth" in METRICS.get(metric).needs:
+            return replace(row, reason="the list names no original video")
+        return row
+
+    def settings(self) -> dict[str, Any]:
+        """``settings_of``, and what the machine adds: packages, device, precision, weights that are there; no paths, no times."""
+        told = settings_of(self.protocol, self.metrics)
+        made_up = self.compute.random_weights is not None
+        states = {name: "made up" if made_up else weights.state(weights.named(name)) for name in told["weights"]}
+        running = not torch_networks.lacking() and bool({"ready", "made up"} & set(states.values()))
+        return {
+            "inpaintbench": inpaintbench.__version__,
+            "opencv": cv2.__version__,
+            **({"torch": version("torch")} if running else {}),
+            "frames": "as they are" if self.side_pixels is None else f"squashed to {self.side_pixels}x{self.side_pixels}",
+            "device": _device(self.compute) if running else "none: no network ran",
+            "precision": self.compute.precision,
+            **told,
+            "weights": {name: state if made_up else f"{state}, {told['weights'][name]}" for name, state in states.items()},
+        }
+
+    def write(self, out: Path, title: str, folder: Path, checked: Sequence[Checked], rows: Sequence[Score]) -> Iterator[str]:
+        """Write the transcript into ``out``, and say what came of it in sentences."""
+        told = {(one.edit.model, one.edit.item_id): Told(one.edit.task, _source(one)) for one in checked}
+        fingerprint, settings = self.fingerprint, self.settings()
+        faulty = sum(one.fault is not None for one in checked)
+        lost = f"{faulty} of {count(len(checked), 'edit')} could not be scored; they are told under what is missing."
+        left_out = [lost] if faulty else []
+        made = transcript_of(rows, told, title=title, notes=[*cautions(fingerprint), *left_out], settings=settings)
+        edits = [plain(one.edit, folder) for one in sorted(checked, key=lambda one: (one.edit.model, one.edit.item_id))]
+        more = {
+            "edits.csv": files.edits_csv(edits, rows, made.metrics),
+            "edits.json": files.edits_json(edits, rows, settings | {"protocol": made.protocol.name, "fingerprint": fingerprint}),
+        }  # fmt: skip
+        seed = self.compute.random_weights  # what made-up parameters say never takes the place of what is real
+        page = write_transcript(out / (FOLDER if seed is None else f"{FOLDER}-random-weights-{seed}"), made, more=more)
+        yield f"{len(rows)} scores under {made.protocol.name}, {sum(row.value is None for row in rows)} without a value"
+        for reason, names in unmeasured_metrics(rows).items():
+            yield f"not measured: {', '.join(names)}: {reason}"
+        yield from cautions(fingerprint)
+        yield f"Transcript: {page.resolve()}"
 
 
 def _task(one: Checked, compute: Compute) -> Task:
@@ -138,7 +216,7 @@ def _placed(tasks: Sequence[Task], steps: Sequence[Step], entries: Sequence[Entr
         before = used.get(original, set())
         settled = _settled(own, steps, entries, sorted(before))
         held = {task.name for task in settled.values()}
-        free = (place for place in count() if place not in before)
+        free = (place for place in counted() if place not in before)
         new = zip(free, (task for task in own if task.name not in held), strict=False)
         for place, task in sorted((settled | {place: _at(task, place) for place, task in new}).items()):
             work[place % len(steps)].append(task)
@@ -171,17 +249,6 @@ def _at(task: Task, place: int) -> Task:
     return replace(task, subject_id=f"{task.subject_id}.{place // AT_ONCE}")
 
 
-def _told(
-    row: Score | None, one: Checked, metric: str, protocol: Protocol, fingerprint: str, crashed: Mapping[str, str]
-) -> Score:
-    if row is None:
-        reason = one.fault or crashed.get(one.edit.name, "it was not measured")
-        return Score(one.edit.model, one.edit.item_id, metric, "frame", protocol.name, fingerprint, None, reason)
-    if one.original is None and "truth" in METRICS.get(metric).needs:
-        return replace(row, reason="the list names no original video")
-    return row
-
-
 def settings_of(protocol: Protocol, metrics: Sequence[str]) -> dict[str, Any]:
     """What the protocol fixes: constants, versions of metrics, weights with their SHA-256."""
     names = [name for name in protocol.metrics if name in metrics]
@@ -189,24 +256,6 @@ def settings_of(protocol: Protocol, metrics: Sequence[str]) -> dict[str, Any]:
         "metric_versions": {name: METRICS.get(name).version for name in names},
         "constants": {name: dict(protocol.metrics[name]) for name in names},
         "weights": {name: f"sha256 {weights.named(name).sha256}" for name in protocol.weights_of(names)},
-    }
-
-
-def settings_here(protocol: Protocol, metrics: Sequence[str], compute: Compute, *, side_pixels: int | None) -> dict[str, Any]:
-    """``settings_of``, and what the machine adds: packages, device, precision, which weights there are; no paths and no times."""
-    found = settings_of(protocol, metrics)
-    made_up = compute.random_weights is not None
-    states = {name: "made up" if made_up else weights.state(weights.named(name)) for name in found["weights"]}
-    running = not torch_networks.lacking() and bool({"ready", "made up"} & set(states.values()))
-    return {
-        "inpaintbench": inpaintbench.__version__,
-        "opencv": cv2.__version__,
-        **({"torch": version("torch")} if running else {}),
-        "frames": "as they are" if side_pixels is None else f"squashed to {side_pixels}x{side_pixels}",
-        "device": _device(compute) if running else "none: no network ran",
-        "precision": compute.precision,
-        **found,
-        "weights": {name: state if made_up else f"{state}, {found['weights'][name]}" for name, state in states.items()},
     }
 
 
@@ -222,3 +271,15 @@ def cautions(fingerprint: str) -> list[str]:
     if RANDOM_WEIGHTS in fingerprint:
         return ["Networks had made-up parameters: what they say means nothing."]
     return []
+
+
+def keep_apart(out: Path, edits: Sequence[Edit]) -> None:
+    """Raise ``InputError`` where ``out`` lies in a folder of frames."""
+    target = out.absolute().resolve()
+    for path in {path for edit in edits for path in (edit.original, edit.edited, edit.mask) if path is not None}:
+        if path.is_dir() and target.is_relative_to(path.resolve()):
+            raise InputError(f"--out {str(out)!r} lies in the folder of frames {str(path)!r}, where nothing is to be written")
+
+
+def _source(one: Checked) -> str:
+    return (one.original or one.edited).digest or str(one.edit.original or one.edit.edited)

@@ -8,8 +8,8 @@ import numpy as np
 from PIL import Image
 
 from inpaintbench.eval.methods.base import where_judged
+from inpaintbench.eval.training.checkpoint import TrainedMethod, levels_of
 from inpaintbench.eval.training.networks import halved, shares
-from inpaintbench.eval.training.using import TrainedMethod, levels_of
 from inpaintbench.models.torch_networks import on_device
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

@@ -1,4 +1,7 @@
-"""Which estimated joint answers which reference joint."""
+"""Which estimated joint answers which reference joint, and WNJD of each joint: which parts of people a method loses.
+
+The tables by joint are those of ChaLearn LAP 2018, Table 7.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inpaintbench.types import Joint
+from inpaintbench.types import Joint, Score
+
+# The metric whose scores hold joints.
+METRIC = "wnjd"
 
 
 class Pair(NamedTuple):
@@ -115,3 +121,29 @@ def _nearest(reference: Numbered, found: Sequence[Joint]) -> list[tuple[int, Joi
 
     best = min(permutations(slots, len(reference)), key=lambda order: (order.count(None), length(order)))
     return [(index, estimate) for (index, _), estimate in zip(reference, best, strict=True)]
+
+
+class JointMean(NamedTuple):
+    """One joint of one method."""
+
+    mean: float
+    items: int
+    """In which it was compared."""
+
+
+def joint_means(scores: Sequence[Score]) -> dict[str, dict[str, JointMean]]:
+    """Method -> joint (``left knee``, ``pelvis``) -> mean over the items in which it was found, joints in alphabetical order.
+
+    Within an item people count together, so an item weighs the same however many it shows. Joints that were never compared are
+    not there.
+    """
+    values: dict[str, dict[str, list[float]]] = {}
+    for score in scores:
+        if score.metric == METRIC and score.value is not None:
+            of_method = values.setdefault(score.method, {})
+            for joint, value in score.details["by_joint"].items():
+                of_method.setdefault(joint, []).append(float(value))
+    return {
+        method: {joint: JointMean(math.fsum(found) / len(found), len(found)) for joint, found in sorted(joints.items())}
+        for method, joints in values.items()
+    }

@@ -1,21 +1,27 @@
 """F2 x second masks x bins of first masks x objective x sub-metric: what `eval reinpaint grid` measures and tabulates.
 
-Results are laid out as the paper's Tables 1-3 and 6-14, from any runs or from the published numbers.
+Results are laid out as the tables of "Assessing Image Inpainting via Re-Inpainting Self-Consistency
+Evaluation" (2024), 1-3 and 6-14, from any runs or from the numbers that it published.
 """
 
 from __future__ import annotations
 
+import csv
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib import resources
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.statistics import mean_of
 from inpaintbench.eval.data_files import csv_bytes
+from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
@@ -30,6 +36,11 @@ PAGE = "tables.md"
 BIN = "area-"
 EVERY = "all"
 Ratio = float | tuple[float, float] | None
+# Axes of Tables 6 to 14 as printed: first methods, F2, bins of first masks, second ratios.
+METHODS = ("DeepFillv2", "EdgeConnect", "CoModGAN", "StableDiffusion", "LaMa")
+SECONDS = ("StableDiffusion", "LaMa", "DeepFillv2")
+FIRSTS = ("0-20%", "20-40%", "40-60%")
+RATIOS = ("20%", "40%", "60%")
 OBJECTIVE_HEADS = {"0-1": "Original-First", "0-2": "Original-Second", "1-2": "First-Second"}
 HIGHER = {"psnr": True, "ssim": True, "lpips": False}
 
@@ -272,3 +283,17 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
     text = "\n\n".join([*head, *(as_markdown(table, bold=grid.unsure is None) for table in tables)])
     write_atomically(folder / PAGE, text.encode())
     return folder / PAGE
+
+
+@lru_cache(maxsize=1)
+def published() -> Grid:
+    """Tables 6 to 14: 1,215 numbers, as printed, anomalies and all."""
+    text = resources.files("inpaintbench.eval.reinpainting").joinpath("paper.csv").read_text()
+    values: dict[Cell, float | None] = {}
+    for row in csv.DictReader(text.splitlines()):
+        for objective in OBJECTIVES:
+            for name in SUBMETRICS:
+                cell = Cell(row["second"], f"{row['second_ratio']}%", f"{row['first']}%", row["method"], objective, name)
+                values[cell] = float(row[f"{name}_{objective.replace('-', '')}"])
+    origin = "Published numbers: 100 pictures of Places2 at 512x512, K 10; patch size, SSIM window and LPIPS trunk not stated."
+    return Grid(SECONDS, RATIOS, FIRSTS, METHODS, OBJECTIVES, SUBMETRICS, MappingProxyType(values), origin)
