@@ -20,6 +20,10 @@ InpaintBenchError
 
 from __future__ import annotations
 
+import errno
+
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EFBIG}
+
 
 class InpaintBenchError(Exception):
     """Base of all errors raised on purpose; its text is one clear sentence."""
@@ -91,3 +95,8 @@ class VerifyError(InpaintBenchError):
 def reason_of(error: BaseException) -> str:
     """What went wrong in a few words: what the system says of an error of its own, else the error's text."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def is_disk_error(error: BaseException) -> bool:
+    """Whether ``error`` says that writing is impossible now, so that going on with other items is pointless."""
+    return isinstance(error, OSError) and error.errno in _DISK_ERRORS

@@ -19,20 +19,23 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # numpy costs a third of what a command takes to answer, and most records need none of it
+    import numpy as np
+    import numpy.typing as npt
 
-# `uint8[T, H, W, 3]`, RGB.
-Frames = npt.NDArray[np.uint8]
-# `uint8[T, H, W]`, the coded luma plane as stored (usually limited range, 16..235).
-Luma = npt.NDArray[np.uint8]
-# `bool[T, H, W]`, True = hole.
-Hole = npt.NDArray[np.bool_]
+    # `uint8[T, H, W, 3]`, RGB.
+    Frames = npt.NDArray[np.uint8]
+    # `uint8[T, H, W]`, the coded luma plane as stored (usually limited range, 16..235).
+    Luma = npt.NDArray[np.uint8]
+    # `bool[T, H, W]`, True = hole.
+    Hole = npt.NDArray[np.bool_]
 
-# `uint8[T, H, W]`, opacity of an overlay: 0 = nothing, 255 = opaque.
-Alpha = npt.NDArray[np.uint8]
+    # `uint8[T, H, W]`, opacity of an overlay: 0 = nothing, 255 = opaque.
+    Alpha = npt.NDArray[np.uint8]
+else:
+    Frames = Luma = Hole = Alpha = Any
 
 # `Corruption.generator` of edits: nothing is missing, the clip itself is the input, and a prompt says what to make of it.
 EDIT = "edit_prompt"
@@ -73,6 +76,8 @@ def content_id(*parts: Any) -> str:
 
 def item_rng(seed: int, step: str, item_id: str) -> np.random.Generator:
     """Random generator of one item in one step; independent of order and worker count."""
+    import numpy as np
+
     digest = hashlib.sha256(canonical_json([seed, step, item_id]).encode()).digest()
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
 

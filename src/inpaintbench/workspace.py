@@ -23,7 +23,6 @@ and writes its own ledgers, and no tables. A later run that is not a shard finds
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import glob
 import hashlib
@@ -46,18 +45,12 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 import pyarrow.parquet as pq
 
-from inpaintbench.errors import WorkspaceError
+from inpaintbench.errors import WorkspaceError, is_disk_error
 from inpaintbench.types import canonical_json
 
 FORMAT_VERSION = 1
 _SYNC_SECONDS = 1.0
 Record = TypeVar("Record")
-_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EFBIG}
-
-
-def is_disk_error(error: BaseException) -> bool:
-    """Whether ``error`` says that writing is impossible now, so that going on with other items is pointless."""
-    return isinstance(error, OSError) and error.errno in _DISK_ERRORS
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from inpaintbench.errors import RunError, WorkspaceError
+from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Rejection, Step, Task
-from inpaintbench.executors.local import STOP_ASKED, LocalExecutor
+from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace
 

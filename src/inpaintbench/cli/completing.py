@@ -9,7 +9,6 @@ from pathlib import Path
 
 import typer
 
-from inpaintbench import frozen
 from inpaintbench.steps import predicted_label
 
 # Environment variable that shells set when they ask for completions.
@@ -28,6 +27,8 @@ def names(known: Iterable[str]) -> Callable[[str], list[str]]:
 def slices(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completes with the slices and splits of the frozen dataset that the command line names."""
     try:
+        from inpaintbench import frozen
+
         manifest = json.loads((Path(str(ctx.params.get("dataset"))) / frozen.MANIFEST).read_text())
         splits = dict.fromkeys(f"split-{row.get('split', 'test')}" for row in manifest["items"])
         found = [*(part["name"] for part in manifest["slices"]), *splits]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from rich.console import Console
 from rich.progress import (
@@ -34,10 +34,11 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.words import check_constants, pair
 from inpaintbench.errors import WorkspaceError
-from inpaintbench.executors.base import Rejection
-from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor
-from inpaintbench.executors.local import LocalExecutor, default_workers
-from inpaintbench.workspace import Shard, Workspace
+from inpaintbench.executors import STOP_ASKED, default_workers
+
+if TYPE_CHECKING:  # a command imports what works when it works, so that help comes at once
+    from inpaintbench.executors.ledgered import LedgeredExecutor
+    from inpaintbench.workspace import Shard, Workspace
 
 # No folding in files and pipes, and no pictures for what looks like an emoji's name in a path.
 out = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
@@ -145,6 +146,8 @@ class Running:
 
     def _executor(self, workspace: Workspace, memory_bytes: int | None, told: StepProgress) -> LedgeredExecutor:
         if self.ray is None:
+            from inpaintbench.executors.local import LocalExecutor
+
             return LocalExecutor(
                 workspace, workers=self.workers, memory_bytes=memory_bytes, max_failures=self.max_failures,
                 retry_rejected=self.retry_rejected, progress=told,
@@ -179,6 +182,8 @@ def writing(workspace: Workspace) -> Iterator[None]:
 
 
 def _rejected(workspace: Workspace) -> set[tuple[str, str, str, str]]:
+    from inpaintbench.executors.base import Rejection
+
     try:
         rows = workspace.table("rejected", Rejection)
     except WorkspaceError:  # a damaged table is written anew
@@ -193,6 +198,8 @@ def parse_shard(text: str | None) -> Shard | None:
     number, slash, count = text.partition("/")
     if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise UsageError(f"shard {text!r} is not i/N with 1 <= i <= N, such as 3/16")
+    from inpaintbench.workspace import Shard
+
     return Shard(int(number), int(count))
 
 

@@ -15,8 +15,7 @@ import time
 import traceback
 
 from inpaintbench.cli import logs
-from inpaintbench.errors import InpaintBenchError, InputError, UnknownNameError, Waiting
-from inpaintbench.workspace import is_disk_error
+from inpaintbench.errors import InpaintBenchError, InputError, UnknownNameError, Waiting, is_disk_error
 
 FAILED, WRONG_USE, WAITING, STOPPED = 1, 2, 3, 130
 # Environment variable: 1 prints the traceback of unexpected errors.

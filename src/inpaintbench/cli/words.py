@@ -8,8 +8,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
-
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.errors import UnknownNameError
@@ -103,6 +101,8 @@ def _words(kind: Any) -> str | None:
 
 
 def _fits(given: Any, kind: Any) -> bool:
+    from pydantic import TypeAdapter, ValidationError
+
     try:
         TypeAdapter(kind).validate_python(given, strict=True)
     except ValidationError:

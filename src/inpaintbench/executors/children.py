@@ -115,11 +115,6 @@ def start_worker(memory_bytes: int | None = None, reading: Any = None) -> None:
     cv2.setNumThreads(1)
 
 
-def default_workers() -> int:
-    """One worker a core that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def default_memory_bytes(workers: int) -> int | None:
     """An equal share of this machine's memory for each worker, at least 2 GiB; None where the machine does not tell."""
     try:

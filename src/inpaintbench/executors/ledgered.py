@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
@@ -16,12 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from inpaintbench.errors import RunError, WorkspaceError
+from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
 from inpaintbench.executors.unfinished import Plan
 from inpaintbench.workspace import Entries, Ledger, Workspace, rows_json
-
-# Set by whoever handles interrupts: an executor then ends with `KeyboardInterrupt`.
-STOP_ASKED = threading.Event()
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from typing import Any
 
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Progress
-from inpaintbench.executors.children import Children, default_memory_bytes, default_workers, result
-from inpaintbench.executors.ledgered import STOP_ASKED, LedgeredExecutor, Results, Unit, check_for_stop
+from inpaintbench.executors.children import Children, default_memory_bytes, result
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, check_for_stop
 from inpaintbench.executors.performing import forget_ahead, perform_all
 from inpaintbench.workspace import Workspace
 
-__all__ = ["STOP_ASKED", "LocalExecutor", "default_workers"]
 _LOOK_SECONDS = 0.5
 _MOST_BREAKS = 5  # of a pool, with no result between them
 _QUEUED = 2  # units for each worker: keeps them busy without holding the whole run in memory

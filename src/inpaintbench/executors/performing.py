@@ -14,9 +14,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError
+from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError, is_disk_error
 from inpaintbench.executors.base import Job, given_to, load
-from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error, rows_json
+from inpaintbench.workspace import UNEXPECTED, Blobs, rows_json
 
 
 class Ahead:

@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.executors import default_workers
 from inpaintbench.executors.base import Job, Progress
-from inpaintbench.executors.children import Children, default_memory_bytes, default_workers, result
+from inpaintbench.executors.children import Children, default_memory_bytes, result
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, check_for_stop
 from inpaintbench.workspace import Workspace
 

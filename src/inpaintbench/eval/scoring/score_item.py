@@ -18,7 +18,7 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.errors import InpaintBenchError, MediaError
+from inpaintbench.errors import InpaintBenchError, MediaError, is_disk_error
 from inpaintbench.eval.metrics.base import Features, Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
@@ -26,7 +26,7 @@ from inpaintbench.eval.scoring.fitting import fitted, grey_view, measured_view
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Plain, Score, content_id
 from inpaintbench.view import PARTS, ItemView
-from inpaintbench.workspace import UNEXPECTED, Blobs, is_disk_error
+from inpaintbench.workspace import UNEXPECTED, Blobs
 
 # Of a run folder: what networks say of the truth, for methods that are scored later.
 FEATURES_FOLDER = "features"

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from inpaintbench.errors import InputError, NetworkError, WorkspaceError
-from inpaintbench.workspace import is_disk_error
+from inpaintbench.errors import InputError, NetworkError, WorkspaceError, is_disk_error
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from inpaintbench.errors import InputError, VerifyError, WorkspaceError
+from inpaintbench.errors import InputError, VerifyError, WorkspaceError, is_disk_error
 from inpaintbench.export.publishing.client import Repository, opened
 from inpaintbench.export.publishing.part import files_of, limited
 from inpaintbench.export.publishing.plan import Told
 from inpaintbench.export.publishing.remote import held
 from inpaintbench.frozen import MANIFEST, UNLOADABLE
 from inpaintbench.types import Dataset
-from inpaintbench.workspace import file_sha256, is_disk_error, sync_tree
+from inpaintbench.workspace import file_sha256, sync_tree
 
 _AT_ONCE = 6
 _OF_THE_LIBRARY = ".cache"
