@@ -25,13 +25,13 @@ def test_every_spelling_of_a_choice(tmp_path: Path) -> None:
     spelt = ("one", "LEFT", "a", "two", "Right", "B", "tie", "Hard to distinguish", "both_bad")
     lines = "".join(f"r{n},film,motion,one,two,{choice}\n" for n, choice in enumerate(spelt))
     found = read_answers(written(tmp_path / "answers.csv", HEAD + lines))
-    assert [one.choice for one in found.pairs] == ["one"] * 3 + ["two"] * 3 + [TIE] * 2
+    assert [one.choice for one in found.ballots] == ["one"] * 3 + ["two"] * 3 + [TIE] * 2
     assert found.left_out == {"answers that both are bad": 1}
 
 
 def test_a_method_that_is_called_like_a_side_keeps_its_name(tmp_path: Path) -> None:
     found = read_answers(written(tmp_path / "answers.csv", f"{HEAD}r1,film,motion,B,A,A\n"))
-    assert found.pairs[0].choice == "A"
+    assert found.ballots[0].choice == "A"
 
 
 def test_an_export_of_judgements(tmp_path: Path) -> None:
@@ -43,11 +43,11 @@ def test_an_export_of_judgements(tmp_path: Path) -> None:
     rows = [row, *({**row, **other} for other in others), {**row, "rater_id": "8", "shown": ["a", "c", "b"]}]
     path = written(tmp_path / "votes.jsonl", "".join(f"{json.dumps(one)}\n" for one in rows))
     found = read_answers(path)
-    (pair,), (line,) = found.pairs, found.rows
+    pair, line = found.ballots
     assert (pair.rater, pair.dimension, pair.item, pair.source, pair.candidates) == ("7", "ff_alpha", "item", "film", ("b", "a"))
     assert line.candidates == ("a", "c", "b")
     assert sorted(found.left_out.values()) == [1, 1, 1, 1]
-    assert read_answers(path, sources={"item": "known"}).pairs[0].source == "known"
+    assert read_answers(path, sources={"item": "known"}).ballots[0].source == "known"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -129,10 +129,10 @@ def test_resolved_votes_of_a_run() -> None:
         score("c", "human_preference", 0.0, protocol="annotate/best", chosen=0, of=4),
     ]
     found = answers_of_scores(rows, sources={"x": "film"})
-    assert [(one.choice, one.count, one.source, one.rater) for one in found.pairs] == [
+    assert [(one.choice, one.count, one.source, one.rater) for one in found.ballots if len(one.candidates) == 2] == [
         ("a", 3, "film", None), ("b", 1, "film", None), (TIE, 2, "film", None),
     ]  # fmt: skip
-    assert [(one.candidates, one.choice, one.count) for one in found.rows] == [
+    assert [(one.candidates, one.choice, one.count) for one in found.ballots if len(one.candidates) > 2] == [
         (("a", "b", "c"), "a", 3),
         (("a", "b", "c"), "b", 1),
     ]

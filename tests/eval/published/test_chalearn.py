@@ -122,11 +122,28 @@ def test_table_3_ranks_the_three_baselines() -> None:
     assert table.from_places() == []
 
 
+def jensen_gaps(table: PrintedTable) -> dict[str, float]:
+    """Participant -> mean PSNR less ``10 log10(1 / mean MSE)`` in dB; nothing for a table without both.
+
+    By Jensen's inequality no true pair of means is below 0: the mean of decibels is at least the decibels of the mean. The
+    printed MSE is taken at the upper end of what rounds to it, so that a true row never fails.
+    """
+    if not {"mse", "psnr"} <= set(table.metrics):
+        return {}
+    error, ratio = table.metrics.index("mse"), table.metrics.index("psnr")
+    return {row.name: _upper(row.values[ratio]) + 10 * math.log10(_upper(row.values[error])) for row in table.rows}
+
+
+def _upper(printed: str) -> float:
+    """The largest number that is printed so."""
+    return float(printed) + 0.5 * 10.0 ** -len(printed.partition(".")[2])
+
+
 def test_every_printed_row_passes_jensen() -> None:
-    gaps = {(number, name): gap for number, table in chalearn_tables().items() for name, gap in table.jensen_gaps().items()}
+    gaps = {(number, name): gap for number, table in chalearn_tables().items() for name, gap in jensen_gaps(table).items()}
     assert len(gaps) == 8 + 6 + 11 + 5
     assert min(gaps.values()) >= 0
-    assert chalearn_table(4).jensen_gaps() == chalearn_table(3).jensen_gaps() == {}
+    assert jensen_gaps(chalearn_table(4)) == jensen_gaps(chalearn_table(3)) == {}
     # Even without the benefit of rounding.
     for number in (8, 9, 10, 11):
         for row in chalearn_table(number).rows:
@@ -136,7 +153,7 @@ def test_every_printed_row_passes_jensen() -> None:
 def test_a_row_that_no_pictures_can_give_fails_jensen() -> None:
     table = chalearn_table(10)
     first = table.rows[0].model_copy(update={"values": ("0.0191", "17.0", "0.8426")})
-    assert table.model_copy(update={"rows": (first, *table.rows[1:])}).jensen_gaps()["CVxTz"] < 0
+    assert jensen_gaps(table.model_copy(update={"rows": (first, *table.rows[1:])}))["CVxTz"] < 0
 
 
 def test_table_7_contradicts_table_4() -> None:

@@ -8,7 +8,7 @@ from skimage import data
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.reinpainting import fills
-from inpaintbench.eval.reinpainting.selection import agreement, chosen_by_people, selected
+from inpaintbench.eval.reinpainting.rows import agreement, chosen_by_people, selected
 
 SIZE = 128
 

@@ -21,8 +21,8 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import stability as experiments
 from inpaintbench.eval.reinpainting.grid import bins_of, published, write_grid
+from inpaintbench.eval.reinpainting.rows import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.seeded import under_seeds
-from inpaintbench.eval.reinpainting.selection import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
 from inpaintbench.eval.report.labels import metric_label

@@ -57,16 +57,6 @@ class Answers:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why -> answers."""
 
-    @property
-    def pairs(self) -> tuple[Ballot, ...]:
-        """Those that compare two methods."""
-        return tuple(one for one in self.ballots if len(one.candidates) == 2)
-
-    @property
-    def rows(self) -> tuple[Ballot, ...]:
-        """Those that choose one of three methods or more."""
-        return tuple(one for one in self.ballots if len(one.candidates) > 2)
-
 
 def without(answers: Answers, methods: Collection[str]) -> Answers:
     """The answers that show none of ``methods``; the others are left out and counted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,32 +65,40 @@ def selection(
         answers[one.item, tuple(sorted(one.candidates))][one.choice] += one.count
     by_people = {row: {method: n / sum(chosen.values()) for method, n in chosen.items()} for row, chosen in answers.items()}
     source_of = {one.item: one.source for one in own}
-    people = Column(_shares(by_people, methods), len(by_people), 0, 0, None, len({source_of[item] for item, _ in by_people}))
+    people = Column(
+        shares_of(by_people.values(), methods), len(by_people), 0, 0, None, len({source_of[item] for item, _ in by_people})
+    )
     metrics = {}
     for metric, values in measured.values.items():
-        best = {row: _best(row, values, higher_is_better=measured.higher_is_better[metric]) for row in answers}
+        higher = measured.higher_is_better[metric]
+        best = {
+            (item, candidates): best_of_row(
+                {method: values.get((item, method)) for method in candidates}, higher_is_better=higher
+            )
+            for item, candidates in answers
+        }
         known = {row: found for row, found in best.items() if found}
         tied, sources = sum(len(winners) > 1 for winners in known.values()), {source_of[item] for item, _ in known}
         rate_of = _rate(own, known, bootstrap)
-        metrics[metric] = Column(_shares(known, methods), len(known), len(best) - len(known), tied, rate_of, len(sources))
+        metrics[metric] = Column(
+            shares_of(known.values(), methods), len(known), len(best) - len(known), tied, rate_of, len(sources)
+        )
     return Selection(dimension, methods, people, metrics)
 
 
-def _best(row: _Row, values: Mapping[tuple[str, str], float], *, higher_is_better: bool) -> dict[str, float]:
-    """Each best method with its part of the row; nothing where a value is missing."""
-    found = {method: values.get((row[0], method)) for method in row[1]}
-    known = {method: value for method, value in found.items() if value is not None}
-    if len(known) < len(found):
+def best_of_row(values: Mapping[str, float | None], *, higher_is_better: bool) -> dict[str, float]:
+    """Best methods of one row of results, each with an equal part of the row; empty where a value is missing."""
+    known = {method: value for method, value in values.items() if value is not None}
+    if not known or len(known) < len(values):
         return {}
     best = max(known.values()) if higher_is_better else min(known.values())
     winners = [method for method, value in known.items() if value == best]
     return {method: 1 / len(winners) for method in winners}
 
 
-def _shares(of_row: Mapping[_Row, Mapping[str, float]], methods: Sequence[str]) -> dict[str, float]:
-    if not of_row:
-        return {}
-    return {method: sum(parts.get(method, 0.0) for parts in of_row.values()) / len(of_row) for method in methods}
+def shares_of(rows: Collection[Mapping[str, float]], methods: Iterable[str]) -> dict[str, float]:
+    """Method -> mean of its parts over rows, 0..1; empty without rows."""
+    return {method: sum(parts.get(method, 0.0) for parts in rows) / len(rows) for method in methods} if rows else {}
 
 
 def _rate(own: Sequence[Ballot], best: Mapping[_Row, Mapping[str, float]], bootstrap: Bootstrap) -> Estimate:

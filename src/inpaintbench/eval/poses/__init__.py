@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InputError
@@ -35,7 +36,7 @@ def identity(spec: str) -> str:
     return content_id(leaf.name, leaf.version, leaf.content())
 
 
-def estimator(spec: str) -> Any:
+def estimator(spec: str) -> PoseEstimator:
     """The estimator of ``keypoint_rcnn``, ``stored:FILE`` or ``command:PROGRAM ARGUMENTS``, built once a process.
 
     Raises:
@@ -48,12 +49,13 @@ def estimator(spec: str) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _built(spec: str, state: tuple[int, int] | None) -> Any:  # noqa: ARG001 - a file that changed is read again
+def _built(spec: str, state: tuple[int, int] | None) -> PoseEstimator:  # noqa: ARG001 - a file that changed is read again
     name, colon, argument = spec.partition(":")
-    leaf: Any = POSES.get(name)  # built with one text, or with nothing
+    leaf = POSES.get(name)
+    build: Callable[..., PoseEstimator] = leaf  # with one text, or with nothing
     wanted = leaf.argument
     if wanted and not argument:
         raise InputError(f"pose estimator {spec!r} lacks its {wanted}: write {name}:{wanted.upper()}")
     if colon and not wanted:
         raise InputError(f"pose estimator {name!r} takes nothing after its name, {spec!r} gives {argument!r}")
-    return leaf(argument) if wanted else leaf()
+    return build(argument) if wanted else build()

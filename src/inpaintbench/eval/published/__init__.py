@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
 from functools import lru_cache
 from importlib import resources
@@ -84,17 +83,6 @@ class PrintedTable(BaseModel, frozen=True):
         ]  # fmt: skip
         return {"table": self.number, "title": self.title, "readings": readings, "notes": self.notes}
 
-    def jensen_gaps(self) -> dict[str, float]:
-        """Participant -> mean PSNR less ``10 log10(1 / mean MSE)`` in dB; nothing for a table without both.
-
-        By Jensen's inequality no true pair of means is below 0: the mean of decibels is at least the decibels of the mean. The
-        printed MSE is taken at the upper end of what rounds to it, so that a true row never fails.
-        """
-        if not {"mse", "psnr"} <= set(self.metrics):
-            return {}
-        error, ratio = self.metrics.index("mse"), self.metrics.index("psnr")
-        return {row.name: _upper(row.values[ratio]) + 10 * math.log10(_upper(row.values[error])) for row in self.rows}
-
 
 def chalearn_tables() -> dict[int, PrintedTable]:
     """Number -> table of the ChaLearn LAP inpainting and denoising challenges (WCCI and ECCV 2018): 3, 4, 8, 9, 10 and 11."""
@@ -118,11 +106,6 @@ def chalearn_joints() -> dict[str, dict[str, float]]:
     """Participant -> joint with its side -> mean WNJD (the challenge's Table 7, track 1, test)."""
     joints = _data()["joints"]
     return {name: dict(zip(joints["names"], map(float, row), strict=True)) for name, row in joints["rows"].items()}
-
-
-def _upper(printed: str) -> float:
-    """The largest number that is printed so."""
-    return float(printed) + 0.5 * 10.0 ** -len(printed.partition(".")[2])
 
 
 @lru_cache(maxsize=1)

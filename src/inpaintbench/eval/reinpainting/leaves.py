@@ -125,14 +125,6 @@ class ReinpaintExcessLpips(_Distance):
     name = "reinpaint_excess_lpips"
 
 
-LEAVES = (
-    ReinpaintPsnr, ReinpaintSsim, ReinpaintLpips,
-    ReinpaintOriginalPsnr, ReinpaintOriginalSsim, ReinpaintOriginalLpips,
-    ReinpaintKnownPsnr, ReinpaintKnownSsim, ReinpaintKnownLpips,
-    ReinpaintExcessPsnr, ReinpaintExcessSsim, ReinpaintExcessLpips,
-)  # fmt: skip
-
-
 def metric_of(objective: str, submetric: str) -> str:
     """The metric that an objective with a sub-metric is stored as: ``0-1`` is the sub-metric itself."""
     return {"0-1": "", "0-2": f"{ORIGINAL}_", "1-2": f"{SECOND}_"}[objective] + submetric

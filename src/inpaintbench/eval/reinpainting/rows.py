@@ -1,17 +1,22 @@
-"""Measured rows to the scores of a protocol: what follows from them, the table that reports read, and a summary."""
+"""Measured rows to the scores of a protocol: what follows from them, the table that reports read, a summary,
+and how often each method is the best of its row, by a metric or by people (Table 5 of the paper).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from inpaintbench.claims import too_few
+from inpaintbench.eval.alignment.selection import best_of_row, shares_of
 from inpaintbench.eval.comparing.statistics import mean_of, summarise
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.reinpainting.engine import SUBMETRICS, excess, per_known_area
 from inpaintbench.eval.reinpainting.grid import HIGHER, bins_of
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
-from inpaintbench.eval.reinpainting.selection import selected
 from inpaintbench.eval.reinpainting.step import First
 from inpaintbench.eval.scoring.parts import source_of
 from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
@@ -21,6 +26,8 @@ from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 
 Rows = Sequence[tuple[First, Sequence[Score]]]
+# Method -> share of the items on which it was chosen; shares sum to 1.
+Frequencies = Mapping[str, float]
 
 
 def with_variants(rows: Sequence[Score], natural: Sequence[Score], protocol: Protocol) -> list[Score]:
@@ -146,3 +153,70 @@ def preferences(dataset: Dataset, rows: Rows) -> Iterator[str]:
                 f"D with {name.upper()} prefers to the truth itself: {', '.join(better)}. It favours results that resemble what "
                 "F2 makes, so a better D than the truth's says nothing good of them."
             )
+
+
+class Selected(NamedTuple):
+    """Who was chosen how often."""
+
+    shares: dict[str, float]
+    """Empty where no item has values of all methods."""
+    items: int
+    """Items that count."""
+    left_out: int
+    """Items without a value of some method."""
+    tied: int
+    """Items with several best methods; each then has an equal part of the item."""
+
+
+def selected(values: Mapping[str, Mapping[str, float | None]], *, higher_is_better: bool) -> Selected:
+    """The share of items on which each method is the best.
+
+    The paper states no rule for ties; here an item is divided between its best methods. An item counts when all methods have a
+    value, which may be infinite.
+
+    Args:
+        values: method -> item id -> value.
+        higher_is_better: the metric's direction.
+    """
+    items = dict.fromkeys(item for column in values.values() for item in column)
+    rows = [
+        best_of_row({method: column.get(item) for method, column in values.items()}, higher_is_better=higher_is_better)
+        for item in items
+    ]
+    known = [row for row in rows if row]
+    return Selected(shares_of(known, values), len(known), len(items) - len(known), sum(len(row) > 1 for row in known))
+
+
+def selected_by_metric(
+    rows: Sequence[Score], metric: str, *, higher_is_better: bool, items: Iterable[str], region: str = "frame"
+) -> Selected:
+    """``selected`` from rows of scores, over some items."""
+    wanted = set(items)
+    values: dict[str, dict[str, float | None]] = {}
+    for row in rows:
+        if row.metric == metric and row.region == region and row.item_id in wanted:
+            values.setdefault(row.method, {})[row.item_id] = row.value
+    return selected(values, higher_is_better=higher_is_better)
+
+
+def chosen_by_people(choices: Iterable[tuple[str, str]], *, methods: Sequence[str], items: Iterable[str]) -> Selected:
+    """Shares of people's choices: the average percentage of times that a method was chosen.
+
+    Args:
+        choices: (item id, chosen method), one for each answer.
+        methods: those that stood in the rows; answers that name another are left out and counted.
+        items: those that count.
+    """
+    wanted = set(items)
+    answers = [(item, method) for item, method in choices if item in wanted]
+    known = [(item, method) for item, method in answers if method in methods]
+    votes = Counter(method for _, method in known)
+    shares = {method: votes[method] / len(known) for method in methods} if known else {}
+    return Selected(shares, len({item for item, _ in known}), len(answers) - len(known), 0)
+
+
+def agreement(one: Frequencies, other: Frequencies) -> float | None:
+    """Half the sum of differences of two sets of shares, taken from 1: 1 = equal, 0 = nothing in common; None without shares."""
+    if not one or not other:
+        return None
+    return 1 - math.fsum(abs(one.get(name, 0.0) - other.get(name, 0.0)) for name in {*one, *other}) / 2
