@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
@@ -96,6 +96,14 @@ def attribute_at(address: str) -> Any:
     """What ``module:NAME`` names, imported."""
     module, _, attribute = address.partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def known_name(kind: str, name: str, known: Iterable[str]) -> str:
+    """Return ``name`` when it is among ``known``, else raise ``UnknownNameError``."""
+    names = list(known)
+    if name not in names:
+        raise UnknownNameError(unknown_name(kind, name, names))
+    return name
 
 
 def unknown_name(kind: str, name: str, known: Iterator[str] | Mapping[str, Any] | list[str]) -> str:

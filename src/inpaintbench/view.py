@@ -55,12 +55,17 @@ class ItemView:
             parts.setdefault("composite", lambda: composite(arrays["truth"], arrays["hole"], arrays["prediction"]))
         return cls(item_id=item_id, frames=shape[0], height=shape[1], width=shape[2], fps=fps, parts=parts, shared=shared)
 
+    def having(self, parts: Mapping[str, Callable[[], Any]]) -> ItemView:
+        """The same item with these parts and no others."""
+        return ItemView(
+            item_id=self.item_id, frames=self.frames, height=self.height, width=self.width, fps=self.fps, parts=parts,
+            shared=self.shared,
+        )  # fmt: skip
+
     def declaring(self, leaf: str, needs: tuple[str, ...]) -> ItemView:
         """The same item, limited to ``needs``; loaded parts are shared with this view."""
-        limited = ItemView(
-            item_id=self.item_id, frames=self.frames, height=self.height, width=self.width, fps=self.fps, parts=self._parts,
-            truth_frame=self._truth_frame, shared=self.shared,
-        )  # fmt: skip
+        limited = self.having(self._parts)
+        limited._truth_frame = self._truth_frame
         limited._loaded, limited._declared, limited._leaf = self._loaded, needs, leaf
         return limited
 

@@ -9,7 +9,8 @@ import pytest
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.passes.inception_frames import check_resize, inception_vectors
+from inpaintbench.eval.metrics.fid import Fid
+from inpaintbench.eval.passes.inception_frames import inception_vectors
 from inpaintbench.models.inception import inception
 from inpaintbench.view import ItemView
 
@@ -120,7 +121,7 @@ def test_missing_weights_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest
 
 def test_an_unknown_way_to_resize_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="'bilinea', did you mean 'bilinear'"):
-        check_resize("bilinea")
+        Fid(resize="bilinea", side_pixels=299, ddof=1, regions=("frame",), band_radius_pixels=8)
 
 
 def test_a_single_picture_has_one_vector() -> None:

@@ -8,7 +8,8 @@ from tiny_networks import RANDOM
 
 from inpaintbench.compute import Shared
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.passes.musiq_frames import brought_to_size, check_preprocess, musiq_scores, target_size
+from inpaintbench.eval.metrics.imaging_quality import ImagingQuality
+from inpaintbench.eval.passes.musiq_frames import brought_to_size, musiq_scores, target_size
 from inpaintbench.models.musiq import musiq
 from inpaintbench.models.torch_networks import running
 
@@ -60,4 +61,6 @@ def test_every_frame_has_its_score_and_it_is_found_once() -> None:
 
 def test_unknown_preprocessing_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="unknown preprocessing for MUSIQ 'short', did you mean 'shorter'"):
-        check_preprocess("short")
+        ImagingQuality(
+            head="spaq", preprocess="short", antialias=True, divisor=100.0, gif=False, regions=("frame",), band_radius_pixels=8
+        )

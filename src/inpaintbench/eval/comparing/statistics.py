@@ -16,9 +16,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import known_name
 from inpaintbench.claims import jackknife_error, students_t, too_few
-from inpaintbench.errors import UnknownNameError
 
 # What an infinite value counts as: the largest finite of the values beside it, nothing, but counted, or itself, so that one makes
 # the mean infinite.
@@ -82,8 +81,7 @@ def spread_of(means: Sequence[float | None]) -> Spread:
 
 def check_infinite_rule(rule: InfiniteRule) -> InfiniteRule:
     """``rule`` when it is one, else ``UnknownNameError``."""
-    if rule not in get_args(InfiniteRule):
-        raise UnknownNameError(unknown_name("rule for infinite values", rule, list(get_args(InfiniteRule))))
+    known_name("rule for infinite values", rule, get_args(InfiniteRule))
     return rule
 
 

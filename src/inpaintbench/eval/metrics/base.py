@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions
-from inpaintbench.catalogue import Leaf, unknown_name
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.catalogue import Leaf, known_name
 from inpaintbench.eval.comparing.statistics import InfiniteRule, mean_of
 from inpaintbench.types import Hole, Plain
 from inpaintbench.view import ItemView
@@ -84,8 +83,8 @@ class Metric(Leaf, ABC):
         band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
-    unit: str
-    """``"dB"``, or ``""`` for a pure number."""
+    unit: str = ""
+    """``"dB"``, say; empty for a pure number."""
     higher_is_better: bool
     decimals: int
     """How many are printed."""
@@ -191,10 +190,7 @@ class SetMetric(Metric):
 
 def check_regions(names: tuple[str, ...]) -> tuple[str, ...]:
     """``names`` when each is one of ``regions.REGIONS``, else ``UnknownNameError``."""
-    for name in names:
-        if name not in regions.REGIONS:
-            raise UnknownNameError(unknown_name("region", name, list(regions.REGIONS)))
-    return names
+    return tuple(known_name("region", name, regions.REGIONS) for name in names)
 
 
 def region_pixels(view: ItemView, region: str, *, band_radius_pixels: int) -> Hole:

@@ -42,7 +42,6 @@ class Dssim(Metric):
 
     name = "dssim"
     version = "1"
-    unit = ""
     higher_is_better = False
     decimals = 4
     needs = ("truth", "composite", "hole")

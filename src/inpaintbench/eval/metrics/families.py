@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.catalogue import known_name
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.metrics.base import (
@@ -25,7 +26,7 @@ from inpaintbench.eval.metrics.base import (
 )
 from inpaintbench.eval.passes.clip_frames import check_way, clip_vectors
 from inpaintbench.eval.passes.frame_vectors import Vectors
-from inpaintbench.eval.passes.inception_frames import check_resize, inception_vectors
+from inpaintbench.eval.passes.inception_frames import RESIZES, inception_vectors
 from inpaintbench.eval.set_distances import frechet
 from inpaintbench.models import weights
 from inpaintbench.models.clip import shape_of
@@ -54,7 +55,6 @@ Pixels = npt.NDArray[np.bool_]
 class FramePairs(Metric):
     """Base of metrics that look at each frame and the next one, pixel by pixel."""
 
-    unit = ""
     higher_is_better = False
     decimals = 5
     needs = ("truth", "composite", "hole")
@@ -106,7 +106,6 @@ class ClipMetric(SingleRegionMetric):
         portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``.
     """
 
-    unit = ""
     higher_is_better = True
     decimals = 4
 
@@ -133,7 +132,6 @@ class MusiqMetric(SingleRegionMetric):
         head: one of ``inpaintbench.models.musiq.HEADS``.
     """
 
-    unit = ""
     higher_is_better = True
 
     def __init__(self, *, head: str, **where: Unpack[Where]) -> None:
@@ -154,14 +152,13 @@ class InceptionSets(TogetherMetric, SetMetric):
         side_pixels: that size; published 299.
     """
 
-    unit = ""
     needs = ("truth", "composite")
     answers = ("frame",)
     weights = (INCEPTION_WEIGHTS,)
 
     def __init__(self, *, resize: str, side_pixels: int, **where: Unpack[Where]) -> None:
         super().__init__(**where)
-        self.resize = check_resize(resize)
+        self.resize = known_name("way to resize", resize, RESIZES)
         self.side_pixels = side_pixels
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
@@ -175,7 +172,6 @@ class InceptionSets(TogetherMetric, SetMetric):
 class I3dMetric(TogetherMetric):
     """Base of metrics of the features that I3D gives for clips; for the frame alone, since features see far beyond any region."""
 
-    unit = ""
     higher_is_better = False
     decimals = 4
     needs = ("truth", "composite")

@@ -45,7 +45,6 @@ class FfBeta(FlowMetric):
     name = "ff_beta"
     deviations = (OTHER_FLOW,)
     version = "2"
-    unit = ""
     higher_is_better = False
     decimals = 4
     answers = ("frame",)

@@ -24,7 +24,6 @@ class HoleSharpness(SingleRegionMetric):
 
     name = "hole_sharpness"
     version = "2"
-    unit = ""
     higher_is_better = True
     ranked = False
     decimals = 3

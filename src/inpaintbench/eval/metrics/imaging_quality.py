@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
 from inpaintbench.eval.metrics.families import MusiqMetric
 from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
-from inpaintbench.eval.passes.musiq_frames import check_preprocess, musiq_scores
+from inpaintbench.eval.passes.musiq_frames import PREPROCESSES, musiq_scores
 from inpaintbench.view import ItemView
 
 
@@ -36,7 +37,7 @@ class ImagingQuality(MusiqMetric):
             raise ValueError(f"divisor is {divisor}, it must be above 0")
         super().__init__(head=head, **where)
         self.gif = gif
-        self.preprocess = check_preprocess(preprocess)
+        self.preprocess = known_name("preprocessing for MUSIQ", preprocess, PREPROCESSES)
         self.antialias, self.divisor = antialias, divisor
 
     def measurement(self, view: ItemView) -> Measurement:

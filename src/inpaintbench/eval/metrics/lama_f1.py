@@ -44,7 +44,6 @@ class LamaF1(TogetherMetric, SetMetric):
         ),
     )
     version = "1"
-    unit = ""
     higher_is_better = True
     decimals = 4
     answers = ("frame",)

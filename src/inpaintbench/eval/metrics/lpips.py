@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Measurement, TogetherMetric, Where, mean_over_clip
 from inpaintbench.eval.passes.lpips_frames import lpips_frames
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
@@ -33,15 +32,13 @@ class Lpips(TogetherMetric):
 
     name = "lpips"
     version = "1"
-    unit = ""
     higher_is_better = False
     decimals = 6
     needs = ("truth", "composite", "hole")
 
     def __init__(self, *, net: str, version: str, **where: Unpack[Where]) -> None:
-        for what, name, names in (("network of LPIPS", net, list(LPIPS_WEIGHTS)), ("version of LPIPS", version, list(VERSIONS))):
-            if name not in names:
-                raise UnknownNameError(unknown_name(what, name, names))
+        known_name("network of LPIPS", net, LPIPS_WEIGHTS)
+        known_name("version of LPIPS", version, VERSIONS)
         super().__init__(**where)
         self.net = net
 

@@ -20,7 +20,6 @@ class Mse(Metric):
 
     name = "mse"
     version = "1"
-    unit = ""
     higher_is_better = False
     decimals = 6
     needs = ("truth", "composite", "hole")

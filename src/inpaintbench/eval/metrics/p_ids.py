@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Unpack, get_args
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
 from inpaintbench.eval.metrics.families import InceptionSets
 from inpaintbench.eval.set_distances import separability
@@ -35,8 +34,7 @@ class PIds(InceptionSets):
 
     def __init__(self, *, resize: str, side_pixels: int, cost: float, ties: Ties, **where: Unpack[Where]) -> None:
         super().__init__(resize=resize, side_pixels=side_pixels, **where)
-        if ties not in get_args(Ties):
-            raise UnknownNameError(unknown_name("rule for ties", ties, list(get_args(Ties))))
+        known_name("rule for ties", ties, get_args(Ties))
         self.cost, self.ties = cost, ties
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:

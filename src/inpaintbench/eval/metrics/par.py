@@ -37,7 +37,6 @@ class Par(SingleRegionMetric):
 
     name = "par"
     version = "1"
-    unit = ""
     higher_is_better = False
     decimals = 4
     answers = ("hole",)

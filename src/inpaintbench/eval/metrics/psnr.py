@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, Unpack, get_args
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.catalogue import known_name
 from inpaintbench.eval.comparing.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip
 from inpaintbench.eval.metrics.mse import frame_errors
@@ -33,8 +32,7 @@ class DecibelRule(NamedTuple):
         Raises:
             UnknownNameError: no such way to average, or no such rule for infinite values.
         """
-        if self.averaged not in get_args(Averaged):
-            raise UnknownNameError(unknown_name("kind of value to average", self.averaged, list(get_args(Averaged))))
+        known_name("kind of value to average", self.averaged, get_args(Averaged))
         check_infinite_rule(self.infinite)
         return self
 

@@ -47,7 +47,6 @@ class Ssim(Metric):
 
     name = "ssim"
     version = "1"
-    unit = ""
     higher_is_better = True
     decimals = 4
     needs = ("truth", "composite", "hole")

@@ -29,7 +29,6 @@ class SubjectConsistency(SingleRegionMetric):
     deviations = (WITHOUT_GIF,)
     fewest_frames = 2
     version = "1"
-    unit = ""
     higher_is_better = True
     decimals = 4
     weights = (WEIGHTS,)

@@ -53,7 +53,6 @@ class WarpError(FlowMetric):
         ),
     )
     version = "1"
-    unit = ""
     higher_is_better = False
     decimals = 6
     answers = ("frame", "hole")

@@ -8,9 +8,9 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import NotMeasurable, UnknownNameError
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.eval.poses import estimator
 from inpaintbench.eval.poses.base import Of
@@ -57,14 +57,12 @@ class Wnjd(SingleRegionMetric):
         ),
     )
     version = "1"
-    unit = ""
     higher_is_better = False
     decimals = 4
     needs = ("truth", "composite", "joints")
 
     def __init__(self, *, pose: str, reference: Reference, **where: Unpack[Where]) -> None:
-        if reference not in get_args(Reference):
-            raise UnknownNameError(unknown_name("reference of WNJD", reference, list(get_args(Reference))))
+        known_name("reference of WNJD", reference, get_args(Reference))
         super().__init__(**where)
         self.pose, self.reference = pose, reference
 

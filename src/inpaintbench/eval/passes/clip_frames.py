@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from PIL import Image
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import known_name
 from inpaintbench.compute import Compute
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import NotMeasurable, UnknownNameError
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, unit_length
 from inpaintbench.models import torch_networks
 from inpaintbench.models.clip import DEVIATION, MEAN, MOST_TOKENS, image_network, shape_of, text_network, tokens
@@ -31,10 +31,8 @@ PORTRAITS = ("bottom", "centre")
 
 def check_way(preprocess: str, portrait: str) -> None:
     """Raise ``UnknownNameError`` unless both are known."""
-    if preprocess not in PREPROCESSES:
-        raise UnknownNameError(unknown_name("preprocessing for CLIP", preprocess, list(PREPROCESSES)))
-    if portrait not in PORTRAITS:
-        raise UnknownNameError(unknown_name("part of portrait frames", portrait, list(PORTRAITS)))
+    known_name("preprocessing for CLIP", preprocess, PREPROCESSES)
+    known_name("part of portrait frames", portrait, PORTRAITS)
 
 
 def kept_rows(frames: Frames, *, portrait: str) -> Frames:

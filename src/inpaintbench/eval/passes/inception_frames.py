@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.compute import Compute
-from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
@@ -46,13 +44,6 @@ def inception_vectors(views: Sequence[ItemView], *, resize: str, side_pixels: in
     # What is remembered holds the composites, so that no other array can get their ids meanwhile.
     found: list[Features] = views[0].shared.once(key, lambda: (composites, _made(views, composites, side_pixels)))[1]
     return found
-
-
-def check_resize(name: str) -> str:
-    """``name`` when it is one of ``RESIZES``, else ``UnknownNameError``."""
-    if name not in RESIZES:
-        raise UnknownNameError(unknown_name("way to resize", name, list(RESIZES)))
-    return name
 
 
 def _made(views: Sequence[ItemView], composites: Sequence[Frames], side_pixels: int) -> list[Features]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.compute import Shared
-from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors
 from inpaintbench.models import torch_networks
 from inpaintbench.models.musiq import musiq
@@ -18,13 +16,6 @@ PREPROCESSES = ("longer", "shorter", "shorter_centercrop", "none")
 SIDE = 512
 # Of activations: 64 channels at half, then 256 and more at a quarter of the side.
 _BYTES_PER_PIXEL = 600
-
-
-def check_preprocess(name: str) -> str:
-    """``name`` when it is one of ``PREPROCESSES``, else ``UnknownNameError``."""
-    if name not in PREPROCESSES:
-        raise UnknownNameError(unknown_name("preprocessing for MUSIQ", name, list(PREPROCESSES)))
-    return name
 
 
 def musiq_scores(frames: Frames, shared: Shared, *, head: str, preprocess: str, antialias: bool) -> list[float]:

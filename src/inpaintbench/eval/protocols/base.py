@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, field_serializer, field_validator, model_validator
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation, holding
-from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.comparing.statistics import InfiniteRule, check_infinite_rule
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
@@ -77,8 +76,7 @@ class Protocol(BaseModel):
     @model_validator(mode="after")
     def _missing_scores_of_its_metrics(self) -> Protocol:
         for name, value in self.missing.items():
-            if name not in self.metrics:
-                raise UnknownNameError(unknown_name(f"metric of protocol {self.name!r}:", name, self.metrics))
+            self._known_metric(name)
             if math.isnan(value):
                 raise ValueError(f"a missing prediction cannot score NaN in {name!r}; leave {name!r} out for no value")
         return self
@@ -86,8 +84,7 @@ class Protocol(BaseModel):
     @model_validator(mode="after")
     def _ranked_against_are_its_metrics(self) -> Protocol:
         for name in self.ranked_against:
-            if name not in self.metrics:
-                raise UnknownNameError(unknown_name(f"metric of protocol {self.name!r}:", name, self.metrics))
+            self._known_metric(name)
         return self
 
     @model_validator(mode="after")
@@ -161,14 +158,14 @@ class Protocol(BaseModel):
         Raises:
             UnknownNameError: a name that is not a metric of this protocol.
         """
-        for name in names or ():
-            if name not in self.metrics:
-                raise UnknownNameError(unknown_name(f"metric of protocol {self.name!r}:", name, self.metrics))
-        return [self._build(name) for name in (self.metrics if names is None else names)]
+        return [self._build(self._known_metric(name)) for name in (self.metrics if names is None else names)]
 
     def _build(self, name: str) -> Metric:
         constants: dict[str, Any] = dict(self.metrics[name])
         return METRICS.get(name)(regions=self.regions, band_radius_pixels=self.band_radius_pixels, **constants)
+
+    def _known_metric(self, name: str) -> str:
+        return known_name(f"metric of protocol {self.name!r}:", name, self.metrics)
 
 
 def _without_earlier(constants: Mapping[str, Constant]) -> dict[str, Constant]:

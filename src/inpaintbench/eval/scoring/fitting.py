@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import cv2
@@ -152,14 +152,12 @@ def grey(frames: Frames) -> Frames:
 
 
 def grey_view(view: ItemView) -> ItemView:
-    """What a metric sees of an item when colours do not count: three equal channels weigh as one."""
-    parts: dict[str, Callable[[], Any]] = {
-        "hole": lambda: view.hole,
-        "truth": lambda: view.shared.once("grey truth", lambda: grey(view.truth)),
-        "prediction": lambda: grey(view.prediction),
-        "composite": lambda: grey(view.composite),
-    }
-    return ItemView(
-        item_id=view.item_id, frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=parts,
-        shared=view.shared,
-    )  # fmt: skip
+    """The item as metrics see it when colours do not count: three equal channels weigh as one."""
+    return view.having(
+        {
+            "hole": lambda: view.hole,
+            "truth": lambda: view.shared.once("grey truth", lambda: grey(view.truth)),
+            "prediction": lambda: grey(view.prediction),
+            "composite": lambda: grey(view.composite),
+        }
+    )

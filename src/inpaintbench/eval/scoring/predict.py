@@ -174,24 +174,14 @@ def run(leaf: Any, view: ItemView) -> Frames:
         InputError: frames of another shape or type than the input's, unless the method may give another size.
     """
     padding = Padding.of(view.height, view.width, leaf.divisor)
-    padded_input = padding.pad(view.input)
-    parts: dict[str, Any] = {"input": lambda: padded_input}
-    if view.has("hole"):
-        padded_hole = padding.pad(view.hole)
-        parts["hole"] = lambda: padded_hole
-    if view.has("object_mask"):
-        parts["object_mask"] = lambda: padding.pad(view.object_mask)
+    padded_input, wanted = padding.pad(view.input), (*leaf.needs, *leaf.uses)
+    parts: dict[str, Any] = {
+        name: padding.pad(getattr(view, name)) for name in ("hole", "object_mask") if name in wanted and view.has(name)
+    }
     if view.has("prompts"):
-        parts["prompts"] = lambda: view.prompts
-    padded = ItemView(
-        item_id=view.item_id,
-        frames=view.frames,
-        height=padded_input.shape[1],
-        width=padded_input.shape[2],
-        fps=view.fps,
-        parts=parts,
-    )
-    frames = leaf.inpaint(padded.declaring(leaf.name, (*leaf.needs, *leaf.uses)))
+        parts["prompts"] = view.prompts
+    padded = ItemView.of_arrays(item_id=view.item_id, fps=view.fps, input=padded_input, **parts)
+    frames = leaf.inpaint(padded.declaring(leaf.name, wanted))
     fits = frames.shape == padded_input.shape or leaf.any_size
     if not fits or frames.dtype != np.uint8:
         raise InputError(f"the method gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")

@@ -210,11 +210,8 @@ def _decoded(view: ItemView, protocol: Protocol, *, full_frames: bool) -> ItemVi
 
 def _as_given(view: ItemView) -> ItemView:
     """The view with the prediction as it came in the place of the composite: what it changed outside the hole counts."""
-    parts = {name: partial(getattr, view, name) for name in PARTS if view.has(name)} | {"composite": lambda: view.prediction}
-    return ItemView(
-        item_id=view.item_id, frames=view.frames, height=view.height, width=view.width, fps=view.fps, parts=parts,
-        shared=view.shared,
-    )  # fmt: skip
+    parts = {name: partial(getattr, view, name) for name in PARTS if view.has(name)}
+    return view.having(parts | {"composite": lambda: view.prediction})
 
 
 def _measured(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measurements]:
