@@ -38,7 +38,7 @@ Written = Annotated[Template, AfterValidator(_written)]
 
 
 class Layout(BaseModel):
-    """How the folders of a program look: one row of the table, whose head says what its fields mean."""
+    """Layout of the folders of a program: one row of the table, whose head says what its fields mean."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -50,7 +50,7 @@ class PythonCallable(Method):
         self._source = None if source is None else Path(source)
 
     def inpaint(self, view: ItemView) -> Frames:
-        """What the callable gave for copies of frames and hole.
+        """Frames that the callable gave for copies of frames and hole.
 
         Raises:
             InputError: it gave nothing that is an array of numbers.
@@ -62,7 +62,7 @@ class PythonCallable(Method):
         return found
 
     def _of_edit(self, view: ItemView) -> dict[str, Any]:
-        """What the item is to become, as far as the callable has parameters for it; nothing for other items."""
+        """Edit that is asked for, as far as the callable has parameters for it; nothing for other items."""
         if not view.has("prompts"):
             return {}
         known = {

@@ -1,4 +1,4 @@
-"""Everything that answers and scores say together."""
+"""Agreement of metrics with people: thresholds, rates, correlations and verdicts of every dimension."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ DEFINITION = (
 
 
 class Threshold(NamedTuple):
-    """From which difference on two values of a metric count as different."""
+    """Difference from which on two values of a metric count as different."""
 
     value: float
     origin: str
-    """Where it comes from: ``given``, or ``quantile 0.1 of ...``."""
+    """Origin: ``given``, or ``quantile 0.1 of ...``."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Dimension:
-    """All metrics against the answers to one question."""
+    """Results of all metrics against the answers to one question."""
 
     name: str
     answers: int
@@ -81,7 +81,7 @@ class Dimension:
 
     @property
     def asked(self) -> str:
-        """How much was answered: ``900 answers of 30 raters to 30 pairs, 10 sources``."""
+        """Amount of answers in words: ``900 answers of 30 raters to 30 pairs, 10 sources``."""
         raters = ", raters unknown" if self.n_raters is None else f" of {count(self.n_raters, 'rater')}"
         pairs = f" to {count(self.n_pairs, 'pair')}" if self.n_pairs else ""
         return f"{count(self.answers, 'answer')}{raters}{pairs}, {count(self.n_sources, 'source')}"
@@ -89,12 +89,12 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Alignment:
-    """All dimensions."""
+    """Results of all dimensions."""
 
     title: str
     dimensions: tuple[Dimension, ...]
     left_out: Mapping[str, int]
-    """Why -> answers."""
+    """Reason -> answers."""
     unmeasured: Mapping[str, str]
     """Metrics without values or direction -> why."""
     bootstrap: Bootstrap

@@ -29,7 +29,7 @@ _VALUES_AT_ONCE = 4_000_000
 
 
 class Bootstrap(NamedTuple):
-    """How an interval is made."""
+    """Settings of an interval."""
 
     level: float = 0.95
     replicates: int = 2000
@@ -51,11 +51,11 @@ class Estimate(NamedTuple):
     n_raters: int | None
     """None where raters are unknown or play no part."""
     reason: str | None
-    """Why there is no value or no interval; None when there are both."""
+    """Reason for a missing value or interval; None when there are both."""
 
     @property
     def few(self) -> str | None:
-        """Why it rests on too few sources to lead or be told from another; None with enough."""
+        """Reason why it may not lead or be told from another: too few sources; None with enough."""
         return too_few(self.n_sources)
 
 
@@ -93,7 +93,7 @@ class Sample(NamedTuple):
 
 @lru_cache(maxsize=4)
 def draws(count: int, replicates: int, seed: int) -> Floats:
-    """How often each of ``count`` units is drawn in each replicate, ``float64[replicates, count]``; do not write into it."""
+    """Counts of draws of each of ``count`` units in each replicate, ``float64[replicates, count]``; do not write into it."""
     rng = item_rng(seed, "alignment", str(count))
     return rng.multinomial(count, np.full(count, 1 / count), size=replicates).astype(np.float64)
 
@@ -175,7 +175,7 @@ def correlation(
 
 
 def _numbered(places: Places) -> Places:
-    """The same groups, numbered without gaps."""
+    """Numbers of the same groups without gaps, ``int64[n]``."""
     return np.unique(places, return_inverse=True)[1].astype(np.int64)
 
 
@@ -186,13 +186,13 @@ def _logits(matches: npt.ArrayLike, answers: npt.ArrayLike) -> Floats:
 
 
 def _independent_variance(matches: float, answers: float) -> float:
-    """Of the log odds when every answer is a trial of its own."""
+    """Variance of the log odds when every answer is a trial of its own."""
     share = (matches + 0.5) / (answers + 1)
     return 1 / (answers * share * (1 - share))
 
 
 def _logit_variance(matches: Floats, answers: Floats, units: Places, bootstrap: Bootstrap) -> float:
-    """Of the log odds when units are drawn with replacement."""
+    """Variance of the log odds when units are drawn with replacement."""
     count = int(units.max()) + 1
     drawn = draws(count, bootstrap.replicates, bootstrap.seed)
     hit, of = np.bincount(units, weights=matches), np.bincount(units, weights=answers)
@@ -200,7 +200,7 @@ def _logit_variance(matches: Floats, answers: Floats, units: Places, bootstrap: 
 
 
 def _cell_variance(matches: Floats, answers: Floats, cells: Places) -> float:
-    """Of the log odds to first order when cells of source and rater are independent."""
+    """Variance of the log odds to first order when cells of source and rater are independent."""
     total, hit = float(answers.sum()), float(matches.sum())
     share = (hit + 0.5) / (total + 1)
     _, places = np.unique(cells, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Which metric to trust where: matching rates in each slice, and which metrics are told apart there, or could have been.
+"""Verdicts by slice: matching rates in each slice, and which metrics are told apart there, or could have been.
 
 Which metrics are tested against which is chosen before anybody looks at a rate, since every test makes the others less sure.
 """
@@ -101,7 +101,7 @@ class Comparison:
         return self.test.p_holm is not None and self.test.p_holm < LEVEL
 
     def plain(self) -> dict[str, Any]:
-        """For files; whether the two are told apart is None where that could not have been."""
+        """Fields for files; whether the two are told apart is None where that could not have been."""
         told = {"least_p_holm": self.least_p_holm, "could_tell": self.could_tell}
         return {
             **{name: getattr(self.test, name) for name in _TEST},
@@ -121,7 +121,7 @@ class Verdict:
     """None where pairs were asked for."""
     comparisons: tuple[Comparison, ...]
     reason: str | None
-    """Why nothing is compared."""
+    """Reason why nothing is compared."""
 
     @property
     def better(self) -> frozenset[str]:
@@ -140,11 +140,11 @@ class Verdict:
 
     @property
     def least_p_holm(self) -> float | None:
-        """The same after it."""
+        """Smallest p that the sources allow, after the correction."""
         return min((one.least_p_holm for one in self.comparisons), default=None)
 
     def sentence(self, label: Callable[[str], str] = str) -> str:
-        """What may be said, in words; ``label`` says how a metric is called."""
+        """Sentence of what may be said; ``label`` says how a metric is called."""
         if not self.comparisons:
             return f"No verdict: {self.reason}."
         if not self.could_tell:

@@ -68,7 +68,7 @@ def _raters(found: Alignment) -> Iterator[tuple[Any, ...]]:
 
 
 def as_json(found: Alignment) -> bytes:
-    """Everything, with the definitions."""
+    """All numbers and definitions as JSON."""
     plain = {
         "title": found.title,
         "definition": list(DEFINITION),

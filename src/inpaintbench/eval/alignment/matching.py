@@ -1,4 +1,4 @@
-"""How often people choose what a metric prefers: EditBoard's matching rate (AAAI 2025, section on human alignment).
+"""Matching rate of EditBoard (AAAI 2025, section on human alignment): how often people choose what a metric prefers.
 
 An answer matches when the person chose the metric's winner, or called the two hard to distinguish while their values differ by
 less than a threshold. The paper prints no thresholds, so each must be given. Equal values have no winner: whoever prefers one of
@@ -21,7 +21,7 @@ from inpaintbench.eval.alignment.votes import FIRST, SECOND, TIED, Votes
 
 @dataclass(frozen=True)
 class Matched:
-    """How a metric agrees with the answers of one dimension."""
+    """Agreement of a metric with the answers of one dimension."""
 
     rate: Estimate
     """Over all answers; needs a threshold."""
@@ -120,7 +120,7 @@ class Ceiling:
     """Share of answers that say what most of the other raters of the pair said; where k answers are equally frequent among the
     others, one of them counts 1 / k."""
     decided_against_others: Estimate
-    """The same over answers that prefer one of the two, against the preferences of the others; beside ``Matched.decided``."""
+    """``rater_against_others`` over preferences alone; stands beside ``Matched.decided``."""
     two_raters: Estimate
     """Chance that another rater of the same pair, drawn at random, gave the same answer."""
     attainable: float | None

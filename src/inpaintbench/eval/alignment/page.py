@@ -113,7 +113,7 @@ def _overview(found: Alignment) -> Table | None:
 
 
 def _dimension(of: Dimension, figures: Mapping[str, altair.TopLevelMixin]) -> dict[str, object]:
-    """What the template shows of one dimension."""
+    """Fields of the template for one dimension."""
     better = of.verdicts[0].better if of.lines else ()
     drawn = [
         figure(chart, label=f"{kind} under {of.name}", files=[f"{name}.{ending}" for ending in ("svg", "pdf")])

@@ -125,5 +125,5 @@ def _told(point: Point) -> str:
 
 
 def _aside(methods: Sequence[str], method: str) -> float:
-    """How far the points of a method are moved to the right, so that equal ratios of several stay apart."""
+    """Shift of a method's points to the right in ratios, so that equal ratios of several stay apart."""
     return (methods.index(method) - (len(methods) - 1) / 2) * min(_ASIDE, 0.13 / len(methods))

@@ -1,4 +1,4 @@
-"""What people answered, and what metrics say: read from tables, or from the scores of a run.
+"""Answers of people and values of metrics: read from tables, or from the scores of a run.
 
 People say which of two results is better, or which of several is the best. Tables hold single answers; the scores
 ``human_preference`` of a run hold counts without raters. A metric has one value for each item and method.
@@ -36,10 +36,10 @@ class Ballot:
     """One answer, or several equal ones of raters that nobody tells apart."""
 
     dimension: str
-    """What was asked: the name of the question."""
+    """Name of the question."""
     item: str
     source: str
-    """What the item comes from; answers about one source resemble each other."""
+    """Source of the item; answers about one source resemble each other."""
     candidates: tuple[str, ...]
     """The methods that were shown, from left to right."""
     choice: str
@@ -51,11 +51,11 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers that count, and what was left out."""
+    """Answers that count, and what was left out."""
 
     ballots: tuple[Ballot, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Why -> answers."""
+    """Reason -> answers."""
 
 
 def without(answers: Answers, methods: Collection[str]) -> Answers:
@@ -232,7 +232,7 @@ def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Meas
 
 
 def measured_of(scores: Iterable[Score], *, better: Mapping[str, bool] | None = None) -> Measured:
-    """The same from the rows of a run; what people preferred, and metrics that compare sets of items, are left out."""
+    """Scores from the rows of a run; what people preferred, and metrics that compare sets of items, are left out."""
     values: dict[str, dict[tuple[str, str], float]] = {}
     reasons: dict[str, str] = {}
     for row in scores:

@@ -17,7 +17,7 @@ _Row = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Column:
-    """Who is the best how often, in the eyes of people or of one metric."""
+    """Selection frequencies by people or by one metric."""
 
     shares: Mapping[str, float]
     """Method -> share of the rows; they sum to 1. Empty where no row counts."""
@@ -30,7 +30,7 @@ class Column:
     rate: Estimate | None
     """Share of answers that choose the metric's best, parts of a tied row in proportion; None for people."""
     n_sources: int
-    """Of the rows that count."""
+    """Sources of the rows that count."""
 
 
 @dataclass(frozen=True)

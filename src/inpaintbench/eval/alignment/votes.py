@@ -16,7 +16,7 @@ FIRST, SECOND, TIED = 0, 1, 2
 
 @dataclass(frozen=True)
 class Pair:
-    """What one comparison is about; the methods in the order of their names."""
+    """Item and methods of a comparison; the methods in the order of their names."""
 
     item: str
     first: str
@@ -43,7 +43,7 @@ class Votes:
 
     @property
     def answers(self) -> int:
-        """How many there are."""
+        """Number of answers."""
         return round(float(self.count.sum()))
 
     @property
@@ -57,7 +57,7 @@ class Votes:
         return np.asarray(flat, np.float64).reshape(-1, 3)
 
     def among(self, items: Collection[str]) -> Votes:
-        """Those about some items; the pairs and sources keep their places."""
+        """Votes about some items; the pairs and sources keep their places."""
         wanted = np.array([pair.item in items for pair in self.pairs], np.bool_)[self.pair]
         rater = None if self.rater is None else self.rater[wanted]
         return Votes(

@@ -44,7 +44,7 @@ def points(votes: Votes, measured: Measured, metric: str) -> list[Point]:
 
 
 def by_method(found: Sequence[Point]) -> list[Point]:
-    """The same over all items of a method, each comparison with the same weight (as VBench does)."""
+    """Points over all items of a method, each comparison with the same weight (as VBench does)."""
     names = sorted({one.method for one in found})
     rows = []
     for name in names:

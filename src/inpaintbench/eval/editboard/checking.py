@@ -1,4 +1,4 @@
-"""What is wrong with the videos of a list, found before anything is measured: all of it at once."""
+"""Faults of the videos of a list, all found before anything is measured."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Checked:
     original: Looked | None
     mask: Looked | None
     fault: str | None
-    """Why it cannot be scored: its faults in one line."""
+    """Reason why it cannot be scored: its faults in one line."""
 
 
 def needed(edit: Edit, metrics: Sequence[str]) -> list[Wanted]:
@@ -105,7 +105,7 @@ def _way_out(one: Looked, original: Looked) -> str:
 
 
 def _gaps(edit: Edit, edited: Looked, mask: Looked | None, metrics: Sequence[str]) -> Iterator[str]:
-    """Why a metric will have no value, for what can be known now."""
+    """Reasons why a metric will have no value, as far as can be known before measuring."""
     pairs = [name for name in metrics if edited.frames < METRICS.get(name).fewest_frames]
     if pairs:
         yield f"has 1 frame, so there will be no {_listed(pairs)}"
@@ -148,7 +148,7 @@ def _prompt_gaps(edit: Edit, metrics: Sequence[str]) -> Iterator[str]:
 
 
 def _tokens(text: str) -> int:
-    """How many CLIP makes of it; 0 where they are too few to matter, or nobody can tell."""
+    """Number of CLIP's tokens; 0 where they are too few to matter, or nobody can tell."""
     if len(text.encode()) <= MOST_TOKENS - _MARKS:  # none is shorter than a byte, and asking takes seconds of imports
         return 0
     try:

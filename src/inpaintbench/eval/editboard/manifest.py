@@ -43,19 +43,19 @@ class Edit:
 
     @property
     def name(self) -> str:
-        """What people call it: ``model/item``."""
+        """Name for people: ``model/item``."""
         return f"{self.model}/{self.item_id}"
 
 
 class Listed(NamedTuple):
-    """What a list says."""
+    """Edits of a list and its faults."""
 
     edits: list[Edit]
-    """In its order, ids filled in."""
+    """Edits in the order of the list, ids filled in."""
     faults: list[str]
-    """What is wrong with it, a sentence each."""
+    """Faults, a sentence each."""
     folder: Path
-    """What its paths are taken from."""
+    """Folder that relative paths start from."""
 
 
 def read_manifest(path: Path) -> Listed:

@@ -33,7 +33,7 @@ _HALF = 128
 
 
 def located(path: Path, *, name: str) -> Plain:
-    """What to read: ``path``, and the ``files`` of a folder of frames in numeric order; plain data, for a worker.
+    """Place of a video: ``path``, and the ``files`` of a folder of frames in numeric order; plain data, for a worker.
 
     Args:
         path: a folder of frames, or a video.
@@ -56,7 +56,7 @@ def located(path: Path, *, name: str) -> Plain:
 
 
 def order_note(found: Plain) -> str | None:
-    """Where sorting the names of frames as text gives another order, as EditBoard's released code does: which one."""
+    """Note on frames whose names, sorted as text as in EditBoard's released code, have another order; None without such."""
     pair = video.misplaced_as_text([Path(name) for name in found["files"]])
     if pair is None:
         return None
@@ -67,7 +67,7 @@ def order_note(found: Plain) -> str | None:
 
 
 def step(found: Plain) -> int | None:
-    """By how much the numbers of frames grow in a folder; None for a video."""
+    """Step between the numbers of frames in a folder; None for a video."""
     return video.step_of([Path(name) for name in found.get("files", ())])
 
 
@@ -129,7 +129,7 @@ def digest(frames: npt.NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class Looked:
-    """What is known of one video, or why it cannot be read."""
+    """Facts of one video, or why it cannot be read."""
 
     found: Plain
     """From ``located``; empty where there is nothing."""
@@ -137,9 +137,9 @@ class Looked:
     height: int = 0
     width: int = 0
     digest: str = ""
-    """Of the decoded pixels, of masks after they are black and white."""
+    """SHA-256 of the decoded pixels, of masks after they are black and white."""
     inside_share: float | None = None
-    """Of the object in a mask, over all frames."""
+    """Share of the object in a mask, over all frames."""
     fault: str | None = None
 
     @property
@@ -149,7 +149,7 @@ class Looked:
 
 
 def look(executor: Executor, wanted: Iterable[Wanted], *, folder: Path) -> dict[Wanted, Looked]:
-    """What there is under each path; a video that has not changed since is not read again.
+    """Facts of the video under each path; a video that has not changed since is not read again.
 
     Args:
         executor: who does the work.

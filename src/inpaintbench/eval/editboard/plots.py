@@ -46,7 +46,7 @@ class Axis(NamedTuple):
 
 
 def axes_of(found: Transcript) -> list[Axis]:
-    """Of every metric that has a finite mean somewhere."""
+    """Axes of the metrics that have a finite mean somewhere."""
     made = []
     for metric in found.metrics:
         means = [cell.mean for (_, _, name), cell in found.cells.items() if name == metric and cell.mean is not None]
@@ -124,7 +124,7 @@ def _plot(rows: Sequence[Mapping[str, Any]]) -> altair.Chart:
 
 
 def _ends(point: Mapping[str, float]) -> dict[str, float]:
-    """The same place as the end of a line."""
+    """Coordinates of the end of a line."""
     return {f"{name}2": value for name, value in point.items()}
 
 

@@ -45,25 +45,25 @@ Entries = Mapping[str, Mapping[str, Any]]
 
 
 class Scored(NamedTuple):
-    """What came of it."""
+    """Scores and failures of a run."""
 
     rows: list[Score]
-    """Of every edit and metric, measured or not, sorted by model, item and metric."""
+    """Rows of every edit and metric, measured or not, sorted by model, item and metric."""
     failures: int
     """Edits that a crash, a time-out or an unexpected error kept from values; the next run measures them again."""
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """Which metrics are wanted, and how they are measured."""
+    """Metrics that are wanted, and how they are measured."""
 
     protocol: Protocol
     metrics: Sequence[str]
     compute: Compute
     side_pixels: int | None = None
-    """All videos are squashed to squares of it; None = as they are."""
+    """Side of the squares that all videos are squashed to; None = as they are."""
     seconds: float = SCORING_SECONDS
-    """For one edit."""
+    """Time limit of one edit."""
 
     @classmethod
     def of(
@@ -100,7 +100,7 @@ class Measuring:
 
     @property
     def fingerprint(self) -> str:
-        """That of the protocol, with marks for what else changes numbers."""
+        """Fingerprint of the protocol, with marks for what else changes numbers."""
         squashed = "" if self.side_pixels is None else f"+squashed-{self.side_pixels}"
         return self.protocol.fingerprint + self.compute.mark + squashed
 
@@ -140,7 +140,7 @@ class Measuring:
         )  # fmt: skip
 
     def _row(self, row: Score | None, one: Checked, metric: str, crashed: Mapping[str, str]) -> Score:
-        """What was measured, or why there is nothing."""
+        """Row of a measurement, or of the reason why there is none."""
         if row is None:
             reason = one.fault or crashed.get(one.edit.name, "it was not measured")
             name = self.protocol.name
@@ -250,7 +250,7 @@ def _at(task: Task, place: int) -> Task:
 
 
 def settings_of(protocol: Protocol, metrics: Sequence[str]) -> dict[str, Any]:
-    """What the protocol fixes: constants, versions of metrics, weights with their SHA-256."""
+    """Settings that the protocol fixes: constants, versions of metrics, weights with their SHA-256."""
     names = [name for name in protocol.metrics if name in metrics]
     return {
         "metric_versions": {name: METRICS.get(name).version for name in names},
@@ -267,7 +267,7 @@ def _device(compute: Compute) -> str:
 
 
 def cautions(fingerprint: str) -> list[str]:
-    """What a reader has to know of scores with this fingerprint, a sentence each."""
+    """Sentences that a reader of scores with this fingerprint has to know."""
     if RANDOM_WEIGHTS in fingerprint:
         return ["Networks had made-up parameters: what they say means nothing."]
     return []

@@ -28,11 +28,11 @@ TASKS = {
 
 
 class Told(NamedTuple):
-    """What the scores of an edit do not say of it."""
+    """Facts of an edit that its scores do not hold."""
 
     task: str | None
     source: str
-    """What edits of one original have in common: intervals resample originals."""
+    """Identity of the original, by which intervals resample."""
 
 
 class Cell(NamedTuple):
@@ -45,13 +45,13 @@ class Cell(NamedTuple):
     """Edits of the model in the task."""
     low: float | None
     high: float | None
-    """Of the 95 % interval over originals."""
+    """End of the 95 % interval over originals, as ``low`` is the other."""
     applies: int | None
-    """Of FF-alpha and FF-beta: edits that this one of both is meant for, by the valid share of their original."""
+    """Edits of FF-alpha and FF-beta that this one of both is meant for, by the valid share of their original."""
     applies_mean: float | None
     """The mean over these."""
     reason: str | None
-    """Why there is no mean, or why edits are not in it; None when all are."""
+    """Reason why there is no mean, or why edits are not in it; None when all are."""
     n_sources: int = 0
     """Originals of the edits in the mean."""
 
@@ -68,18 +68,18 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class Transcript:
-    """Everything that is told of the scores."""
+    """Means of every model, task and metric, with what is missing."""
 
     title: str
     protocol: Protocol
     fingerprint: str
     models: tuple[str, ...]
     tasks: tuple[str, ...]
-    """Those that have edits, in the order of ``EDIT_TASKS``, ``UNSAID`` last."""
+    """Tasks that have edits, in the order of ``EDIT_TASKS``, ``UNSAID`` last."""
     metrics: tuple[str, ...]
-    """In the order of the protocol."""
+    """Metrics in the order of the protocol."""
     cells: Mapping[tuple[str, str, str], Cell]
-    """By model, task and metric; every combination is there."""
+    """Cells by model, task and metric; every combination is there."""
     missing: tuple[Gap, ...]
     """Values that are not there and could be."""
     notes: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ def transcript_of(
 
 
 def _region_notes(rows: Sequence[Score]) -> list[str]:
-    """Where all metrics are measured, which heads of tables need not repeat."""
+    """Notes on where all metrics are measured, which heads of tables need not repeat."""
     return [f"Every number is {place_label(region)}." for region in sorted({row.region for row in rows})]
 
 
@@ -192,6 +192,6 @@ def _missing(rows: Sequence[Score], tasks: Mapping[tuple[str, str], str]) -> tup
 
 
 def details_of(row: Score) -> dict[str, Any]:
-    """What stands in the record of one edit and metric besides the value, without what is in the reason."""
+    """Details of one edit and metric, sorted by name, with the reason for a missing value."""
     told = {**row.details, **({} if row.reason is None else {"reason": row.reason})}
     return dict(sorted(told.items()))  # those of an earlier run come sorted

@@ -105,7 +105,7 @@ def _settle(code: Any, level: Level, match: Match, keys: Iterator[int], *, numbe
 
 
 def _weights(level: Level) -> Weights:
-    """All pixels count alike, the margin and the fourth channel not at all."""
+    """Weights by which all pixels count alike, the margin and the fourth channel not at all."""
     weights = np.zeros_like(level.colours)
     weights[: len(level.inside), :3] = np.where(level.inside, np.int16(_KNOWN), np.int16(0))[:, None]
     return weights
@@ -127,7 +127,7 @@ def _guess(level: Level, match: Match, coarse: Level, found: Match) -> None:
 
 
 def _keys(seed: int, number: int) -> Iterator[int]:
-    """Of the random numbers of one round after another, below 2^64."""
+    """Keys of the random numbers of one round after another, below 2^64."""
     return (int(content_id("exemplar", seed, number, turn), 16) for turn in count())
 
 

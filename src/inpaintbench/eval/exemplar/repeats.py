@@ -27,7 +27,7 @@ _ON_THE_WAY = np.linspace(0, 1, 17)[1:-1]
 
 
 def continue_repeats(picture: Picture, hole: Pixels) -> tuple[Picture, Pixels]:
-    """What is missing copied from whole periods away, and what that leaves missing, ``uint8[H, W, 3]`` and ``bool[H, W]``.
+    """Picture with holes copied from whole periods away, ``uint8[H, W, 3]``, and the hole that is left, ``bool[H, W]``.
 
     Both are as given where the picture does not repeat itself.
     """
@@ -71,7 +71,7 @@ def shifts_of(picture: Picture, hole: Pixels) -> list[Shift]:
 
 
 def _least_nearby(mismatches: Mismatches, *, tolerance: float) -> npt.NDArray[np.bool_]:
-    """Where none of the eight shifts beside one fits better."""
+    """Shifts beside which none of the eight neighbours fits better, ``bool`` of the same shape."""
     whole = np.concatenate([mismatches[1:2, ::-1], mismatches])  # a shift up is the opposite of one down
     least = cv2.erode(whole, np.ones((3, 3), np.uint8))[-len(mismatches) :]
     return np.asarray(mismatches <= least + tolerance, np.bool_)

@@ -26,7 +26,7 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class Draws:
-    """What a round tries besides what a pixel has already.
+    """Candidates of a round besides the source that a pixel has already.
 
     Candidates come in this order: what the neighbours ``reaches`` pixels to the left, right, top and bottom have, moved along;
     one place drawn within each distance of ``radii`` of the best so far; ``anywhere`` places drawn from all.
@@ -36,17 +36,17 @@ class Draws:
     radii: tuple[int, ...]
     anywhere: int
     key: int
-    """Of the random numbers, below 2^64."""
+    """Key of the random numbers, below 2^64."""
 
     def steps(self, stride: int) -> Positions:
-        """From a pixel to each neighbour."""
+        """Steps from a pixel to each neighbour, ``int32[4 x reaches]``."""
         steps = [step for reach in self.reaches for step in (-reach, reach, -reach * stride, reach * stride)]
         return np.array(steps, np.int32)
 
 
 @dataclass
 class Match:
-    """Which source each pixel of the hole has, and how badly the patches around the two differ."""
+    """Source of each pixel of the hole, and how badly the patches around the two differ."""
 
     best: Positions
     """``int32[positions]``, ``NOWHERE`` where there is none."""
@@ -110,7 +110,7 @@ def vote(level: Level, match: Match, targets: Positions, scale: int) -> npt.NDAr
 
 
 def patch_steps(level: Level) -> Positions:
-    """From a pixel to all pixels of the patch around it, row by row."""
+    """Steps from a pixel to all pixels of the patch around it, row by row."""
     reach = np.arange(-level.half, level.half + 1, dtype=np.int32)
     return np.asarray((reach[:, None] * np.int32(level.stride) + reach).ravel(), np.int32)
 

@@ -1,4 +1,4 @@
-"""What a flow leaf gives."""
+"""Base class of optical flows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Flow(Leaf, ABC):
 
     @abstractmethod
     def flow(self, one: Frames, other: Frames, compute: Compute) -> Motion:
-        """How far each pixel of ``one`` has moved in ``other``; the same for each pair whatever stands beside it.
+        """Motion of each pixel of ``one`` to ``other``, ``float32[N, H, W, 2]``; pairs do not affect each other.
 
         Args:
             one: ``uint8[N, H, W, 3]`` RGB.

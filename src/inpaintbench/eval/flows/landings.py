@@ -1,4 +1,4 @@
-"""Where the pixels of a frame land in the next one, and what is seen there."""
+"""Landing places of the pixels of a frame in the next one, and what is seen there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Pixels = npt.NDArray[np.bool_]
 
 
 class Landings(NamedTuple):
-    """Where pixels of one frame land in the next: between four pixels. All arrays are ``[N]``, indices count in reading order."""
+    """Landing places of pixels of one frame between four of the next. Arrays are ``[N]``, indices count in reading order."""
 
     pixels: Indices
-    """Of the first frame."""
+    """Indices in the first frame."""
     corners: tuple[Indices, Indices, Indices, Indices]
-    """Of the next: top left, top right, bottom left, bottom right; clamped to the frame."""
+    """Indices in the next frame: top left, top right, bottom left, bottom right; clamped to the frame."""
     right: npt.NDArray[np.float32]
     """Weight of the right corners, 0..1."""
     down: npt.NDArray[np.float32]
@@ -29,7 +29,7 @@ class Landings(NamedTuple):
     """Whether they land in the frame."""
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> Landings:
-        """Some of them."""
+        """Landings of the pixels ``chosen``, ``bool[N]``."""
         top_left, top_right, bottom_left, bottom_right = (corner[chosen] for corner in self.corners)
         corners = (top_left, top_right, bottom_left, bottom_right)
         return Landings(self.pixels[chosen], corners, self.right[chosen], self.down[chosen], self.inside[chosen])
@@ -58,7 +58,7 @@ class Landings(NamedTuple):
 
 
 def landings(flow: npt.NDArray[np.float32]) -> Landings:
-    """Where all pixels of a frame land whose flow is ``float32[H, W, 2]``, in pixels: right and down.
+    """Landings of all pixels of a frame whose flow is ``float32[H, W, 2]``, in pixels: right and down.
 
     Where the flow leaves the frame the nearest pixel of the edge is taken: what clamped indices with unclamped weights give.
     """

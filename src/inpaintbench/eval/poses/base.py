@@ -1,4 +1,4 @@
-"""What a pose estimator gives, and joints as JSON."""
+"""Base class of pose estimators, and joints as JSON."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class PoseEstimator(Leaf, ABC):
     """A way to find joints."""
 
     argument: str | None = None
-    """What the one text is that it is built with, such as "file"; None = it is built with nothing."""
+    """Name of the one text that it is built with, such as "file"; None = it is built with nothing."""
 
     joint_names: tuple[str, ...]
-    """Those that it can find; labelled joints of another name are left out of a comparison instead of counting as lost."""
+    """Joints that it can find; labelled joints of another name are left out of a comparison instead of counting as lost."""
 
     @abstractmethod
     def estimate(self, picture: Picture, *, item_id: str, of: Of, compute: Compute) -> tuple[Joint, ...]:

@@ -44,7 +44,7 @@ class CommandPose(PoseEstimator):
         return f"{self._program.arguments[1:]} {self._program.content('')}"
 
     def estimate(self, picture: Picture, *, item_id: str, of: Of, compute: Compute) -> tuple[Joint, ...]:  # noqa: ARG002
-        """What the program wrote.
+        """Joints that the program wrote.
 
         Raises:
             NotMeasurable: it fails, takes too long, or writes no joints.

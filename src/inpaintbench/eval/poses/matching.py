@@ -1,4 +1,4 @@
-"""Which estimated joint answers which reference joint, and WNJD of each joint: which parts of people a method loses.
+"""Pairs of estimated and reference joints, and WNJD of each joint: which parts of people a method loses.
 
 The tables by joint are those of ChaLearn LAP 2018, Table 7.
 """
@@ -128,7 +128,7 @@ class JointMean(NamedTuple):
 
     mean: float
     items: int
-    """In which it was compared."""
+    """Items in which it was compared."""
 
 
 def joint_means(scores: Sequence[Score]) -> dict[str, dict[str, JointMean]]:

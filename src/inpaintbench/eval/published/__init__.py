@@ -22,7 +22,7 @@ class PrintedRow(BaseModel, frozen=True):
 
     name: str
     values: tuple[str, ...]
-    """As printed, one for each metric."""
+    """Values as printed, one for each metric."""
     places: tuple[int, ...] | None = None
     """The ranks in brackets; None where none are printed."""
     mean_place: str | None = None
@@ -42,9 +42,9 @@ class PrintedTable(BaseModel, frozen=True):
     """Metrics of which less is better but the print ranks the most first."""
     mean_places: MeanPlaces = "rounded"
     rows: tuple[PrintedRow, ...]
-    """In the order of the print."""
+    """Rows in the order of the print."""
     notes: tuple[str, ...]
-    """What does not fit together."""
+    """Notes on what does not fit together."""
 
     def columns(self, *, as_printed: bool) -> list[Column]:
         """The columns with their directions: those of the metrics, or those that the print ranks by."""
@@ -72,7 +72,7 @@ class PrintedTable(BaseModel, frozen=True):
         return [*readings, ("ranked from the values", corrected, self.from_values(as_printed=False))]
 
     def plain(self) -> dict[str, object]:
-        """For scripts: every reading."""
+        """Every reading, for scripts."""
         printed = {row.name: row.values for row in self.rows}
         readings = [
             {

@@ -46,7 +46,7 @@ HIGHER = {"psnr": True, "ssim": True, "lpips": False}
 
 
 class Cell(NamedTuple):
-    """What one number of the tables is of."""
+    """Coordinates of one number of the tables."""
 
     second: str
     """F2."""
@@ -72,11 +72,11 @@ class Grid:
     submetrics: tuple[str, ...]
     values: Mapping[Cell, float | None]
     origin: str = ""
-    """Where the numbers come from, for the head of a file."""
+    """Origin of the numbers, for the head of a file."""
     unsure: str | None = None
-    """Why no number stands out as the best; None where the best of a block is in bold."""
+    """Reason why no number stands out as the best; None where the best of a block is in bold."""
     left_out: Mapping[Cell, int] = field(default_factory=dict)
-    """How many infinite values are in no mean, for the combinations that have any."""
+    """Number of infinite values that are in no mean, for the combinations that have any."""
 
 
 class Table(NamedTuple):
@@ -87,7 +87,7 @@ class Table(NamedTuple):
     labels: tuple[str, ...]
     """Heads of the columns of names."""
     columns: tuple[tuple[str, str], ...]
-    """Of each column of numbers the head and the sub-metric."""
+    """Head and sub-metric of each column of numbers."""
     rows: tuple[tuple[tuple[str, ...], tuple[float | None, ...]], ...]
 
 
@@ -158,7 +158,7 @@ def grid_of(
 
 
 def _unsure(dataset: Dataset, bins: Mapping[str, Sequence[str]]) -> str | None:
-    """Why the items of some bin are of too few sources for a claim; None where all have enough."""
+    """Sentence on a bin whose items are of too few sources for a claim; None where all have enough."""
     sources = {row["item_id"]: source_of(row) for row in dataset.items}
     counts = {name: len({sources[item] for item in items}) for name, items in bins.items()}
     fewest = min(counts, key=lambda name: counts[name])
@@ -172,7 +172,7 @@ def missing_of(found: Mapping[tuple[str, str], Sequence[Score]]) -> dict[str, in
 
 
 def tables_of(grid: Grid, *, ratio: str | None = None, submetric: str | None = None) -> list[Table]:
-    """All tables that a grid can fill: the paper's Tables 1, 2 and 3, and one for each bin and ratio (Tables 6-14).
+    """Tables that a grid can fill: the paper's Tables 1, 2 and 3, and one for each bin and ratio (Tables 6-14).
 
     Args:
         grid: the numbers.

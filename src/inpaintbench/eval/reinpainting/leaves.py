@@ -18,7 +18,7 @@ KINDS = (SECOND, ORIGINAL, KNOWN, EXCESS)
 
 
 class _Again(Metric):
-    """What all of them share.
+    """Common base of all of them.
 
     Args:
         composited: pixels outside the second hole are those of the first result; else as the second method gives them.

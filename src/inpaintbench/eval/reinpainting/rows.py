@@ -94,7 +94,7 @@ def store(workspace: Workspace, dataset: Dataset, found: Rows, *, protocol: Prot
 def _others(
     workspace: Workspace, dataset: Dataset, first: First, rows: Sequence[Score], *, step: str, protocol: Protocol
 ) -> list[Score]:
-    """What an earlier run measured of the same predictions under the same setting and this one did not."""
+    """Rows of an earlier run for the same predictions and setting whose metrics this one did not measure."""
     if step not in workspace.steps("scores"):
         return []
     if first.fill is None and is_stale(workspace, dataset, protocol=protocol.name, method=first.label):
@@ -156,7 +156,7 @@ def preferences(dataset: Dataset, rows: Rows) -> Iterator[str]:
 
 
 class Selected(NamedTuple):
-    """Who was chosen how often."""
+    """Selection frequencies over some items."""
 
     shares: dict[str, float]
     """Empty where no item has values of all methods."""

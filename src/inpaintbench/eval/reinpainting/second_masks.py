@@ -18,7 +18,7 @@ _STEP = "reinpaint.second"
 
 @dataclass(frozen=True)
 class Patches:
-    """How patch masks are drawn: Algorithm 2 of the paper.
+    """Parameters of patch masks, drawn by Algorithm 2 of the paper.
 
     Cells of ``size_pixels`` x ``size_pixels``, the last ones cut where that does not divide the frame, are each hidden with
     probability ``ratio`` (``bernoulli``), or round(ratio x cells) of them (``exact``). In a clip a cell lasts ``tube_frames``.
@@ -54,7 +54,7 @@ class Patches:
 
     @property
     def words(self) -> str:
-        """For tables: ``P 40%, S 32``."""
+        """Words for tables: ``P 40%, S 32``."""
         low, high = (f"{share:.3g}" for share in np.multiply(self.interval, 100))
         share = f"{low}%" if low == high else f"{low}-{high}%"
         exactly = ", exact count" if self.count == "exact" else ""

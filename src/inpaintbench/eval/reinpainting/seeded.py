@@ -103,7 +103,7 @@ def _item(dataset: Dataset, item_id: str | None) -> Plain:
 
 
 def seeded_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:  # noqa: ARG001 - what a step is given
-    """What one worker does: all seeds of one picture."""
+    """Task of one worker: all seeds of one picture."""
     row, setting = payload["row"], Setting.of(parameters["setting"])
     shared = Shared(compute=Compute(**payload["compute"]))
     truth, hole = frozen.truth_and_hole(payload["root"], row)

@@ -1,4 +1,4 @@
-"""Everything that a re-inpainting score depends on besides the first results."""
+"""Setting of a re-inpainting score: all that it depends on besides the first results."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class Setting:
 
     @property
     def mark(self) -> str:
-        """What stands behind the fingerprint of the protocol: what the protocol leaves to the run."""
+        """Mark behind the fingerprint of the protocol, of what the protocol leaves to the run."""
         plain = self.plain()
         return f"+{self.second.leaf}-{content_id(*(plain[name] for name in _LEFT_TO_THE_RUN))[:8]}"
 
     def words(self, dataset: Dataset) -> str:
-        """For the head of a table: ``telea, K 10, P 40%, S 32``."""
+        """Words for the head of a table: ``telea, K 10, P 40%, S 32``."""
         if self.normal:
             return f"F2 {self.second.label}, K {self.masks}, first holes of other items"
         masks = published_words(dataset) if self.patches is None else self.patches.words
@@ -160,7 +160,7 @@ def with_patches(setting: Setting, **changes: Any) -> Setting:
 
 
 def published_words(dataset: Dataset) -> str:
-    """What a dataset says of its second masks: ``P 40%, S 32``."""
+    """Words of a dataset on its second masks: ``P 40%, S 32``."""
     recipe = dataset.recipe
     if "second_ratio" not in recipe or "patch_pixels" not in recipe:
         return "second masks of the dataset"

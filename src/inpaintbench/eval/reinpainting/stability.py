@@ -1,4 +1,4 @@
-"""How much a score would change by chance: the paper's Figs. 3f, 4 and 7 and its deviation over seeds, from a run's own items."""
+"""Spread of scores by chance: the paper's Figs. 3f, 4 and 7 and its deviation over seeds, from a run's own items."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Spread(NamedTuple):
     label: str
     values: tuple[float, ...]
     told: str = ""
-    """What else is known, in words."""
+    """Further facts in words."""
 
     @property
     def mean(self) -> float | None:
-        """Of the values."""
+        """Mean of the values."""
         return statistics.fmean(self.values) if self.values else None
 
     @property
@@ -62,12 +62,12 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """What was varied, and what came of it."""
+    """Experiment: what was varied, and the values of each row."""
 
     name: str
     title: str
     told: str
-    """What one value is, and what its figure is in the paper."""
+    """Meaning of one value, and the paper's figure."""
     submetric: str
     rows: tuple[Spread, ...]
 
@@ -201,7 +201,7 @@ def seed_figures(name: str, rows: Sequence[Score], base: Setting, submetrics: Se
 
 
 def measured_submetrics(rows: Sequence[Score]) -> tuple[list[str], str | None]:
-    """What to show of rows of ``seeded.under_seeds``: LPIPS, the paper's, or where it has no value all others, and why."""
+    """Sub-metrics to show of rows of ``seeded.under_seeds``: LPIPS, the paper's, or where it has no value all others, and why."""
     known = [name for name in SUBMETRICS if any(row.value is not None and submetric_of(row.metric) == name for row in rows)]
     if "lpips" in known or all(submetric_of(row.metric) != "lpips" for row in rows):
         return (["lpips"] if "lpips" in known else known), None

@@ -49,7 +49,7 @@ class First:
 
     @classmethod
     def of_method(cls, label: str, predictions: Sequence[Prediction], failures: Mapping[str, str] | None = None) -> First:
-        """What a run folder holds of a method.
+        """First results of a method in a run folder.
 
         Raises:
             InputError: a method that is called like a synthetic fill.

@@ -29,12 +29,12 @@ PARAMETERS, FACTS = "network.pt", "network.json"
 
 
 class Facts(NamedTuple):
-    """What ``network.json`` has to say."""
+    """Fields of ``network.json`` that methods need."""
 
     network: str
     settings: dict[str, float]
     sha256: str
-    """Of ``network.pt``."""
+    """SHA-256 of ``network.pt``, hexadecimal."""
     items: frozenset[str]
     """Ids of the items that the network has learnt from."""
 
@@ -55,7 +55,7 @@ def save(folder: Path, state: Any, facts: dict[str, Any]) -> None:
 
 
 def read_facts(checkpoint: str, *, wanted: str) -> Facts:
-    """What is known of a checkpoint, once its parameters are found to be the ones it speaks of.
+    """Facts of a checkpoint, once its parameters are found to be the ones it speaks of.
 
     Args:
         checkpoint: a folder that ``eval train`` wrote.

@@ -41,19 +41,19 @@ class Network:
     """One trainable network."""
 
     name: str
-    """Of the method that uses it, too."""
+    """Name of the network and of the method that uses it."""
     recipe: str
-    """Of the datasets that it learns from."""
+    """Recipe of the datasets that it learns from."""
     settings: Settings
     """``width`` (channels of the first layer), ``batch`` (examples a step), ``learning_rate`` of Adam ..., as published."""
     items_at_once: int
     """Examples of how many items are held in memory; they are exchanged now and then."""
     frames_of_item: int
-    """How many frames of an item are looked at each time it is held."""
+    """Number of frames of an item that are looked at each time it is held."""
     layers: str
     """Its class in ``layers``, which is imported only where PyTorch is needed."""
     examples: Callable[[Frames, Frames, Hole], Examples]
-    """From truth, input and hole of some frames of one item."""
+    """Examples from truth, input and hole of some frames of one item."""
     loss: Callable[[nn.Module, tuple[Tensor, ...], Settings], Tensor]
 
     def build(self, width: int) -> nn.Module:

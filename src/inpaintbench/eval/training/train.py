@@ -50,12 +50,12 @@ Told = Callable[[int, float], None]
 
 @dataclass(frozen=True)
 class Limits:
-    """When a training ends: at the first that is reached."""
+    """Limits of a training, which ends at the first that is reached."""
 
     steps: int | None = None
-    """In all, with those of earlier runs in the same folder."""
+    """Steps in all, with those of earlier runs in the same folder."""
     minutes: float | None = None
-    """In all, likewise; at least one step is made."""
+    """Minutes in all, likewise; at least one step is made."""
 
     def reached(self, steps: int, seconds: float) -> bool:
         """Whether a training of so many steps and seconds ends."""
@@ -66,7 +66,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training came to."""
+    """Results of a training."""
 
     folder: Path
     steps: int
@@ -226,7 +226,7 @@ class _Run:
         self.losses.append(number)
 
     def save(self) -> None:
-        """Everything, so that a kill at any time leaves the last or this one."""
+        """Write everything, so that a kill at any time leaves the last state or this one."""
         package = torch_networks.torch()
         parameters = {name: part.detach().cpu() for name, part in self._made.state_dict().items()}
         whole = {name: self._facts[name] for name in _SAME} | {
