@@ -25,6 +25,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import canonical_json, content_id
 from inpaintbench.workspace import write_atomically
 
+# Of `study.json`; another one is refused.
 FORMAT_VERSION = 1
 MANIFEST = "study.json"
 PROXIES = "proxies"

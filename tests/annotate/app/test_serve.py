@@ -15,8 +15,7 @@ from annotated_server import Served, served
 
 from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.app.serve import exposure, serve
-from inpaintbench.annotate.journal.engines import parse_url
-from inpaintbench.annotate.journal.location import note
+from inpaintbench.annotate.journal.engines import note, parse_url
 from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.annotate.journal.engines import name_of, parse_url
-from inpaintbench.annotate.journal.location import NOTE, note, noted, place, places_of_answers
+from inpaintbench.annotate.journal.engines import NOTE, name_of, note, noted, parse_url, place, places_of_answers
 from inpaintbench.errors import InputError
 
 POSTGRES = "postgresql+pg8000://me:secret@db.test:6543/answers"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.annotate.outcomes.verdicts import majority, median
+from inpaintbench.annotate.outcomes.resolve import majority, median
 from inpaintbench.annotate.questions.scene_motion import SHARES
 
 UNSURE = ("unclear",)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Seconds between two drawings of the page, and answers and skips that it lists.
 REFRESH_SECONDS = 10
 NEWEST = 20
+# Longest name in the box; the journal refuses longer ones too.
 _NAME_CHARACTERS = 80
 
 

@@ -47,6 +47,7 @@ def _rule(method: Literal["GET", "POST"], path: str, who: Who, kind: Kind, *, of
     return Rule(method, re.compile(path, re.ASCII), who, kind, of_gradio)
 
 
+# Files of Gradio's pages: hashed assets, the theme, and the script that its embedding loads.
 _GRADIO_FILES = r"(?:assets/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+|theme\.css|static/js/iframeResizer\.contentWindow\.min\.js)"
 
 # Gradio's own API is closed but for the one route that the admin page's events use; they are made with `queue=False`.
@@ -74,7 +75,9 @@ def rules_of(path: str) -> list[Rule]:
     return [rule for rule in RULES if rule.path.fullmatch(path)]
 
 
+# Header `Host`: a name, an IPv4 address or an IPv6 address in brackets, and a port.
 _HOST = re.compile(r"(?P<name>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?", re.ASCII)
+# Hosts to bind to that stand for all addresses of the machine.
 _ANY_ADDRESS = ("0.0.0.0", "::", "")
 
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.app.allowed import Rule
     from inpaintbench.annotate.app.limits import Message, Send
 
+# Scripts within a page; those with `src` are allowed by `'self'`.
 _INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+# Policy of everything but Gradio's pages: it loads and runs nothing.
 _NOTHING = "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src 'unsafe-inline'"
 _ALWAYS = (
     ("X-Content-Type-Options", "nosniff"),
@@ -20,6 +22,7 @@ _ALWAYS = (
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=(), display-capture=()"),
 )
+# Headers of Gradio and uvicorn that say what serves, open the server to other sites, or would weaken the policy.
 _DROPPED = (b"server", b"access-control-", b"content-security-policy", b"x-powered-by")
 
 

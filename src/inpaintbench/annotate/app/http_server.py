@@ -16,7 +16,9 @@ import uvicorn
 if TYPE_CHECKING:
     from inpaintbench.annotate.app.security import Gate
 
+# Bytes of all headers of a request; browsers send about 1,000 here.
 HEADER_BYTES = 16_384
+# Connections at once; beyond them requests are answered with 503, so that memory stays bounded.
 MOST_CONNECTIONS = 1_000
 # A rater looks at a clip for longer than uvicorn's own 5 s, and a new connection costs the answer's latency.
 IDLE_SECONDS = 75

@@ -12,6 +12,7 @@ from typing import Any
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+# Buckets of a kind: some 2 MB, so that strangers with many addresses cannot fill the memory.
 MOST_BUCKETS = 10_000
 
 

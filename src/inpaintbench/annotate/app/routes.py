@@ -31,6 +31,7 @@ _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 _LOG = logging.getLogger(__name__)
 # Path, rater id, body.
 RaterApi = Callable[[str, str, bytes], Response]
+# Proxies are named by their content, so a cached one is never out of date.
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 

@@ -37,6 +37,7 @@ REMEMBERED_SECONDS, MOST_REMEMBERED = 1.0, 4096
 _AT_ONCE = 10
 # Pages of other sites cannot send it without asking first, which is never granted.
 PURPOSE_HEADER = "x-inpaintbench"
+# Headers by which proxies override address, host, path or method; nothing behind the gate may believe them.
 _DROPPED = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"x-original-", b"x-rewrite-", b"x-http-method", b"x-direct-url")
 
 

@@ -17,14 +17,13 @@ from urllib.parse import urlsplit
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.app.allowed import Origins
 from inpaintbench.annotate.app.limits import Limits
-from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-    from inpaintbench.annotate.app.security import Gate
 
+# TCP ports are 16-bit numbers.
 MOST_PORT = 65_535
 # Nothing that this process loads calls another machine.
 _STAYS_HERE = {
@@ -87,21 +86,45 @@ def serve(
     study = studies.load(folder)
     Origins(bound=host, public=public_origin)
     if tls is not None:
-        _check_certificate(*tls)
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*tls)
+        except OSError as error:
+            raise InputError(f"certificate {str(tls[0])!r} with key {str(tls[1])!r} cannot be used: {error}") from error
     with ExitStack() as stack:
         listening = stack.enter_context(_listening(host, port))
         stack.enter_context(_private_folder())
-        app = stack.enter_context(_app(study, folder, url, public_origin, has_tls=tls is not None, bound=host, limits=limits))
+        with _of_the_extra():
+            from inpaintbench.annotate.desk.desk import Desk
+            from inpaintbench.annotate.journal import Journal
+            from inpaintbench.annotate.journal.accounts import Names, People
+            from inpaintbench.annotate.journal.engines import note
+        journal = stack.enter_context(Journal(url))
+        journal.register(study.study_id, title=study.file.title)
+        note(folder, url)
+        people = People(journal)
+        # Imported last: Gradio takes seconds, and reads the environment while it loads.
+        with _of_the_extra():
+            from inpaintbench.annotate.app.http_server import run
+            from inpaintbench.annotate.app.server import make_app
+        app = make_app(
+            study,
+            folder,
+            desk=Desk(study, journal, name_of=Names(people, study.study_id)),
+            people=people,
+            journal=journal,
+            public_origin=public_origin,
+            secure_cookies=tls is not None or urlsplit(public_origin or "").scheme == "https",
+            bound=host,
+            limits=limits,
+        )
         number = listening.getsockname()[1]
         address = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}"
-        from inpaintbench.annotate.app.http_server import run
-
         run(app, listening, tls=tls, started=lambda: ready(public_origin or address))
 
 
 def _journal_url(database: str | None, folder: Path) -> URL:
     with _of_the_extra():
-        from inpaintbench.annotate.journal.location import place
+        from inpaintbench.annotate.journal.engines import place
     return place(database, folder)
 
 
@@ -120,13 +143,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _check_certificate(certificate: Path, key: Path) -> None:
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
-    except OSError as error:
-        raise InputError(f"certificate {str(certificate)!r} with key {str(key)!r} cannot be used: {error}") from error
 
 
 @contextmanager
@@ -176,35 +192,6 @@ def _restore(environment: dict[str, str | None], temporary: str | None) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-
-
-@contextmanager
-def _app(
-    study: Study, folder: Path, url: URL, public_origin: str | None, *, has_tls: bool, bound: str, limits: Limits
-) -> Iterator[Gate]:
-    with _of_the_extra():
-        from inpaintbench.annotate.desk.desk import Desk
-        from inpaintbench.annotate.journal import Journal
-        from inpaintbench.annotate.journal.accounts import Names, People
-        from inpaintbench.annotate.journal.location import note
-    with Journal(url) as journal:
-        journal.register(study.study_id, title=study.file.title)
-        note(folder, url)
-        people = People(journal)
-        # Imported last: Gradio takes seconds, and reads the environment while it loads.
-        with _of_the_extra():
-            from inpaintbench.annotate.app.server import make_app
-        yield make_app(
-            study,
-            folder,
-            desk=Desk(study, journal, name_of=Names(people, study.study_id)),
-            people=people,
-            journal=journal,
-            public_origin=public_origin,
-            secure_cookies=has_tls or urlsplit(public_origin or "").scheme == "https",
-            bound=bound,
-            limits=limits,
-        )
 
 
 @contextmanager

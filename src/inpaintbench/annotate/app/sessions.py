@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.study import Study
 
 COOKIE = "inpaintbench_session"
+# Looser than the tokens that are made, so that their length may change while old sessions live.
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}", re.ASCII)
+# Characters of a name or password in the login form: hashing takes longer with longer passwords.
 _FIELD_CHARACTERS = 200
+# Passwords checked at once: each takes 16 MiB and 50 ms.
 _PASSWORDS_AT_ONCE = 2
 
 

@@ -95,15 +95,14 @@ def seats(record: RaterRecord, question: str, candidates: Sequence[str], *, rng:
     count = len(candidates)
     if count < 2:
         return tuple(candidates)
-    seen = np.array([[_seen(record, question, candidate, place) for place in range(count)] for candidate in candidates])
+    places, everywhere = record.places, record.everywhere
+    seen = np.array([
+        [(places.get((question, candidate, place), 0), everywhere.get((candidate, place), 0)) for place in range(count)]
+        for candidate in candidates
+    ])  # fmt: skip
     cost = seen[..., 0] * 2.0**24 + seen[..., 1] + rng.random((count, count)) / (2 * count)
-    _, places = linear_sum_assignment(cost)
-    return tuple(candidates[number] for number in np.argsort(places))
-
-
-def _seen(record: RaterRecord, question: str, candidate: str, place: int) -> tuple[int, int]:
-    here = record.places.get((question, candidate, place), 0)
-    return here, record.everywhere.get((candidate, place), 0)
+    _, assigned = linear_sum_assignment(cost)
+    return tuple(candidates[number] for number in np.argsort(assigned))
 
 
 def _ordinary(
@@ -148,7 +147,8 @@ def _groups(
     rich = [group for group in mixed if load[group] >= PAIR_FLOOR]
     if poor:
         component = _components(group[1] for group in groups if load[group])
-        poor.sort(key=lambda group: (_joined(component, group[1]), load[group]))
+        # A pair of one component connects nothing new, so it comes later.
+        poor.sort(key=lambda group: (len({component.get(name, name) for name in group[1]}) == 1, load[group]))
     return [*poor, *_informative(state, coverage, question, rich, information)] if rich else poor
 
 
@@ -174,11 +174,6 @@ def _components(pairs: Iterable[tuple[str, ...]]) -> dict[str, str]:
     return component
 
 
-def _joined(component: Mapping[str, str], pair: Sequence[str]) -> bool:
-    first, second = (component.get(name, name) for name in pair)
-    return first == second
-
-
 def _check(
     state: State, rater_id: str, *, settled: frozenset[str], question: str, rng: np.random.Generator
 ) -> tuple[str, Literal["gold", "repeat"]] | None:
@@ -190,15 +185,10 @@ def _check(
         return (known[rng.integers(len(known))], "gold") if known else None
     if kind == _REPEAT:
         known = record.repeatable(gap=state.study.file.checks.repeat_gap)
-        known = [
-            task_id for task_id in known if not state.taken_out(task_id) and _ordinary_of(state.study.task_of[task_id], question)
-        ]
+        tasks = [state.study.task_of[task_id] for task_id in known if not state.taken_out(task_id)]
+        known = [task.task_id for task in tasks if task.question == question and not task.gold]
         return (known[rng.integers(len(known))], "repeat") if known else None
     return None
-
-
-def _ordinary_of(task: StudyTask, question: str) -> bool:
-    return task.question == question and not task.gold
 
 
 def _golds(state: State, rater_id: str, *, settled: frozenset[str]) -> list[StudyTask]:

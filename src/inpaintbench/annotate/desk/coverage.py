@@ -16,6 +16,7 @@ from inpaintbench.types import item_rng
 
 # Tasks that compete by coverage alone: (question, pair of candidates); no candidates for questions that are not about pairs.
 Group = tuple[str, tuple[str, ...]]
+# Load of a task that is taken out: above any number of raters.
 _TAKEN_OUT = 1 << 30
 
 

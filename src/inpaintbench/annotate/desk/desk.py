@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from inpaintbench.annotate.desk import cards
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task, still_to_come
+from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentUndo, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
 from inpaintbench.annotate.desk.records import Lease, Submission
-from inpaintbench.annotate.desk.requests import Refused, Sent, SentAnswer, SentSkip, SentUndo, parsed
 from inpaintbench.annotate.events import Kind
 from inpaintbench.annotate.questions.base import checked
 from inpaintbench.annotate.study import Study

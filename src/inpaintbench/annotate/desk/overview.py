@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.records import RaterRecord, Share
+from inpaintbench.annotate.desk.records import Share
 from inpaintbench.annotate.desk.state import BROKEN, State
 
+# Seconds of the window of the pace.
 HOUR = 3600.0
 # Last words of raters that are listed.
 REMARKS = 50
@@ -89,17 +90,13 @@ def _rater(state: State, rater_id: str, name: str, *, now: float) -> dict[str, A
         "paused": record.paused(checks),
         "last_seen": record.last_seen,
         "answered_last_hour": sum(vote.at > now - HOUR for vote in answers),
-        "first_places": _first_places(record),
+        # How often each candidate was shown at the first place.
+        "first_places": {name: times for (name, place), times in sorted(record.everywhere.items()) if place == 0},
     }
 
 
 def _share(share: Share) -> dict[str, Any]:
     return {"right": share.right, "asked": share.asked, "share": share.share}
-
-
-def _first_places(record: RaterRecord) -> dict[str, int]:
-    """How often each candidate was shown at the first place."""
-    return {candidate: count for (candidate, place), count in sorted(record.everywhere.items()) if place == 0}
 
 
 def _broken(state: State, *, out: bool) -> list[dict[str, Any]]:

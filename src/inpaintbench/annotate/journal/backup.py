@@ -54,16 +54,12 @@ def restore(path: Path, url: str | Path | URL, *, study_id: str | None = None) -
     with tempfile.TemporaryDirectory(prefix="inpaintbench-restore-") as folder:
         snapshot(path, Path(folder) / "journal.sqlite")
         with Journal(Path(folder) / "journal.sqlite") as old:
-            _check_study(old, path, study_id)
+            held = old.studies()
+        if study_id is not None and study_id not in held:
+            others = ", ".join(map(repr, held.values())) or "none"
+            raise InputError(f"backup {str(path)!r} does not hold this study; the studies in it: {others}")
         with Journal(Path(folder) / "journal.sqlite") as old, Journal(url) as new:
             _fill(old.database, new.database)
-
-
-def _check_study(old: Journal, path: Path, study_id: str | None) -> None:
-    held = old.studies()
-    if study_id is not None and study_id not in held:
-        others = ", ".join(map(repr, held.values())) or "none"
-        raise InputError(f"backup {str(path)!r} does not hold this study; the studies in it: {others}")
 
 
 def _fill(old: Database, new: Database) -> None:
@@ -71,7 +67,9 @@ def _fill(old: Database, new: Database) -> None:
         if write.is_postgres:
             # Writers of studies hold locks of their own; nothing is written before its study is there.
             write.change(text("LOCK TABLE studies IN SHARE ROW EXCLUSIVE MODE"))
-        _expect_empty(write, database=new)
+        for table in CONTENTS:
+            if rows := write.rows(select(func.count()).select_from(table))[0][0]:
+                raise InputError(f"database {new.name!r} is not empty ({table.name}: {rows} rows); restore into a new one")
         _copy_all(read, write)
 
 
@@ -79,13 +77,6 @@ def _copy_all(read: Transaction, write: Transaction) -> None:
     for table in CONTENTS:
         for portion in read.portions(table):
             write.insert_all(table, portion)
-
-
-def _expect_empty(transaction: Transaction, *, database: Database) -> None:
-    for table in CONTENTS:
-        rows = transaction.rows(select(func.count()).select_from(table))[0][0]
-        if rows:
-            raise InputError(f"database {database.name!r} is not empty ({table.name}: {rows} rows); restore into a new one")
 
 
 def _check_backup(path: Path) -> None:

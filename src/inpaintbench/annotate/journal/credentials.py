@@ -19,7 +19,9 @@ from inpaintbench.errors import InputError
 
 # scrypt's n, r and p: 16 MiB of memory, some 50 ms.
 _WORK = (2**14, 8, 1)
+# Bytes of secrets and of password hashes: 256 bits cannot be guessed.
 _BYTES = 32
+# Characters of a password: eight as NIST SP 800-63B asks for, and an end to the time that hashing takes.
 _SHORTEST, _LONGEST = 8, 1000
 
 
@@ -64,6 +66,7 @@ def _scrypt(password: str, *, salt: bytes, n: int, r: int, p: int) -> bytes:
     return hashlib.scrypt(plain, salt=salt, n=n, r=r, p=p, maxmem=2**20 + 256 * n * r * p, dklen=_BYTES)
 
 
+# Characters of a name, which is shown in tables.
 _NAME_LIMIT = 80
 
 

@@ -17,6 +17,7 @@ from inpaintbench.annotate.journal.engines import name_of, open_postgres, open_s
 from inpaintbench.annotate.journal.fair_lock import turns_for
 from inpaintbench.errors import InpaintBenchError
 
+# Rows of a portion: a few MB, whatever the size of the journal.
 _ROWS_AT_ONCE = 2000
 # How PostgreSQL's codes of broken constraints begin.
 _RULE_BROKEN = "23"
@@ -120,7 +121,9 @@ class Database:
         """
         # Threads wait here and not in the database, where each would hold a connection, or poll.
         with turns_for(self.name, "" if self.path else lock), self._connected() as connection:
-            self._run(connection, "BEGIN IMMEDIATE" if self.path else _begin_postgres(lock))
+            # READ COMMITTED, and statements of their own: each one after the lock sees what was committed until it was free.
+            advisory = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({lock_number(lock)})"
+            self._run(connection, "BEGIN IMMEDIATE" if self.path else advisory)
             yield Transaction(connection, name=self.name)
             self._run(connection, "COMMIT")
 
@@ -131,19 +134,15 @@ class Database:
         try:
             yield connection
         finally:
-            self._release(connection)
+            try:  # roll back what is open; on a broken connection there is nothing to roll back
+                connection.close()
+            except (exc.SQLAlchemyError, OSError):
+                connection.invalidate()
+                connection.close()
 
     def _run(self, connection: Connection, statement: str) -> None:
         with _translated(self.name):
             connection.exec_driver_sql(statement)
-
-    def _release(self, connection: Connection) -> None:
-        """Roll back what is open; on a broken connection there is nothing to roll back."""
-        try:
-            connection.close()
-        except (exc.SQLAlchemyError, OSError):
-            connection.invalidate()
-            connection.close()
 
 
 @cache
@@ -153,11 +152,6 @@ def _insert_from_json(table: Table) -> Executable:
         f"INSERT INTO {table.name} ({columns}) "
         f"SELECT {columns} FROM json_populate_recordset(CAST(NULL AS {table.name}), CAST(:rows AS json))"
     )
-
-
-def _begin_postgres(lock: str) -> str:
-    # READ COMMITTED, and statements of their own: each one after the lock sees what was committed until the lock was free.
-    return f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({lock_number(lock)})"
 
 
 def lock_number(lock: str) -> int:

@@ -1,7 +1,12 @@
-"""From the URL of a journal to connections that keep its promises: SQLite by the standard library, PostgreSQL by pg8000."""
+"""Where the journal of a study lies, and connections that keep its promises: SQLite, or PostgreSQL by pg8000.
+
+It lies in the study's folder, or where a URL says; a study remembers that its answers lie elsewhere.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import sqlite3
 import ssl
@@ -13,12 +18,14 @@ from sqlalchemy import URL, Engine, create_engine, event, exc, make_url
 
 from inpaintbench.annotate.journal.sqlite_files import expect_sqlite, make_private, warn_of_network
 from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.workspace import write_atomically
 
 # So long a writer waits for the writers of other processes.
 PATIENCE_SECONDS = 30
 # After so long PostgreSQL ends the transaction of a server that has vanished, and a server gives up a database that has.
 _SILENCE_SECONDS = 60
 _WAY_OUT = "write PATH, sqlite:///PATH or postgresql://user:password@host:port/database"
+# Two letters or more before the colon: `C:` begins a path of Windows.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+]+:")
 _SQLITE, _POSTGRES = "sqlite+pysqlite", "postgresql+pg8000"
 
@@ -152,3 +159,76 @@ def _encryption(mode: object) -> Any:
     if mode not in modes:
         raise InputError(f"sslmode {mode!r} of the journal's URL is not one of disable, prefer, require, verify-full")
     return modes[str(mode)]
+
+
+# Files in the study's folder: its journal, or where its answers lie instead.
+JOURNAL, NOTE = "journal.sqlite", "journal.json"
+
+
+def place(database: str | Path | None, folder: Path) -> URL:
+    """The URL of a study's journal, which means the same from every working directory.
+
+    Args:
+        database: a path, ``sqlite:///PATH`` or ``postgresql://...``; None = the one in the study's folder.
+        folder: of the study.
+
+    Raises:
+        InputError: no URL that a journal can have; or none is given and the study's answers are known to lie elsewhere.
+    """
+    if database is not None:
+        return parse_url(database)
+    known = noted(folder)
+    if known is not None:
+        raise InputError(f"the answers of study {str(folder)!r} lie in {known!r}; {_way_out(folder)}")
+    return _own(folder)
+
+
+def places_of_answers(database: str | Path | None, folder: Path) -> list[URL]:
+    """Every journal that may hold answers of the study in ``folder``, before that study is replaced; none that must be made.
+
+    Raises:
+        InputError: as ``place``; or ``database`` is not where the answers are known to lie.
+    """
+    given, known = place(database, folder), noted(folder)
+    if known is not None and not _same(name_of(given), known):
+        raise InputError(f"the answers of study {str(folder)!r} lie in {known!r}, not in {name_of(given)!r}; {_way_out(folder)}")
+    # A study whose journal moved may still have answers in its folder.
+    own = [_own(folder)] if (folder / JOURNAL).exists() else []
+    return own if _same(name_of(given), name_of(_own(folder))) else [given, *own]
+
+
+def note(folder: Path, url: URL) -> None:
+    """Keep in the study's folder where its answers lie, without user and password; nothing where they lie in the folder."""
+    if _same(name_of(url), name_of(_own(folder))):
+        (folder / NOTE).unlink(missing_ok=True)
+    elif noted(folder) != name_of(url) and os.access(folder, os.W_OK):  # a study that nobody can write cannot be replaced
+        write_atomically(folder / NOTE, json.dumps({"database": name_of(url)}, ensure_ascii=False).encode() + b"\n")
+
+
+def noted(folder: Path) -> str | None:
+    """Place that ``note`` kept: a path, or host, port and name of a database.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    path = folder / NOTE
+    try:
+        known = json.loads(path.read_text())["database"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{str(path)!r} cannot be read; delete it if the answers lie in {JOURNAL!r} beside it") from error
+    return str(known)
+
+
+def _own(folder: Path) -> URL:
+    return parse_url(folder / JOURNAL)
+
+
+def _same(name: str, other: str) -> bool:
+    """Whether two names of databases mean one: files by where links lead."""
+    return name == other or (name.startswith("/") and os.path.realpath(name) == os.path.realpath(other))
+
+
+def _way_out(folder: Path) -> str:
+    return f"give it with --database, or delete {str(folder / NOTE)!r} if they are no longer there"

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from inpaintbench.errors import InputError, WorkspaceError
 
+# First bytes of every SQLite database (https://www.sqlite.org/fileformat.html).
 _MAGIC = b"SQLite format 3\x00"
 _MOUNTS = Path("/proc/mounts")
+# Types of file systems in /proc/mounts that other machines write too: SQLite's locks do not hold there.
 _NETWORK = frozenset({"afs", "beegfs", "ceph", "cifs", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"})
 _NETWORK_IN_USER_SPACE = frozenset({"ceph", "gcsfuse", "glusterfs", "rclone", "s3fs", "smbnetfs", "sshfs"})
 

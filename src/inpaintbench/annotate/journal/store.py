@@ -27,6 +27,7 @@ _ID_FIELDS: Mapping[str, Mapping[str, str]] = {
     "skip": {"submission_id": "submission_id", "lease_id": "closed_lease_id"},
     "undo": {"submission_id": "submission_id", "undoes": "undoes"},
 }
+# Characters of an id; those of this program have less than 40, imported ones may be longer.
 _ID_LIMIT = 200
 _OF_STUDY = select(events.c.seq, events.c.at, events.c.kind, events.c.rater_id, events.c.body).where(
     events.c.study_id == bindparam("of_study")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Judgements stored in one transaction, so that raters who are at work need not wait for long.
 _AT_ONCE = 200
+# Characters of an id that the journal can store.
 _ID_LIMIT = 200
 
 

@@ -15,6 +15,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Plain, Prediction, Score, content_id
 from inpaintbench.workspace import Workspace
 
+# Names of the scores; the region is the frame, since raters see all of it.
 METRIC, REGION = "human_preference", "frame"
 # Of the rules in `preferences`.
 VERSION = "2"

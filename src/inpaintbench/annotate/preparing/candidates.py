@@ -17,7 +17,9 @@ from inpaintbench.types import Plain, Prediction, content_id
 from inpaintbench.workspace import Blobs, Workspace
 
 NOT_PREDICTED = "{method} has no prediction of it"
+# File of a run folder that names the dataset its predictions belong to.
 _MARKER = "dataset.sha256"
+# Seconds to decode one prediction: far above what the longest clips take.
 _TIME_LIMIT_SECONDS = 600.0
 # Item id and method label.
 Key = tuple[str, str]

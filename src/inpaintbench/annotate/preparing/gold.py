@@ -13,6 +13,7 @@ from inpaintbench.errors import InputError
 
 NEEDED = ("subject", "question", "answers")
 CANDIDATES = "candidates"
+# Signs that spreadsheets of different languages put between cells.
 _DELIMITERS = (",", ";", "\t")
 _BETWEEN = "|"
 

@@ -20,6 +20,7 @@ from inpaintbench.video.decoding import whole
 Picture = npt.NDArray[np.uint8]
 # Of a whole sheet, pixels: what browsers decode everywhere.
 MOST_WIDTH, MOST_HEIGHT = 3840, 2160
+# Shape of most screens, which a sheet comes near to.
 _WIDE = 16 / 9
 # Pixels of a macroblock: tiles begin on its borders, so that no block of the encoder holds two players.
 _BLOCK = 16

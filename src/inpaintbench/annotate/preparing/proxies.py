@@ -24,8 +24,11 @@ from inpaintbench.types import Plain, canonical_json, content_id, item_rng
 from inpaintbench.view import composite
 from inpaintbench.workspace import Blobs
 
+# Of the step; another one makes all proxies anew.
 VERSION = "1"
+# Seconds to make one proxy: encoding a sheet of long clips can take many minutes.
 _TIME_LIMIT_SECONDS = 3600.0
+# Hex digits of a proxy's name: 128 bits, so that names cannot be guessed and do not collide.
 _NAME_DIGITS = 32
 # Role, and method label for candidates.
 Player = tuple[str, str | None]
@@ -131,7 +134,11 @@ def _of_item(payload: Plain, grid: Grid, shape: Shape) -> Iterator[Mapping[Playe
     truths = frames_of(root / row["truth_file_name"], shape=shape)
     stored = row.get("input_file_name")
     inputs: Iterator[Any] = frames_of(root / stored, shape=shape) if stored else repeat(None, shape[0])
-    holes = hole_of(root / row["hole_file_name"], shape=shape) if frozen.has_hole(row) else _everywhere(shape)
+    holes = (
+        hole_of(root / row["hole_file_name"], shape=shape)
+        if frozen.has_hole(row)
+        else repeat(np.ones(shape[1:], np.bool_), shape[0])
+    )
     given = [frames_of(prediction["path"], shape=shape) for prediction in predictions.values()]
     for truth, corrupted, hole, *frames in zip(truths, inputs, holes, *given, strict=True):
         before = corrupted if corrupted is not None else frozen.filled(truth[None], hole[None], fill=row["fill"])[0]
@@ -142,7 +149,3 @@ def _of_item(payload: Plain, grid: Grid, shape: Shape) -> Iterator[Mapping[Playe
             whole_frame = prediction["full_frames"]
             shown["candidate", label] = frame if whole_frame else composite(before[None], hole[None], frame[None])[0]
         yield shown
-
-
-def _everywhere(shape: Shape) -> Iterator[Any]:
-    return repeat(np.ones(shape[1:], np.bool_), shape[0])

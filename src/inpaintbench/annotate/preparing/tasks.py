@@ -148,6 +148,7 @@ def left_out_table(rows: Sequence[LeftOut]) -> str:
     return text.getvalue()
 
 
+# Largest option of a scale in per cent.
 _PERCENT = 100.0
 
 

@@ -20,6 +20,7 @@ Kind = Literal["grade", "share", "label", "pair", "best"]
 SCALES: Mapping[Kind, Scale] = {
     "grade": "ordinal", "share": "interval", "label": "nominal", "pair": "nominal", "best": "nominal",
 }  # fmt: skip
+# Kind of a question about single subjects that states its scale alone.
 _KINDS: Mapping[Scale, Kind] = {"ordinal": "grade", "interval": "share", "nominal": "label"}
 # Predictions that a task shows, of a set at least.
 SHOWN: Mapping[Subject, int] = {"clip": 0, "one": 1, "pair": 2, "set": 2}

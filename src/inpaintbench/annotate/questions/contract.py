@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations, islice, product
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from inpaintbench import contract
 from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
-from inpaintbench.annotate.questions.base import PLACE, PLAYER_KEYS, SHOWN, Form, Question, Subject, checked
+from inpaintbench.annotate.questions.base import PLAYER_KEYS, SHOWN, Form, Question, Subject, candidate, checked
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
@@ -24,6 +24,7 @@ from inpaintbench.errors import InputError
 
 LABEL = "asked"
 METHODS = tuple(f"method {number}" for number in range(9))
+# The smallest study with majorities, draws and disagreement.
 _ITEMS, _RATERS, _COMPARED = 4, 3, METHODS[:3]
 # A study file names its questions; what is checked need not be in the catalogue, and takes the place of one of these.
 _LIKE: Mapping[Subject, str] = {"clip": "keep_reject", "one": "mean_opinion", "pair": "pairwise", "set": "best_of"}
@@ -43,7 +44,7 @@ def every_way_of_filling_in_its_form_has_a_choice(question: Question) -> None:
     for count in counts_of(question):
         form, shown = question.form(candidates=count), METHODS[:count]
         choices = {question.choice(given, shown=shown) for given in ways(form)}
-        offered = {_named(option.value, shown) for option in form.parts[0].options}
+        offered = {candidate(option.value, shown=shown) for option in form.parts[0].options}
         require(choices == offered, f"its choices are {sorted(choices)}, its main part offers {sorted(offered)}")
         for name in (*question.unsure, *question.good):
             require(name in offered, f"{name!r} is none of {', '.join(sorted(offered))}")
@@ -217,7 +218,3 @@ def _votes(study: Study, question: Question, *, raters: int, only: str | None = 
                 suggestion_shown="hidden",
             ))  # fmt: skip
     return votes
-
-
-def _named(value: str, shown: Sequence[str]) -> str:
-    return shown[int(value.removeprefix(PLACE))] if value.startswith(PLACE) else value

@@ -24,8 +24,11 @@ from inpaintbench.pages.words import count, number, percent
 
 # Customary bounds (Krippendorff, Content Analysis, 2004, p. 241), conventions rather than laws.
 RELIABLE, TENTATIVE = 0.8, 0.667
+# Tasks below which a bootstrap interval is rough.
 _FEW_UNITS = 30
+# Rows of the most disputed tasks.
 _DISPUTED = 8
+# Left end of the gauge when alpha or its interval is negative; lower ones are cut off.
 _LOWEST = -0.4
 _UNSURE = "var(--waiting)"
 _SCALES = {

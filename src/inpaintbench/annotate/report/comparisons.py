@@ -20,6 +20,7 @@ from inpaintbench.pages.words import count, number, percent
 
 _NAMES = {TIE: "Hard to distinguish", BOTH_BAD: "Both bad"}
 _TIE, _BAD = "var(--waiting)", "var(--high)"
+# Share of the axis that is left free beyond the outermost interval.
 _MARGIN = 0.06
 
 

@@ -18,6 +18,7 @@ from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.shares import choices_of, selection_frequency
 from inpaintbench.claims import Estimate
 
+# Standard normal quantile of a 95 % interval.
 _STANDARD_NORMAL_975 = 1.959963984540054
 
 

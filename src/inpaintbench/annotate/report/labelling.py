@@ -24,6 +24,7 @@ from inpaintbench.pages.panels import Caution, Panel, Scale, Statement
 from inpaintbench.pages.words import count, percent
 from inpaintbench.pages.words import number as written
 
+# Answers that get colours of their own; more are told apart by shades.
 _MOST_COLOURED = 4
 _ANCHORED = Caution(
     "The machine’s answer was seen beforehand: raters may have been led by it, so this is no proof that it is right."
@@ -34,7 +35,7 @@ _MODES = {False: "shown after the answer or never", True: "seen beforehand"}
 def labelling_panels(material: Material, label: str) -> list[Panel]:
     """Distribution, agreement, confusion, the machine's answers and disputed tasks."""
     question, votes = material.study.question_of[label], material.by_question[label]
-    parts = _form_parts(material, label)
+    parts = question.parts()
     scheme, answers = scheme_of(question), answers_of(votes, label)
     clusters = {task.task_id: task.cluster for task in material.tasks[label]}
     names = {option.value: option.label for option in parts[0].options}
@@ -51,10 +52,6 @@ def labelling_panels(material: Material, label: str) -> list[Panel]:
         *(panel for part in parts[1:] for panel in _further(votes, label, part, scheme_of(question, part=part.name), clusters)),
         disputed_panel(answers, scheme, tasks=material.study.task_of, names=names, colours=_colours(scheme)),
     ]
-
-
-def _form_parts(material: Material, label: str) -> tuple[Part, ...]:
-    return material.study.question_of[label].parts()
 
 
 def _colours(scheme: Scheme) -> dict[str, str]:
@@ -84,7 +81,7 @@ def _further(votes: Sequence[Vote], label: str, part: Part, scheme: Scheme, clus
 
 def suggestions(material: Material, label: str) -> dict[str, str]:
     """Task -> option that the machine would choose; numbers become the nearest option that is one."""
-    values = [option.value for option in _form_parts(material, label)[0].options]
+    values = [option.value for option in material.study.question_of[label].parts()[0].options]
     suggested: dict[str, str] = {}
     for task in material.tasks[label]:
         answer: Any = task.suggestion

@@ -26,8 +26,11 @@ from inpaintbench.pages.words import count, duration, moment, number, percent
 
 # Seconds that a column of the pace may stand for.
 _STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)
+# Columns of the plot over time: still some 8 pixels wide.
 _MOST_COLUMNS = 60
+# Columns of the plot of seconds.
 _BINS = 32
+# Quantile of the seconds at which the axis ends: one rater's lunch must not flatten the rest.
 _TAIL_QUANTILE = 0.98
 # Pixels between the axes of a plot that fills half of a wide page.
 _WIDTH, _HEIGHT = 500, 120

@@ -29,7 +29,7 @@ PRIOR = 0.1
 LARGEST_STEP = 3.0
 # Newton steps before a fit counts as without a maximum; some ten are enough where there is one.
 ITERATIONS = 200
-# Standard deviations of raters, log units: below the first no number of votes shows a difference; the search begins at the other.
+# Standard deviations of raters, log units: the least, at which they are as good as equal, and where the search begins.
 SMALLEST_SPREAD, FIRST_SPREAD = 0.02, 0.4
 # Rounds of expectation-maximisation at most; it ends before when the spread moves by less than 0.005.
 SPREAD_ROUNDS = 40

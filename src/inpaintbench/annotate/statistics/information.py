@@ -68,11 +68,8 @@ def _gains(design: Design, counts: Reals) -> Reals:
     per_vote = (1 - shares[:, 2] - (shares[:, 0] - shares[:, 1]) ** 2) / 4
     # Rows: pairs whose order is open; columns: the pair that gets the vote.
     shrinkage = shared**2 * per_vote / (1 + per_vote * variance) / variance[:, None]
-    gains: Reals = _openness(lead / np.sqrt(variance)) @ shrinkage
+    z = lead / np.sqrt(variance)
+    # phi(z)^2 / (2 Phi(z) Phi(-z)), in logarithms against underflow.
+    openness = np.exp(-(z**2) - np.log(2 * np.pi) - np.log(2) - log_ndtr(z) - log_ndtr(-z))
+    gains: Reals = openness @ shrinkage
     return gains
-
-
-def _openness(z: Reals) -> Reals:
-    """``phi(z)^2 / (2 Phi(z) Phi(-z))``, without underflow."""
-    opened: Reals = np.exp(-(z**2) - np.log(2 * np.pi) - np.log(2) - log_ndtr(z) - log_ndtr(-z))
-    return opened

@@ -23,11 +23,13 @@ from inpaintbench.errors import InputError
 
 # Simulated for each number of votes.
 STUDIES = 400
+# Studies for the first, rough search.
 PILOT_STUDIES = 60
 # Standard errors of the simulated power by which it must lie above what is wanted.
 SAFETY = 1.645
 # Votes on one pair of one source, beyond which more sources are the answer.
 MOST_PER_TASK = 100
+# Ratio of two numbers of votes at which the search ends: the power is known no better with so many studies.
 CLOSE_ENOUGH = 1.06
 
 
@@ -178,7 +180,9 @@ def _too_few(setting: Setting, reached: float, *, smallest_difference: float, po
     )
 
 
+# Simulated items: shares are known to 0.8 percentage points (standard error).
 SIMULATED_ITEMS = 4000
+# Raters of an item that are tried; nobody asks more.
 MOST_RATERS = 60
 
 

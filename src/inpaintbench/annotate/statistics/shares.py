@@ -20,6 +20,7 @@ from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
 from inpaintbench.claims import Estimate, clustered_mean, share_interval, students_t, too_few
 from inpaintbench.errors import InputError
 
+# Pairs (method, item) that a correlation needs: two always lie on a line.
 FEWEST_PAIRS = 3
 
 
@@ -155,15 +156,13 @@ def dimension_correlations(
         draws = _cluster_draws(clusters, replicates=replicates, seed=seed)
         pearson = _with_interval(table, draws, _pearson, level=level)
         spearman = _with_interval(table, draws, _spearman, level=level)
-        reason = None if pearson[0] is not None else _no_correlation(table)
+        reason = None
+        if pearson[0] is None and len(table) < FEWEST_PAIRS:
+            reason = f"{len(table)} pairs of method and item are too few for a correlation"
+        elif pearson[0] is None:
+            reason = "one of the dimensions gives all pairs of method and item the same score"
         correlations.append(Correlation(first, second, *pearson, *spearman, len(keys), reason))
     return correlations
-
-
-def _no_correlation(table: Reals) -> str:
-    if len(table) < FEWEST_PAIRS:
-        return f"{len(table)} pairs of method and item are too few for a correlation"
-    return "one of the dimensions gives all pairs of method and item the same score"
 
 
 def _cluster_draws(clusters: Sequence[str], *, replicates: int, seed: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -85,7 +85,7 @@ def opened(folder: Path, database: str | None, *, answers: bool = False) -> Iter
     study = load(folder)
     with journal(folder, database) as (found, url):
         from inpaintbench.annotate.journal.accounts import People
-        from inpaintbench.annotate.journal.location import note
+        from inpaintbench.annotate.journal.engines import note
 
         found.register(study.study_id, title=study.file.title)
         if answers:
@@ -111,7 +111,7 @@ def place_of(folder: Path, database: str | None) -> URL:
         MissingExtraError: the extra is not installed.
     """
     try:
-        from inpaintbench.annotate.journal.location import place
+        from inpaintbench.annotate.journal.engines import place
     except ImportError as error:
         raise MissingExtraError("asking people", "annotate") from error
     return place(database, folder)
@@ -125,7 +125,7 @@ def answers_stored(folder: Path, database: str | None) -> Callable[[str], int]:
     """
     place_of(folder, database)
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.location import places_of_answers
+    from inpaintbench.annotate.journal.engines import places_of_answers
 
     places = places_of_answers(database, folder)
 

@@ -197,8 +197,7 @@ def restore(file: Annotated[Path, argument("A backup.")], study: InStudy, databa
     """
     url = place_of(study, database)
     from inpaintbench.annotate.journal.backup import restore as bring_back
-    from inpaintbench.annotate.journal.engines import name_of
-    from inpaintbench.annotate.journal.location import note
+    from inpaintbench.annotate.journal.engines import name_of, note
 
     bring_back(file, url, study_id=load(study).study_id)
     note(study, url)
