@@ -26,7 +26,7 @@ from inpaintbench.eval.alignment.reading import (
     read_scores,
     without,
 )
-from inpaintbench.eval.alignment.tables import read_table
+from inpaintbench.eval.data_files import read_table
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.tables import one_fingerprint

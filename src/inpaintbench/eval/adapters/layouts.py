@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, Validat
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 
+# A layout whose name ends so is a file, not a row of the table.
 SUFFIX = ".toml"
 
 

@@ -18,6 +18,7 @@ from inpaintbench.eval.alignment.votes import Votes
 from inpaintbench.eval.comparing.permutation import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
 from inpaintbench.pages.words import count
 
+# Name of the slice of all items; one of a dataset's own that is called so is passed over.
 EVERYTHING = "all items"
 # Fields of a test in files.
 _TEST = ("one", "other", "difference", "p", "p_holm", "n", "n_sources", "reason", "least_p")

@@ -21,6 +21,7 @@ from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, sav
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.workspace import replacing
 
+# Every name that a folder of an alignment may hold; a folder with another is somebody's own and never replaced.
 PAGE = "alignment.html"
 _TABLES = "matching|correlations|win_ratios|raters|slices|comparisons|selection"
 _OURS = re.compile(rf"alignment\.(html|json|md)|({_TABLES})\.csv|(rates|scatter)-\d+-[A-Za-z0-9_.-]*\.(svg|pdf)")

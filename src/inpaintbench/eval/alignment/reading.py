@@ -13,21 +13,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.alignment.tables import Row, read_table
+from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.types import Score
 
 TIE = "tie"
 # The metric under which resolved answers stand among the scores of a run.
 PREFERENCE = "human_preference"
+# Spellings of a choice in tables of others, in small letters.
 _TIES = ("tie", "hard to distinguish", "hard_to_distinguish")
 _BOTH_BAD = ("both_bad", "both bad")
 _SIDES = (("left", "a"), ("right", "b"))
+# Purposes of a task whose answers are no votes -> what they are counted as.
 _PURPOSES = {"gold": "answers to tasks whose answer was known", "repeat": "answers to tasks that were asked again"}
 
 
 # (item, method) -> value, which may be infinite.
 Value = Mapping[tuple[str, str], float]
+# Spellings of `higher_is_better`, in small letters.
 _YES, _NO = ("true", "1", "yes", "higher"), ("false", "0", "no", "lower")
 
 

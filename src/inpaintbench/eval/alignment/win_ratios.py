@@ -7,6 +7,7 @@ each as often as people answered it; equal values are a tie, and no threshold pl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -64,14 +65,11 @@ def correlations(found: Sequence[Point], bootstrap: Bootstrap = BOOTSTRAP_95) ->
     _, sources = np.unique(np.array([one.source for one in ordered], np.int64), return_inverse=True)
     x, y = (np.array(side, np.float64) for side in ([one.metric for one in ordered], [one.people for one in ordered]))
     n_sources = int(sources.max(initial=-1)) + 1
-    estimates = {}
-    for kind in KINDS:
-        of = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
-        estimates[kind] = correlation(
-            lambda weights, of=of: of(x, y, sources, weights),  # type: ignore[misc]
-            n=len(found), n_sources=n_sources, bootstrap=bootstrap,
-        )  # fmt: skip
-    return estimates
+    measures = zip(KINDS, (_pearson, _spearman, _kendall), strict=True)
+    return {
+        kind: correlation(partial(measure, x, y, sources), n=len(found), n_sources=n_sources, bootstrap=bootstrap)
+        for kind, measure in measures
+    }
 
 
 def _sums(votes: Votes, measured: Measured, metric: str) -> dict[tuple[str, str, int], list[float]]:

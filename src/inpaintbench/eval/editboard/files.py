@@ -12,6 +12,7 @@ from inpaintbench.eval.report.labels import metric_arrow
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Plain, Score
 
+# Fields of a cell in CSV, in this order.
 CELL = ("mean", "n", "total", "low", "high", "applies", "applies_mean", "reason")
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, reason_of
-from inpaintbench.eval.alignment.tables import Row, read_table
+from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.types import EDIT_TASKS
 
 PATHS = ("original_video_path", "edited_video_path", "semantic_mask_path")
@@ -19,6 +19,7 @@ PROMPTS = ("source_prompt", "target_prompt")
 OWN = ("task", "model", "id")
 # EditBoard's five, and three of which each may be left out.
 COLUMNS = (*PATHS, *PROMPTS, *OWN)
+# EditBoard's own lists lie at most two folders below the one that their paths start from.
 _FOLDERS_ABOVE = 2
 # Name of the model where the list has none.
 MODEL = "edits"

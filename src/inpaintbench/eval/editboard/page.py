@@ -18,6 +18,7 @@ from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, sav
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.workspace import replacing
 
+# Every name that a folder of a transcript may hold; a folder with another is somebody's own and never replaced.
 PAGE = "transcript.html"
 DATA = ("transcript.csv", "transcript.md", "transcript.json", "edits.csv", "edits.json")
 _FIGURES = ("radar.svg", "radar.pdf", "execution_fidelity.svg", "execution_fidelity.pdf")

@@ -15,17 +15,20 @@ from inpaintbench.eval.report.labels import metric_arrow, metric_label
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.words import number
 
+# Metrics of both sides of the trade-off, as the paper groups them.
 FIDELITY = ("ff_alpha", "ff_beta", "semantic_score")
 EXECUTION = ("success_rate", "clip_similarity")
 # Pixels: of a radar, space for the names of its axes at its sides, and above and below it.
 _RADIUS, _AROUND, _HEAD = 120, 160, 48
 # Of the radius, where the worst mean lies.
 _INNER = 0.2
+# Fewer axes span no area.
 _FEWEST_AXES = 3
 # Pixels: side of a scatter plot.
 _SIDE = 260
 # Marks of tasks; others are circles.
 _SHAPES = {"SE": "square", "SOMA": "triangle-up", "MOA": "diamond"}
+# The first axis points up, the others follow clockwise.
 _TURN_DEGREES = -90
 
 

@@ -36,6 +36,7 @@ from inpaintbench.types import Score, content_id
 from inpaintbench.workspace import UNEXPECTED
 
 FOLDER = "transcript"
+# Stands in the keys of the ledger: another one measures all edits again.
 VERSION = "1"
 # Edits of one original that one worker measures together: the original's flow is then found once for all of them. More would
 # leave workers idle where there are few originals.

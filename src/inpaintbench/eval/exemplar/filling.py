@@ -25,6 +25,7 @@ from inpaintbench.types import content_id
 Backend = Literal["auto", "numpy", "numba"]
 # How much pixels count while a hole grows shut: those that are known, those filled before, and what the coarser size gave.
 _KNOWN, _GROWN, _GUESSED = 8, 4, 1
+# Draws from all sources for pixels that found none with the others.
 _DRAWS_FOR_THE_LOST = 4
 # Modules of one interface.
 _CODE = {"numpy": "search", "numba": "compiled"}

@@ -17,6 +17,7 @@ Positions = npt.NDArray[np.int32]
 CHANNELS = 4
 # Share of the pixels of a smaller size around which there must be a whole patch; fewer patches would be copied all over.
 _LEAST_SOURCES = 0.1
+# Position of no source.
 NOWHERE = -1
 
 

@@ -22,7 +22,9 @@ _LEAST_PAIRS = 0.1
 # Mean squared difference under a shift and somewhere on the way to it, as shares of that of pixels with nothing in common: at
 # most the one, so that it is a repeat (0 for an exact one), and at least the other, so that it is no smooth picture.
 _LIKE, _UNLIKE = 0.01, 0.1
+# Most shifts that a hole is continued along, shortest first.
 _SHIFTS = 8
+# Fifteen places between no shift and a shift, as shares of it.
 _ON_THE_WAY = np.linspace(0, 1, 17)[1:-1]
 
 

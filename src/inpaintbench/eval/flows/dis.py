@@ -17,6 +17,7 @@ from inpaintbench.types import Frames
 # Along each side: two patches, one for the coarsest level of the pyramid.
 FEWEST_PIXELS = 16
 _FINEST_LEVEL = 1  # flow is found at half the resolution, then enlarged
+# Constants of OpenCV's preset "medium", set one by one so that another release of OpenCV changes no score.
 _PATCH_PIXELS, _PATCH_STRIDE_PIXELS = 8, 3
 _DESCENT_STEPS, _REFINEMENTS = 25, 5
 _SMOOTHNESS, _COLOUR, _GRADIENT, _EPSILON = 20.0, 5.0, 10.0, 0.01

@@ -15,6 +15,7 @@ from inpaintbench.types import Frames
 # `uint8[H, W, 3]` RGB.
 Frame = npt.NDArray[np.uint8]
 
+# Constants of the released code of EditBoard, in the order of OpenCV's arguments.
 _PYRAMID_SCALE, _LEVELS = 0.5, 3
 _WINDOW_PIXELS, _ITERATIONS = 15, 3
 _NEIGHBOURHOOD_PIXELS, _NEIGHBOURHOOD_SIGMA = 5, 1.2

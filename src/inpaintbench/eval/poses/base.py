@@ -19,6 +19,7 @@ Picture = npt.NDArray[np.uint8]
 # What the picture is.
 Of = Literal["truth", "prediction"]
 
+# Joints that people have two of, then those that they have one of.
 SIDED = ("ankle", "knee", "hip", "wrist", "elbow", "shoulder", "eye", "ear")
 MIDDLE = ("pelvis", "thorax", "upper_neck", "head_top", "nose", "head")
 JOINT_NAMES = (*SIDED, *MIDDLE)

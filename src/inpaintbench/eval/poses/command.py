@@ -14,6 +14,7 @@ from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator
 from inpaintbench.types import Joint
 
 PICTURE, JOINTS = "picture.png", "joints.json"
+# Time limit of a program for one picture.
 _SECONDS = 600.0
 
 

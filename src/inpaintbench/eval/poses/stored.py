@@ -17,6 +17,7 @@ from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator
 from inpaintbench.types import Joint
 from inpaintbench.workspace import file_sha256
 
+# Columns that a CSV file has to have; sha256, person and side may be there.
 _COLUMNS = ("item", "of", "name", "x", "y")
 
 

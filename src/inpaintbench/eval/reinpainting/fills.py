@@ -16,6 +16,7 @@ NATURAL, BLEND, NOISE = "natural", "blend", "noise"
 FILLS = (NATURAL, BLEND, NOISE)
 # Of intensities in 0..1.
 NOISE_SIGMA = 0.5
+# Noise is drawn at a sixteenth of the size, so that enlarging blurs it (section 4.5).
 NOISE_SHRINK = 16
 
 

@@ -23,6 +23,7 @@ from inpaintbench.workspace import Blobs, write_atomically
 # Second masks that are shown, as in the paper.
 SAMPLES = 5
 PAGE = "gallery.html"
+# Longer side of a picture in the page, so that seven stand side by side.
 _SIDE_PIXELS = 176
 # What is left of hidden pixels where a mask is shown.
 _SHADE = 0.25

@@ -34,6 +34,7 @@ from inpaintbench.workspace import write_atomically
 PAGE = "tables.md"
 # How the slices of a bin of first masks are called: `area-20-40`.
 BIN = "area-"
+# Name of the only bin of a dataset without slices by area.
 EVERY = "all"
 Ratio = float | tuple[float, float] | None
 # Axes of Tables 6 to 14 as printed: first methods, F2, bins of first masks, second ratios.
@@ -42,6 +43,7 @@ SECONDS = ("StableDiffusion", "LaMa", "DeepFillv2")
 FIRSTS = ("0-20%", "20-40%", "40-60%")
 RATIOS = ("20%", "40%", "60%")
 OBJECTIVE_HEADS = {"0-1": "Original-First", "0-2": "Original-Second", "1-2": "First-Second"}
+# Sub-metric -> whether higher is better.
 HIGHER = {"psnr": True, "ssim": True, "lpips": False}
 
 

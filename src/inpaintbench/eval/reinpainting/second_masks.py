@@ -13,6 +13,7 @@ from inpaintbench.errors import InputError, MaskShapeError
 from inpaintbench.types import Hole, Plain, content_id, item_rng
 
 Count = Literal["bernoulli", "exact"]
+# Part of the seed of every patch mask: another name would draw others.
 _STEP = "reinpaint.second"
 
 

@@ -31,6 +31,7 @@ from inpaintbench.executors.base import Executor, Task
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score, content_id
 from inpaintbench.workspace import Blobs
 
+# Names of the two rows of Fig. 3f, under which their scores are kept.
 NORMAL, PATCHES = "normal mask", "patch mask"
 
 

@@ -32,12 +32,14 @@ FILL_SEEDS = "fill_seeds"
 EXPERIMENTS = ("seeds", FILL_SEEDS, "mask_draws", "objectives", "images", "k")
 # Names of before -> those that say what is varied.
 RENAMED = {"masks": "mask_draws"}
+# As many as in the paper's appendix A.
 SEEDS = 3
 # Of one picture, unless told otherwise; the paper has 100.
 FIGURE_SEEDS = 20
 Found = Mapping[tuple[str, str], Sequence[Score]]
 # Measures first methods under settings on a dataset; `step.inpaint_again_all` with the rest filled in.
 Measure = Callable[[Dataset, Sequence[First], Sequence[Setting]], Found]
+# Dots in a row of a figure; of more values every n-th is drawn.
 _MOST_DOTS = 60
 
 

@@ -29,6 +29,7 @@ from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, Score, 
 from inpaintbench.view import composite
 from inpaintbench.workspace import Blobs
 
+# Stands in the keys of the ledger: another one inpaints everything again.
 VERSION = "1"
 # Of the run folder: every value as it was measured, for any number of settings.
 TABLE = "reinpaint"

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+# As published for the baseline of track 3.
 RESIDUAL_BLOCKS = 5
 
 

@@ -30,6 +30,7 @@ from inpaintbench.pages.words import count
 from inpaintbench.types import Dataset, Plain, content_id, item_rng
 from inpaintbench.workspace import write_atomically
 
+# A state that another version wrote is not gone on from.
 VERSION = "1"
 STATE = "training.pt"
 # A kill loses at most so much.
@@ -41,9 +42,11 @@ _MOST_POINTS = 200
 _LEAST = 1e-12
 # Facts that two runs of one training share.
 _SAME = ("network", "version", "settings", "seed", "dataset_id")
+# Split of a dataset that networks learn from.
 SPLIT = "train"
 # After so many steps other items, or other frames of the same ones, take the place of those in memory.
 STEPS_A_SET = 500
+# Fields by which items to train on and items to judge must differ -> what they are called.
 _IDENTITIES = {"item_id": "item", "source_id": "source", "truth_rgb_sha256": "true picture"}
 Told = Callable[[int, float], None]
 
