@@ -186,7 +186,9 @@ class Gate:
             if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
                 raise Refusal(400, "a question has no body")
             return b""
-        _check_content_type(rule, headers)
+        wanted = "application/x-www-form-urlencoded" if rule.kind == "form" else "application/json"
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
+            raise Refusal(415, f"this needs the content type {wanted}")
         if not is_own(headers, origin=origin, must_tell=rule.kind == "form" or rule.of_gradio):
             raise Refusal(403, "this request comes from another site")
         if rule.kind == "api" and not rule.of_gradio and headers.get(PURPOSE_HEADER) != "1":
@@ -220,12 +222,6 @@ def _check_role(rule: Rule, person: Person | None) -> None:
         raise Refusal(403, "this page is for admins")
     if rule.who is Who.RATER and role != "rater":
         raise Refusal(403, "admins do not answer; open the invitation of a rater for that, in another browser")
-
-
-def _check_content_type(rule: Rule, headers: Headers) -> None:
-    wanted = "application/x-www-form-urlencoded" if rule.kind == "form" else "application/json"
-    if headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
-        raise Refusal(415, f"this needs the content type {wanted}")
 
 
 def _explain(response: Response, no: Refusal) -> None:

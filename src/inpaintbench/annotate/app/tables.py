@@ -104,21 +104,20 @@ def _state(rater: Rater, work: Mapping[str, Any] | None) -> str:
 
 
 def _rater(name: str, state: str, work: Mapping[str, Any] | None) -> Row:
-    texts: list[Cell | str]
     if work is None:
-        texts = ["0", "0", *[DASH] * (len(RATER_COLUMNS) - 4)]
-    else:
-        texts = [
-            f"{work['answered']:,}",
-            f"{work['skipped']:,}",
-            duration(work["median_seconds"]),
-            f"{work['answered_last_hour']:,}",
-            _share(work["gold"]),
-            _share(work["consistency"]),
-            percent(work["stuttered_fraction"]),
-            _when(work["last_seen"]),
-        ]
-    return Row((Cell(name), Cell(state), *(text if isinstance(text, Cell) else Cell(text) for text in texts)))
+        return Row((Cell(name), Cell(state), Cell("0"), Cell("0"), *[Cell(DASH)] * (len(RATER_COLUMNS) - 4)))
+    return Row((
+        Cell(name),
+        Cell(state),
+        Cell(f"{work['answered']:,}"),
+        Cell(f"{work['skipped']:,}"),
+        Cell(duration(work["median_seconds"])),
+        Cell(f"{work['answered_last_hour']:,}"),
+        _share(work["gold"]),
+        _share(work["consistency"]),
+        Cell(percent(work["stuttered_fraction"])),
+        Cell(_when(work["last_seen"])),
+    ))  # fmt: skip
 
 
 def newest(study: Study, sent: Sequence[Submission], people: Sequence[Rater]) -> str:

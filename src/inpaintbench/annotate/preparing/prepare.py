@@ -83,7 +83,13 @@ def prepare(
     world = _world(file)
     answerable = check_questions(file, world.candidates.methods)
     gold = read_gold(Path(file.checks.gold), subjects=world.subjects, asked=answerable) if file.checks.gold else []
-    suggested = _suggested(file, world)
+    suggested = {
+        spec.label: suggestions(
+            world.workspace, world.subjects, attribute=spec.suggested_by, options=main_options(spec, shows="clip", methods=0)
+        )
+        for spec in file.questions
+        if spec.suggested_by is not None and world.workspace is not None
+    }
     subjects = drawn(world.subjects, most=file.subjects.most, seed=file.seed)
     with executor_of(Workspace(target / MAKING)) as executor:
         candidates = showable(executor, world.candidates, subjects)
@@ -129,16 +135,6 @@ def _world(file: StudyFile) -> _World:
     subjects = item_subjects(frozen.load(root), root=root, slices=named.slices, prompt=file.show.prompt)
     manifest = file_sha256(root / frozen.MANIFEST)
     return _World(subjects, read_runs(named.runs, methods=named.methods, dataset_sha256=manifest), dataset=root)
-
-
-def _suggested(file: StudyFile, world: _World) -> dict[str, dict[str, str]]:
-    return {
-        spec.label: suggestions(
-            world.workspace, world.subjects, attribute=spec.suggested_by, options=main_options(spec, shows="clip", methods=0)
-        )
-        for spec in file.questions
-        if spec.suggested_by is not None and world.workspace is not None
-    }
 
 
 def _check_folder(target: Path) -> None:

@@ -117,24 +117,17 @@ def _cards(material: Material) -> list[Card]:
     checks = len(material.votes) - votes
     seconds = median_seconds(material.votes)
     filled = min(1.0, votes / wanted) if wanted else 0.0
+    finished, stop = bool(material.overview.get("done", tasks and done == tasks)), material.study.file.stop
+    state, rule = "good" if finished else "open", "ends when every task has its raters"
+    if stop.kind == "stable_ranking":
+        rule = f"ends when the order is stable at {percent(stop.level)}"
     return [
         Card("Votes", f"{votes:,}", f"and {count(checks, 'check')} (gold, repeats)" if checks else "no gold tasks or repeats"),
         Card("Raters", f"{len(material.called):,}", "" if seconds is None else f"{duration(seconds)} an answer, median"),
         Card("Coverage", percent(filled), f"{done:,} of {count(tasks, 'task')} done", share=filled),
-        _state(material, finished=bool(material.overview.get("done", tasks and done == tasks))),
+        # What the study itself says of its stop rule, else whether every task has its raters.
+        Card("State", "Done" if finished else "Under way", str(material.overview.get("why") or rule), state=state),
     ]
-
-
-def _state(material: Material, *, finished: bool) -> Card:
-    """The stop rule: what the study itself says of it, else whether every task has its raters."""
-    stop = material.study.file.stop
-    rule = (
-        f"ends when the order is stable at {percent(stop.level)}"
-        if stop.kind == "stable_ranking"
-        else "ends when every task has its raters"
-    )
-    why = str(material.overview.get("why") or rule)
-    return Card("State", "Done" if finished else "Under way", why, state="good" if finished else "open")
 
 
 PAGE = "study.html"
