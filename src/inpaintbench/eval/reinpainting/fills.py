@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.errors import InputError
 from inpaintbench.types import Frames, Hole, Plain, content_id, item_rng
 from inpaintbench.view import composite
 
@@ -18,13 +17,6 @@ FILLS = (NATURAL, BLEND, NOISE)
 NOISE_SIGMA = 0.5
 # Noise is drawn at a sixteenth of the size, so that enlarging blurs it (section 4.5).
 NOISE_SHRINK = 16
-
-
-def check_fill(name: str) -> str:
-    """``name`` when it is one of ``FILLS``, else ``UnknownNameError``."""
-    if name not in FILLS:
-        raise UnknownNameError(unknown_name("synthetic fill", name, list(FILLS)))
-    return name
 
 
 def blend(truth: Frames, hole: Hole, other: Frames) -> Frames:

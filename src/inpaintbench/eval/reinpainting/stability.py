@@ -34,7 +34,7 @@ EXPERIMENTS = ("seeds", FILL_SEEDS, "mask_draws", "objectives", "images", "k")
 RENAMED = {"masks": "mask_draws"}
 # As many as in the paper's appendix A.
 SEEDS = 3
-# Of one picture, unless told otherwise; the paper has 100.
+# Usual number of seeds of one picture; the paper has 100.
 FIGURE_SEEDS = 20
 Found = Mapping[tuple[str, str], Sequence[Score]]
 # Measures first methods under settings on a dataset; `step.inpaint_again_all` with the rest filled in.

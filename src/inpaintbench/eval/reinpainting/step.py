@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import frozen, video
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.errors import InputError, MediaError
+from inpaintbench.errors import InputError, MediaError, UnknownNameError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.reinpainting import engine, fills
-from inpaintbench.eval.reinpainting.fills import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, check_fill, partners
+from inpaintbench.eval.reinpainting.fills import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, partners
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_of, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting, checked
@@ -31,9 +32,9 @@ from inpaintbench.workspace import Blobs
 
 # Stands in the keys of the ledger: another one inpaints everything again.
 VERSION = "1"
-# Of the run folder: every value as it was measured, for any number of settings.
+# Table of the run folder: every value as it was measured, for any number of settings.
 TABLE = "reinpaint"
-# For one item of one first method, K runs of F2, unless told otherwise.
+# Usual time limit of one item of one first method, K runs of F2.
 SECONDS = 3600.0
 
 
@@ -63,7 +64,9 @@ class First:
     def of_fill(cls, name: str, *, seed: int = 0, sigma: float = NOISE_SIGMA, clip: bool = True) -> First:
         """A synthetic fill; ``UnknownNameError`` for a name that is none."""
         constants: dict[str, Plain] = {NATURAL: {}, BLEND: {"seed": seed}, NOISE: {"seed": seed, "sigma": sigma, "clip": clip}}
-        return cls(name, fill=check_fill(name), fill_constants=constants[name])
+        if name not in constants:
+            raise UnknownNameError(unknown_name("synthetic fill", name, list(FILLS)))
+        return cls(name, fill=name, fill_constants=constants[name])
 
 
 def inpaint_again_all(
