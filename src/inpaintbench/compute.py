@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -69,6 +69,13 @@ class Shared:
             if key not in self._cache:
                 self._cache[key] = make()
             return self._cache[key]
+
+    def once_of(self, arrays: Sequence[npt.NDArray[Any]], key: tuple[Hashable, ...], make: Callable[[], Any]) -> Any:
+        """Return ``once`` of something made from these very arrays.
+
+        They are kept beside it, so that no other array can get their identity meanwhile.
+        """
+        return self.once((*key, *map(id, arrays)), lambda: (arrays, make()))[1]
 
     def stored(self, key: str, make: Callable[[], npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         """``once`` for an array that depends on the true frames alone, kept on disk for other methods and later runs.

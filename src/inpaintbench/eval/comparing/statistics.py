@@ -1,4 +1,4 @@
-"""What many values say together: means with intervals, ranks, improvements.
+"""Statistics of the values of many items: means with intervals, ranks, improvements.
 
 Values are those of items, ``None`` where an item could not be measured and infinite where frames are identical. A mean gives
 every item the same weight and is the same for any order of the items. Standard errors and intervals are by source, not by item:
@@ -26,8 +26,9 @@ InfiniteRule = Literal["largest_finite", "count", "keep"]
 Values = npt.NDArray[np.float64]
 
 
-# Of intervals.
+# Confidence level of intervals.
 LEVEL = 0.95
+# Resamples of sources; a hundred of them lie beyond the percentile that is read.
 _REPLICATES = 2000
 # How much wider than Student's t the resamples may make an interval: unbounded they would make it endless where most sources have
 # the same value, and more than this hardly holds more truths (`bench/intervals.py`).

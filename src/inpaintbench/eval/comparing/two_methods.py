@@ -117,7 +117,7 @@ def _of_items(
 
 
 def _weights(results: Results, quantity: Quantity, part: Slice) -> list[float]:
-    """What items count for: the mean of what they count for in the means of the methods, 1 where one frame is as good as all."""
+    """Weights of items: the mean of what they count for in the means of the methods, 1 where one frame is as good as all."""
     if results.protocol.averaging == "frames_then_items":
         return [1.0] * len(part.item_ids)
     counted: dict[str, list[int]] = {}

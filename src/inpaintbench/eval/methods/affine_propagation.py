@@ -23,13 +23,19 @@ Pixels = npt.NDArray[np.bool_]
 # Rows and columns.
 Box = tuple[slice, slice]
 
+# Corners that are followed in a frame: enough for six unknowns with most of them lost.
 _CORNERS = 200
 _CORNER_QUALITY = 0.001  # low: the whole view must be covered, not only where contrast is strong
+# Side of the window that is followed around a corner.
 _WINDOW_PIXELS = 15
 _FAR_LEVELS, _NEAR_LEVELS = 3, 1  # of the image pyramid: about 60 px and 15 px from the first guess
+# Longest hop that is measured end to end: both ends have to show the same part of the scene.
 _LONGEST_HOP_FRAMES = 32
+# Corners that have to agree on a motion, and as a share of those that were followed.
 _LEAST_INLIERS, _LEAST_INLIER_SHARE = 10, 0.2
+# Change of scale beyond which a motion is an error of the fit and no zoom.
 _LEAST_SCALE, _LARGEST_SCALE = 0.3, 3.0
+# Width of the ring by which a lender is judged, and pixels of it without which it is believed unjudged.
 _RING_PIXELS = 6
 _LEAST_RING = 20
 

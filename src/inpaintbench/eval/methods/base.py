@@ -1,4 +1,4 @@
-"""What a method leaf gives, and the frame-by-frame filling that several methods end with.
+"""Base class of methods, and the frame-by-frame filling that several methods end with.
 
 A method is built with keyword-only constants. Padding to its divisor, saving and time limits belong to the step around it.
 """
@@ -24,7 +24,7 @@ class Method(Leaf, ABC):
     uses: tuple[str, ...] = ()
     """Parts that it can do without, such as the hole where a benchmark hides it."""
     divisor: Divisor = 1
-    """What the sides of the frames it is given are multiples of."""
+    """Multiples that the sides of the frames it is given are padded to."""
     any_size: bool = False
     """Whether it passes on what others made, whose frames may be of another size where whole frames are judged."""
     reference: bool = False

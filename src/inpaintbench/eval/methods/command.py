@@ -23,6 +23,7 @@ from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
+# End of what a program wrote to stderr that a reason quotes.
 _REPORTED_LINES, _REPORTED_BYTES = 5, 2000
 _ITEM_PLACES = ("{input}", "{output}")
 _FRAME_PLACES = ("{frame}", "{hole}", "{prediction}")
@@ -179,7 +180,7 @@ def _program(word: str, folder: Path | None) -> str | None:
 
 
 def _absolute(argument: str, folder: Path | None) -> str:
-    """What names a file or folder by its whole path; ``folder`` is where the program runs."""
+    """An argument that names a file or folder, by its whole path; ``folder`` is where the program runs."""
     if folder is not None and (folder / argument).exists():
         return str(folder / argument)
     return os.path.abspath(argument) if os.path.exists(argument) else argument

@@ -1,4 +1,4 @@
-"""What every method has to do, however it fills."""
+"""Checks that every method has to pass, however it fills."""
 
 from __future__ import annotations
 

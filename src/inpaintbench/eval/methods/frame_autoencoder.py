@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from inpaintbench.eval.methods.base import where_judged
@@ -40,9 +38,5 @@ class FrameAutoencoder(TrainedMethod):
             NotMeasurable: the network has learnt from this item.
         """
         with self.running(view) as (network, device):
-            drawn = [_drawn(network, view.input[index : index + 1], device) for index in range(view.input.shape[0])]
+            drawn = [levels_of(255 * network(shares(on_device(frame[None], device)))) for frame in view.input]
         return where_judged(view, np.concatenate(drawn))
-
-
-def _drawn(network: Any, frame: Frames, device: Any) -> Frames:
-    return levels_of(255 * network(shares(on_device(frame, device))))

@@ -1,4 +1,4 @@
-"""How much people would like the frames."""
+"""Aesthetic rating of the frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a metric leaf gives.
+"""Base classes of metrics, and the records that they give.
 
 A metric is built with the regions it measures and with every constant of its protocol, keyword-only and without defaults, so a
 protocol that forgets a constant cannot be built. ``measure`` looks at one item once and answers for all its regions; ``reduce``
@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float32]
 
 
 class Features(NamedTuple):
-    """What a network says of one item: a set of vectors for the prediction and one for the truth, each ``float32[n, d]``."""
+    """Vectors of a network for one item, ``float32[n, d]`` for the prediction and for the truth."""
 
     prediction: Array
     truth: Array
@@ -38,7 +38,7 @@ INAPPLICABLE = "not_applicable"
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a metric found in one region of one item."""
+    """Value of a metric in one region of one item, or why there is none."""
 
     value: float | None
     """May be infinite, never NaN; None where there is nothing to measure, and for metrics that compare sets of items."""
@@ -52,7 +52,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a metric that compares sets of items found in many items together."""
+    """Value of a metric that compares sets of items, for many items together."""
 
     value: float | None
     reason: str | None = None
@@ -65,7 +65,7 @@ class Comparison:
 
 
 class Where(TypedDict):
-    """What every metric is built with, besides its own constants."""
+    """Constants that every metric is built with, besides its own."""
 
     regions: tuple[str, ...]
     """Some of ``inpaintbench.regions.REGIONS``."""
@@ -87,7 +87,7 @@ class Metric(Leaf, ABC):
     """``"dB"``, say; empty for a pure number."""
     higher_is_better: bool
     decimals: int
-    """How many are printed."""
+    """Decimals that are printed."""
     needs: tuple[str, ...]
     """Parts of the view."""
     answers: tuple[str, ...] = regions.REGIONS
@@ -101,7 +101,7 @@ class Metric(Leaf, ABC):
     of_sets: bool = False
     """Whether it compares sets of items, so that a single item has no value: see ``SetMetric``."""
     command: str = ""
-    """What measures it in place of `eval score`; empty for all that `eval score` measures."""
+    """Command that measures it in place of `eval score`; empty for all that `eval score` measures."""
 
     def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
         self.regions = tuple(region for region in check_regions(regions) if region in self.answers)

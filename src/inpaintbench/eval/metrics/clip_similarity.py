@@ -1,4 +1,4 @@
-"""How well an edit fits the text that it was to follow."""
+"""Similarity of an edit to the text that it was to follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every metric has to do, whatever it measures."""
+"""Checks that every metric has to pass, whatever it measures."""
 
 from __future__ import annotations
 

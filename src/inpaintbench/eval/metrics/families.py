@@ -87,7 +87,7 @@ def missing_pair(region: str) -> str:
 
 
 class ClipConstants(Where):
-    """What every metric of CLIP is built with."""
+    """Constants that every metric of CLIP is built with."""
 
     network: str
     """One of ``inpaintbench.models.clip.NETWORKS``."""

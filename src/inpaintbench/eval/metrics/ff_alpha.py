@@ -12,8 +12,9 @@ import numpy as np
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, Where
 from inpaintbench.eval.metrics.families import FlowMetric
-from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit
+from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, where_fitting
 from inpaintbench.eval.passes.flow_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
+from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 OTHER_FLOW = Deviation(
@@ -102,22 +103,19 @@ class FfAlpha(FlowMetric):
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for several edits of one source; its flow is estimated once."""
-        if not views:
-            return []
-        misfits = [misfit(view) for view in views]
-        edits = [view.prediction for view, fault in zip(views, misfits, strict=True) if fault is None]
+        return where_fitting(views, self.regions, lambda edits: self._measured(views[0], edits)) if views else []
+
+    def _measured(self, source: ItemView, edits: Sequence[Frames]) -> list[Measurement]:
         values: list[list[float | None]] = [[] for _ in edits]
         counts = []
-        for pair in self.rule.pairs(views[0]):
+        for pair in self.rule.pairs(source):
             counts.append(int(np.count_nonzero(pair.valid)))
             places = sources(pair.motion)
-            for edit, found in zip(edits, values, strict=True):
+            for edit, of_edit in zip(edits, values, strict=True):
                 pictures = edit[pair.first], edit[pair.first + 1]
-                found.append(_change(*pictures, pair, places) / counts[-1] if counts[-1] else None)
-        facts = self.rule.facts(counts, views[0])
-        measured = (self._over_clip(found, facts) for found in values)
-        of_views = [next(measured) if fault is None else Measurement(None, fault) for fault in misfits]
-        return [dict.fromkeys(self.regions, one) for one in of_views]
+                of_edit.append(_change(*pictures, pair, places) / counts[-1] if counts[-1] else None)
+        facts = self.rule.facts(counts, source)
+        return [self._over_clip(of_edit, facts) for of_edit in values]
 
     def _over_clip(self, values: Sequence[float | None], facts: Mapping[str, Any]) -> Measurement:
         found = mean_over_edit(values, parts="pairs", lacking="a valid pixel", empty=self.empty, details=facts)

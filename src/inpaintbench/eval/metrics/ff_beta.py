@@ -13,8 +13,9 @@ import numpy.typing as npt
 from inpaintbench.eval.metrics.base import Measurement, Where
 from inpaintbench.eval.metrics.families import FlowMetric
 from inpaintbench.eval.metrics.ff_alpha import OTHER_FLOW
-from inpaintbench.eval.passes.edits import mean_over_edit, misfit
+from inpaintbench.eval.passes.edits import mean_over_edit, where_fitting
 from inpaintbench.eval.passes.flow_pairs import Field, Mask, SourceRule
+from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 # Of one frame, `float32[H, W]`.
@@ -68,26 +69,23 @@ class FfBeta(FlowMetric):
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for several edits of one source; its flow is estimated once."""
-        if not views:
-            return []
-        misfits = [misfit(view) for view in views]
-        edits = [view.prediction for view, fault in zip(views, misfits, strict=True) if fault is None]
+        return where_fitting(views, self.regions, lambda edits: self._measured(views[0], edits)) if views else []
+
+    def _measured(self, source: ItemView, edits: Sequence[Frames]) -> list[Measurement]:
         angles: list[list[_Angle]] = [[] for _ in edits]
         counts: list[int] = []
         leaf = self.rule.leaf
-        for batch in self.rule.batches(views[0]):
+        for batch in self.rule.batches(source):
             counts += [int(np.count_nonzero(pair.valid)) for pair in batch]
             directions = [_directions(pair.motion) for pair in batch]
-            for edit, found in zip(edits, angles, strict=True):
+            for edit, of_edit in zip(edits, angles, strict=True):
                 frames = edit[batch[0].first : batch[-1].first + 2]
-                motions = leaf.flow(frames[:-1], frames[1:], views[0].shared.compute)
-                found += [
+                motions = leaf.flow(frames[:-1], frames[1:], source.shared.compute)
+                of_edit += [
                     _angle(*one, other, least=self.least_motion_pixels) for one, other in zip(directions, motions, strict=True)
                 ]
-        facts = self.rule.facts(counts, views[0])
-        measured = (self._over_clip(found, facts) for found in angles)
-        of_views = [next(measured) if fault is None else Measurement(None, fault) for fault in misfits]
-        return [dict.fromkeys(self.regions, one) for one in of_views]
+        facts = self.rule.facts(counts, source)
+        return [self._over_clip(of_edit, facts) for of_edit in angles]
 
     def _over_clip(self, angles: Sequence[_Angle], facts: Mapping[str, Any]) -> Measurement:
         share = sum(angle.share for angle in angles) / len(angles)

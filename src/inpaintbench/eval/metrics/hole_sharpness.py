@@ -1,4 +1,4 @@
-"""How sharp a fill is compared with what was really there."""
+"""Sharpness of a fill beside that of the truth."""
 
 from __future__ import annotations
 

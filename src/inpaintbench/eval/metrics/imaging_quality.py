@@ -1,4 +1,4 @@
-"""How free of blur, noise and wrong exposure the frames of a video are."""
+"""Technical quality of frames: free of blur, noise and wrong exposure."""
 
 from __future__ import annotations
 

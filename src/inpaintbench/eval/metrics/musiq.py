@@ -1,4 +1,4 @@
-"""How good a filled picture looks, without the true one to compare with."""
+"""Quality of a filled picture without the true one to compare with."""
 
 from __future__ import annotations
 

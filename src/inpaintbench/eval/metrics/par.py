@@ -1,4 +1,4 @@
-"""How much of a fill people would see as an artefact, by a network that the user brings."""
+"""Share of a fill that people would see as an artefact, by a network that the user brings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a fill changes from frame to frame, beside how much the truth does."""
+"""Amount of change from frame to frame, beside that of the truth."""
 
 from __future__ import annotations
 

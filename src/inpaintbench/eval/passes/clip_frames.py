@@ -110,12 +110,9 @@ def clip_vectors(view: ItemView, *, network: str, preprocess: str, portrait: str
         MissingExtraError: PyTorch or ``open_clip_torch`` is not installed.
     """
     frames = view.prediction
-    key = ("clip", network, preprocess, portrait, id(frames))
-    # What is remembered holds the frames, so that no other array can get their id meanwhile.
-    found: tuple[Frames, Vectors] = view.shared.once(
-        key, lambda: (frames, _vectors(frames, view.shared.compute, network, preprocess, portrait))
-    )
-    return found[1]
+    way = (network, preprocess, portrait)
+    vectors: Vectors = view.shared.once_of([frames], ("clip", *way), lambda: _vectors(frames, view.shared.compute, *way))
+    return vectors
 
 
 def _vectors(frames: Frames, compute: Compute, network: str, preprocess: str, portrait: str) -> Vectors:

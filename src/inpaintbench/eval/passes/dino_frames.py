@@ -1,4 +1,4 @@
-"""What DINO says of every frame of a prediction, prepared as VBench does."""
+"""DINO's vectors of every frame of a prediction, prepared as VBench does."""
 
 from __future__ import annotations
 
@@ -29,12 +29,9 @@ def dino_vectors(view: ItemView, *, side_pixels: int) -> Vectors:
         MissingExtraError: PyTorch is not installed.
     """
     frames = view.prediction
-    key = ("dino", side_pixels, id(frames))
-    # What is remembered holds the frames, so that no other array can get their id meanwhile.
-    found: tuple[Frames, Vectors] = view.shared.once(
-        key, lambda: (frames, _vectors(frames, view.shared.compute, side_pixels))
-    )  # fmt: skip
-    return found[1]
+    compute = view.shared.compute
+    vectors: Vectors = view.shared.once_of([frames], ("dino", side_pixels), lambda: _vectors(frames, compute, side_pixels))
+    return vectors
 
 
 def _vectors(frames: Frames, compute: Compute, side_pixels: int) -> Vectors:

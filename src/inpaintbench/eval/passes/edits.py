@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from inpaintbench.deviations import Deviation
@@ -29,6 +29,15 @@ def misfit(view: ItemView) -> str | None:
         return None
     found, asked = sizes_in_words(view.prediction.shape, view.truth.shape)
     return f"the edit is {found}, its source is {asked}"
+
+
+def where_fitting(
+    views: Sequence[ItemView], regions: Sequence[str], measure: Callable[[Sequence[Frames]], Iterable[Measurement]]
+) -> list[dict[str, Measurement]]:
+    """Measurements of several edits of one source, the same in all regions; ``measure`` is given the edits that fit it."""
+    misfits = [misfit(view) for view in views]
+    measured = iter(measure([view.prediction for view, fault in zip(views, misfits, strict=True) if fault is None]))
+    return [dict.fromkeys(regions, next(measured) if fault is None else Measurement(None, fault)) for fault in misfits]
 
 
 def mean_over_edit(
@@ -68,6 +77,5 @@ WITHOUT_GIF = Deviation(
 def through_gif(view: ItemView) -> ItemView:
     """A view whose prediction went through a GIF: fewer colours, and of equal frames in a row one alone."""
     frames = view.prediction
-    # What is remembered holds the frames, so that no other array can get their id meanwhile.
-    found: tuple[Frames, Frames] = view.shared.once(("gif", id(frames)), lambda: (frames, gif_frames(frames)))
-    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, prediction=found[1])
+    seen: Frames = view.shared.once_of([frames], ("gif",), lambda: gif_frames(frames))
+    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, prediction=seen)

@@ -32,7 +32,7 @@ _BYTES_A_PIXEL = 14
 
 @dataclass(frozen=True)
 class Constants:
-    """What decides the numbers of a pass over whole clips."""
+    """Constants that the numbers of a pass over whole clips depend on."""
 
     input_low: float
     input_high: float
@@ -40,7 +40,7 @@ class Constants:
 
 
 class Clip(NamedTuple):
-    """What was found about an item."""
+    """Vectors of an item."""
 
     composites: Array
     """``[methods, 1024]``."""

@@ -32,7 +32,7 @@ _BYTES_A_PIXEL = 112
 
 @dataclass(frozen=True)
 class Constants:
-    """What decides the numbers of a pass over windows."""
+    """Constants that the numbers of a pass over windows depend on."""
 
     window_frames: int
     stride_frames: int
@@ -46,7 +46,7 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Windows:
-    """What was found about one method's composite."""
+    """Distances and vectors of one method's composite."""
 
     distances: npt.NDArray[np.float64]
     """``[layers, windows]`` in the order of ``LAYERS``."""
@@ -65,12 +65,11 @@ def i3d_windows(views: Sequence[ItemView], constants: Constants) -> list[Windows
         NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
     """
     truth, composites = views[0].truth, [view.composite for view in views]
-    # The frames are kept beside the result, so that no other frames can come to the same place in memory.
-    key = ("i3d windows", constants, tuple(id(one) for one in composites))
-    found: list[Windows] = views[0].shared.once(
-        key, lambda: (_pass(truth, composites, constants, views[0].shared.compute), composites)
-    )[0]
-    return found
+    compute = views[0].shared.compute
+    windows: list[Windows] = views[0].shared.once_of(
+        composites, ("i3d windows", constants), lambda: _pass(truth, composites, constants, compute)
+    )
+    return windows
 
 
 def i3d_distances(views: Sequence[ItemView], constants: Constants) -> list[npt.NDArray[np.float64]]:

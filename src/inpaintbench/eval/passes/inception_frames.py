@@ -1,4 +1,4 @@
-"""What the FID Inception network says of every frame: one vector of 2048 numbers a frame, for all metrics that compare sets."""
+"""Vectors of the FID Inception network, 2048 numbers a frame, for all metrics that compare sets."""
 
 from __future__ import annotations
 
@@ -40,13 +40,12 @@ def inception_vectors(views: Sequence[ItemView], *, resize: str, side_pixels: in
         MissingExtraError: PyTorch is not installed.
     """
     composites = [view.composite for view in views]
-    key = ("inception", resize, side_pixels, *map(id, composites))
-    # What is remembered holds the composites, so that no other array can get their ids meanwhile.
-    found: list[Features] = views[0].shared.once(key, lambda: (composites, _made(views, composites, side_pixels)))[1]
-    return found
+    key = ("inception", resize, side_pixels)
+    features: list[Features] = views[0].shared.once_of(composites, key, lambda: _features(views, composites, side_pixels))
+    return features
 
 
-def _made(views: Sequence[ItemView], composites: Sequence[Frames], side_pixels: int) -> list[Features]:
+def _features(views: Sequence[ItemView], composites: Sequence[Frames], side_pixels: int) -> list[Features]:
     truth, shared = views[0].truth, views[0].shared
     key = f"inception/{weights.named(WEIGHTS).sha256}/bilinear/{side_pixels}/{_VERSION}"
     known = shared.stored(key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared.compute, side_pixels))

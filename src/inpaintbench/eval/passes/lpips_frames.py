@@ -51,14 +51,11 @@ def lpips_frames(
     if not views:
         return []
     composites = [view.composite for view in views]
-    key = ("lpips_frames", net, regions, band_radius_pixels, frames_at_once, *map(id, composites))
-
-    def measure() -> tuple[list[Values], list[Frames]]:
-        # The composites are kept with what was found, so that no other array can get their identity.
-        return _measured(views[0], composites, net, regions, band_radius_pixels, frames_at_once), composites
-
-    found: list[Values] = views[0].shared.once(key, measure)[0]
-    return found
+    key = ("lpips_frames", net, regions, band_radius_pixels, frames_at_once)
+    values: list[Values] = views[0].shared.once_of(
+        composites, key, lambda: _measured(views[0], composites, net, regions, band_radius_pixels, frames_at_once)
+    )
+    return values
 
 
 def _measured(

@@ -33,7 +33,7 @@ def musiq_scores(frames: Frames, shared: Shared, *, head: str, preprocess: str, 
         MissingExtraError: PyTorch is not installed.
     """
 
-    def measured() -> tuple[Frames, Vectors]:
+    def measured() -> Vectors:
         module = musiq(head, shared.compute)
 
         def answer(pictures: Any) -> Any:
@@ -41,10 +41,9 @@ def musiq_scores(frames: Frames, shared: Shared, *, head: str, preprocess: str, 
 
         height, width = target_size(*frames.shape[1:3], preprocess=preprocess)
         pixels = height * width + 224**2 + 384**2
-        # What is remembered holds the frames, so that no other array can get their id meanwhile.
-        return frames, frame_vectors(frames, shared.compute, answer, picture_bytes=_BYTES_PER_PIXEL * pixels)
+        return frame_vectors(frames, shared.compute, answer, picture_bytes=_BYTES_PER_PIXEL * pixels)
 
-    scores: Vectors = shared.once(("musiq", head, preprocess, antialias, id(frames)), measured)[1]
+    scores: Vectors = shared.once_of([frames], ("musiq", head, preprocess, antialias), measured)
     return [float(score) for score in scores]
 
 

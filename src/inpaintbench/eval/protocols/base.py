@@ -1,4 +1,4 @@
-"""What a protocol is: a name for every constant of a measurement, and a fingerprint of them all."""
+"""Protocols: every constant of a measurement by its name, and a fingerprint of them all."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Padding(NamedTuple):
         return np.pad(array, [(0, 0), (self.top, self.bottom), (self.left, self.right), *rest], mode="symmetric")
 
     def crop(self, array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-        """What ``pad`` was given, out of an array of the padded size."""
+        """An array of the padded size without its borders: the inverse of ``pad``."""
         height, width = array.shape[1:3]
         return array[:, self.top : height - self.bottom, self.left : width - self.right]
 

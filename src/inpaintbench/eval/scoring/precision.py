@@ -1,4 +1,4 @@
-"""How far what networks say in a lower precision is from float32, on short pieces of a few items that are scored for it alone."""
+"""Differences of networks' numbers in a lower precision from float32, on short pieces of a few items scored for it alone."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Plain, Prediction, Score
 from inpaintbench.workspace import Blobs, Workspace
 
+# Items that are measured again.
 ITEMS = 2
-# Of an item, from its first: two windows of ten frames.
+# Frames of each, from its first: two windows of ten frames.
 FRAMES = 11
 Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a metric's numbers are from those in float32, at most."""
+    """Largest difference of a metric's numbers from those in float32."""
 
     metric: str
     largest: float
@@ -42,7 +43,7 @@ class Difference:
 
 
 def differences(near: Mapping[str, Sequence[Numbers]], exact: Mapping[str, Sequence[Numbers]]) -> list[Difference]:
-    """Of each metric in ``exact`` that has numbers in both.
+    """The largest difference for each metric in ``exact`` that has numbers in both.
 
     Args:
         near: metric -> one array for each item, as ``numbers`` gives them.

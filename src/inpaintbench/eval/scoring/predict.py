@@ -108,12 +108,12 @@ def why_not(method: MethodSpec, dataset: Dataset, *, oracle_mask: bool) -> str |
 
 
 def without_holes(dataset: Dataset) -> str:
-    """What is done with the items of a benchmark that has no holes."""
+    """Words for what is done with the items of a benchmark that has no holes."""
     return "its clips are to be edited" if any(map(frozen.is_edit, dataset.items)) else "its pictures are degraded everywhere"
 
 
 def labelled(label: str, dataset: Dataset, *, oracle_mask: bool) -> str:
-    """What the scores of a method are called: a run that is told a hidden hole says so."""
+    """Label of the scores of a method, which says so where a run is given a hidden hole."""
     return f"{label}+oracle-mask" if oracle_mask and not dataset.items[0]["hole_is_given"] else label
 
 

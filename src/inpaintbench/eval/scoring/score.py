@@ -31,7 +31,7 @@ SCORING_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class Predicted:
-    """What there is to score of one method."""
+    """Predictions of one method, and why others are missing."""
 
     method: str
     predictions: Sequence[Prediction]

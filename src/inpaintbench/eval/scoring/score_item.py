@@ -71,7 +71,7 @@ def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = N
 
 
 def decode_ahead(jobs: Sequence[Job], *, blobs: Blobs) -> Views | None:
-    """What ``score_together`` measures; None where holding it beside another item could take too much memory."""
+    """Views that ``score_together`` measures; None where holding it beside another item could take too much memory."""
     protocol = _protocol(jobs)
     most = _AHEAD_BYTES_BESIDE_NETWORKS if _networks_on_processor(jobs, protocol) else _AHEAD_BYTES
     limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
@@ -88,8 +88,8 @@ def _networks_on_processor(jobs: Sequence[Job], protocol: Protocol) -> bool:
 
 
 def _protocol(jobs: Sequence[Job]) -> Protocol:
-    found: Protocol = PROTOCOLS.get(jobs[0][1]["protocol"])
-    return found
+    protocol: Protocol = PROTOCOLS.get(jobs[0][1]["protocol"])
+    return protocol
 
 
 def _clip_bytes(jobs: Sequence[Job]) -> int:

@@ -16,13 +16,14 @@ from inpaintbench.types import Plain
 Matrix = npt.NDArray[np.float64]
 Vectors = npt.NDArray[Any]
 
+# Vectors that are read at once: 16 MiB of 2048 numbers in float64.
 BLOCK_ROWS = 1024
 # Below this many vectors a dimension a Frechet distance still moves by percents of the variance with their number.
 _FEW = 5
 
 
 class Extent(NamedTuple):
-    """How large two sets are."""
+    """Numbers of vectors of two sets, and their length."""
 
     n: int
     """Vectors of the predictions."""
@@ -37,7 +38,7 @@ class Extent(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How sure a number about sets is."""
+    """Standard error and 95 % interval of a number about sets; None where there are too few sources."""
 
     standard_error: float | None = None
     interval_low: float | None = None

@@ -19,11 +19,14 @@ from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Vectors, blocks
 from inpaintbench.types import Plain, item_rng
 
+# The cubic kernel of Binkowski et al.
 DEGREE = 3
 COEFFICIENT = 1.0
+# Groups of sources that are left out in turn: sums of the kernel are kept for every pair of groups.
 _MOST_GROUPS = 200
 # Vectors in a set up to which all pairs are taken; their number grows with its square.
 MOST_EXACT = 20_000
+# Subsets of the published estimate.
 PUBLISHED_SUBSETS = 100
 
 Labels = npt.NDArray[np.intp]

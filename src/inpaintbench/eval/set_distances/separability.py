@@ -1,4 +1,4 @@
-"""How well a linear support vector machine tells two paired sets of vectors apart.
+"""Separability of two paired sets of vectors by a linear support vector machine.
 
 Zhao et al., Large Scale Image Completion via Co-Modulated GANs, ICLR 2021. The machine is that of scikit-learn's ``LinearSVC``
 at its defaults: ``|w|^2 / 2 + C sum max(0, 1 - y (w.x))^2`` over vectors as they are, extended by a 1 whose weight, the
@@ -25,14 +25,16 @@ from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Vectors, blocks
 from inpaintbench.types import Plain
 
+# Share of the objective by which a further step could still lower it when the search ends.
 _TOLERANCE = 1e-12
+# Steps after which the search has failed: where Newton's method converges it ends far sooner.
 _MOST_STEPS = 200
 
 Which = npt.NDArray[np.bool_]
 
 
 class Separation(NamedTuple):
-    """What the machine makes of the vectors it was trained with."""
+    """Judgements of the machine on the vectors it was trained with."""
 
     misjudged: int
     """Vectors on the wrong side, of both sets together."""
