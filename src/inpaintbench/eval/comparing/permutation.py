@@ -133,7 +133,7 @@ def _untested(one: str, other: str, differences: Differences, higher_is_better: 
     n, n_sources = sum(map(len, differences.values())), len(differences)
     if not n:
         return PairTest(one, other, None, None, None, 0, 0, 1.0, "no item has a finite value of both")
-    rows = [row for found in differences.values() for row in found]
+    rows = [row for rows_of_source in differences.values() for row in rows_of_source]
     difference = math.fsum(product for product, _ in rows) / math.fsum(weight for _, weight in rows)
     if difference and (difference < 0) == higher_is_better:
         one, other, difference = other, one, -difference

@@ -52,17 +52,17 @@ def mean_over_edit(
         empty: whether one such part leaves the clip without a value, or is left out of the mean.
         details: further ones.
     """
-    found = [value for value in values if value is not None]
-    mean = mean_over_clip(found, parts=parts, missing=f"no {parts.removesuffix('s')} has {lacking}")
+    known = [value for value in values if value is not None]
+    mean = mean_over_clip(known, parts=parts, missing=f"no {parts.removesuffix('s')} has {lacking}")
     numbers = [None if value is None or math.isnan(value) else value for value in values]
-    told = {**mean.details, f"{parts.removesuffix('s')}_values": numbers, **details}
-    missing = len(values) - len(found)
+    facts = {**mean.details, f"{parts.removesuffix('s')}_values": numbers, **details}
+    missing = len(values) - len(known)
     if not missing:
-        return Measurement(mean.value, mean.reason, told)
-    told[f"empty_{parts}"] = missing
-    if not found or empty == "leave_out":
-        return Measurement(mean.value, mean.reason, told)
-    return Measurement(None, f"{missing} of {len(values)} {parts} lack {lacking}", told)
+        return Measurement(mean.value, mean.reason, facts)
+    facts[f"empty_{parts}"] = missing
+    if not known or empty == "leave_out":
+        return Measurement(mean.value, mean.reason, facts)
+    return Measurement(None, f"{missing} of {len(values)} {parts} lack {lacking}", facts)
 
 
 WITHOUT_GIF = Deviation(

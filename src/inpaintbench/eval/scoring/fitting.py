@@ -121,8 +121,8 @@ def measured_view(view: ItemView, *, size: tuple[int, int] | None, hole_dilation
     hole: Hole = view.shared.once(
         ("hole", size, hole_dilations), lambda: dilated(nearest(view.hole, height=height, width=width), times=hole_dilations)
     )
-    made = composite_in_place(truth, hole, frames)
-    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, truth=truth, hole=hole, composite=made)
+    filled = composite_in_place(truth, hole, frames)
+    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, truth=truth, hole=hole, composite=filled)
 
 
 def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:

@@ -124,9 +124,9 @@ def build(method: MethodSpec) -> Any:
         UnknownNameError: no such method.
         InputError: constants that the method does not take.
     """
-    made = METHODS.get(method.leaf)
+    leaf = METHODS.get(method.leaf)
     try:
-        return made(**method.constants)
+        return leaf(**method.constants)
     except TypeError as error:
         if lacking := re.findall(r"missing \d+ required keyword-only arguments?: (.*)", str(error)):
             names = re.findall(r"'(\w+)'", lacking[0])
@@ -139,9 +139,9 @@ def build(method: MethodSpec) -> Any:
 
 def _content(row: Plain, leaf: Any) -> str:
     # A leaf that reads files of its own says when they change.
-    own = leaf.content(row["item_id"])
+    files = leaf.content(row["item_id"])
     mask = [row["object_mask_sha256"]] if row.get("object_mask_sha256") else []
-    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], own, *mask)
+    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], files, *mask)
 
 
 def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Prediction]:
@@ -152,9 +152,9 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     frames = run(leaf, view)
     hole = view.hole if view.has("hole") else frozen.hole_of(payload["root"], row)
     change = _largest_change(frames, view.input, hole) if frames.shape == view.input.shape else 0
-    kept = frames if parameters["keep_full_frames"] else on_black(frames, hole)
+    stored = frames if parameters["keep_full_frames"] else on_black(frames, hole)
     suffix = video.suffix_for(row["frames"])
-    blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=kept, fps=row["fps"]))
+    blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=stored, fps=row["fps"]))
     return [
         Prediction(
             method=parameters["label"],

@@ -106,7 +106,7 @@ def score(
 
 def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Compute, seconds: float) -> Step:
     needed = protocol.weights_of(metrics)
-    brought = {name: state for name in metrics if (state := METRICS.get(name).state())}
+    states = {name: state for name in metrics if (state := METRICS.get(name).state())}
     return Step(
         name=score_step(protocol.name, method),
         version=VERSION,
@@ -119,7 +119,7 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
             "fingerprint": protocol.fingerprint + compute.mark,
             "metrics": list(metrics),
             **weights.needed(needed if compute.random_weights is None else ()),
-            **({"brought": brought} if brought else {}),
+            **({"brought": states} if states else {}),
         },
         time_limit_seconds=seconds,
         together="inpaintbench.eval.scoring.score_item:score_together",
@@ -129,19 +129,19 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
     )
 
 
-def _tasks(dataset: Dataset, one: Predicted, *, root: Path | str, compute: Compute, whole: bool) -> list[Task]:
+def _tasks(dataset: Dataset, predicted: Predicted, *, root: Path | str, compute: Compute, whole: bool) -> list[Task]:
     """``whole``: what a prediction has outside its hole counts."""
-    prediction_of = {row.item_id: row for row in one.predictions}
+    prediction_of = {row.item_id: row for row in predicted.predictions}
     folder = str(Path(root).resolve())
     tasks = []
     for row in dataset.items:
         item_id = row["item_id"]
-        given: dict[str, Any] = {"failure": one.failures.get(item_id, NOT_RUN)}
-        if found := prediction_of.get(item_id):
-            given = {"blob": found.blob, **({"full_frames": True} if whole and found.full_frames else {})}
+        given: dict[str, Any] = {"failure": predicted.failures.get(item_id, NOT_RUN)}
+        if prediction := prediction_of.get(item_id):
+            given = {"blob": prediction.blob, **({"full_frames": True} if whole and prediction.full_frames else {})}
         content = content_id(item_id, row["truth_rgb_sha256"], row["hole_sha256"], given)
         payload = {"root": folder, "row": dict(row), "compute": asdict(compute), **given}
-        tasks.append(Task(item_id, content, payload, f"{one.method}/{item_id}"))
+        tasks.append(Task(item_id, content, payload, f"{predicted.method}/{item_id}"))
     return tasks
 
 

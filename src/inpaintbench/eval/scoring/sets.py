@@ -85,14 +85,14 @@ def compare_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Slic
     """One metric of one method over one slice."""
     protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
     metric: Any = protocol.build_metrics([payload["metric"]])[0]
-    found = Comparison(None, payload["reason"] or "no item has features")
+    comparison = Comparison(None, payload["reason"] or "no item has features")
     if payload["sets"]:
         sets = [Features(_load(blobs, prediction), _load(blobs, truth)) for prediction, truth, _ in payload["sets"]]
         try:
-            found = metric.compare(sets, [source for *_, source in payload["sets"]])
+            comparison = metric.compare(sets, [source for *_, source in payload["sets"]])
         except InpaintBenchError as error:
-            found = Comparison(None, str(error))
-    return [_row(payload, parameters, found)]
+            comparison = Comparison(None, str(error))
+    return [_row(payload, parameters, comparison)]
 
 
 def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[SliceScore]:
@@ -100,7 +100,7 @@ def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[SliceS
     return [_row(payload, parameters, Comparison(None, reason))]
 
 
-def _row(payload: Plain, parameters: Plain, found: Comparison) -> SliceScore:
+def _row(payload: Plain, parameters: Plain, comparison: Comparison) -> SliceScore:
     return SliceScore(
         method=parameters["method"],
         slice=payload["slice"],
@@ -108,12 +108,12 @@ def _row(payload: Plain, parameters: Plain, found: Comparison) -> SliceScore:
         region=payload["region"],
         protocol=parameters["protocol"],
         fingerprint=payload["fingerprint"],
-        value=found.value,
-        reason=found.reason,
-        standard_error=found.standard_error,
-        interval_low=found.interval_low,
-        interval_high=found.interval_high,
-        details={**found.details, "items": len(payload["sets"]), "missing": payload["missing"]},
+        value=comparison.value,
+        reason=comparison.reason,
+        standard_error=comparison.standard_error,
+        interval_low=comparison.interval_low,
+        interval_high=comparison.interval_high,
+        details={**comparison.details, "items": len(payload["sets"]), "missing": payload["missing"]},
     )
 
 
