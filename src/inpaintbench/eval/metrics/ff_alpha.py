@@ -42,7 +42,7 @@ class FfAlpha(FlowMetric):
 
     Args:
         flow: one of ``inpaintbench.eval.flows.FLOWS``. Values of different flows do not compare.
-        mask: ``"luma_at_most"`` or ``"channels_below"``, see ``passes.source_pairs.SourceRule``.
+        mask: ``"luma_at_most"`` or ``"channels_below"``, see ``passes.flow_pairs.SourceRule``.
         mask_level: grey levels of the mask. The paper does not say it; 5 in the released code.
         least_valid_share: of a clip that has a value. The paper does not say it; 0.70 in the released code.
         empty: ``"no_value"``: a pair without a valid pixel leaves the clip without a value, where the released code gives NaN;
