@@ -29,8 +29,9 @@ from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.executors.ray import RayExecutor
 from inpaintbench.recipes.stages import Cutting, SourceSpec, curate
+from inpaintbench.tables import rows_json
 from inpaintbench.types import Attribute, Clip
-from inpaintbench.workspace import Workspace, rows_json
+from inpaintbench.workspace import Workspace
 
 SOURCES, CORES = 1_000_000, 16
 NODE_BYTES_A_SECOND, STORAGE_BYTES_A_SECOND = 1.25e9, 12.5e9

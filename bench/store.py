@@ -21,8 +21,9 @@ import pyarrow.parquet as pq
 from inpaintbench.executors.base import Step, Task
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit
 from inpaintbench.executors.performing import perform_all
+from inpaintbench.tables import schema_of
 from inpaintbench.types import Attribute, Plain, Score
-from inpaintbench.workspace import Blobs, Workspace, schema_of
+from inpaintbench.workspace import Blobs, Workspace
 
 ROWS_OF_ITEM = 40
 """Of `eval score`: about twenty metrics in two regions."""

@@ -10,7 +10,9 @@ import inpaintbench
 ROOT = Path(inpaintbench.__file__).parent
 LAYERS = (
     {"types", "errors", "__init__"},
+    {"files", "compiled"},
     {
+        "tables",
         "workspace",
         "video",
         "regions",
@@ -32,7 +34,7 @@ LAYERS = (
     {"recipes"},
     {"cli", "__main__"},
 )
-ROOMS = LAYERS[3]
+ROOMS = LAYERS[4]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from inpaintbench.errors import WorkspaceError
+from inpaintbench.files import write_atomically
+from inpaintbench.tables import rows_json, to_columns, to_records
 from inpaintbench.types import Attribute, Corruption, Score, Slice
-from inpaintbench.workspace import Ledger, Workspace, rows_json, to_columns, to_records, write_atomically
+from inpaintbench.workspace import Ledger, Workspace
 
 RECORDS: list[Any] = [
     Attribute("a", "share", 0.25, None, "measured", "1"),

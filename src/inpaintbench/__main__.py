@@ -12,6 +12,9 @@ def main() -> None:
     """Run the command line; an interrupt while it is still loading ends it without a word about where it was."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a job in the background ignores Ctrl-C, and so does this
         signal.signal(signal.SIGINT, _leave)
+    # Loading numpy starts a thread a core, which takes longer than all else that a command does before it answers. Work is spread
+    # over processes, each of which keeps to one core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from inpaintbench.cli import main as run
     except ImportError as error:

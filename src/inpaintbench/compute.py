@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.files import write_atomically
 from inpaintbench.types import content_id
-from inpaintbench.workspace import write_atomically
 
 Precision = Literal["fp32", "tf32", "bf16"]
 # Sums are float64, which Metal (mps) lacks.

@@ -17,9 +17,10 @@ from inpaintbench.cli.aligning import align_command
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
 app.command()(expanded(align_command))

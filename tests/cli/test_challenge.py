@@ -22,12 +22,13 @@ from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.holding_back import hold_back
 from inpaintbench.export.publishing.part import limited
+from inpaintbench.files import file_sha256
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.editing import EditingRecipe
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Prediction, Score
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 METRICS = ("--metric", "psnr", "--metric", "ssim", "--metric", "mse")
 HERE = ("--workers", "0")

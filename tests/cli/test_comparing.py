@@ -30,9 +30,10 @@ from inpaintbench.eval.protocols.e2fgvi import LEGACY as BY_FRAMES
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
 from inpaintbench.eval.scoring import run_state
 from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
 app.command()(expanded(compare_command))

@@ -20,10 +20,11 @@ from inpaintbench.cli.editboard import editboard, transcript
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.editboard import CORRECTED
+from inpaintbench.files import file_sha256
 from inpaintbench.models import weights
 from inpaintbench.steps import score_step
 from inpaintbench.types import EDIT_TASKS, Score
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
 app.command("editboard")(expanded(editboard))

@@ -21,9 +21,10 @@ from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED as LEAVES_OUT
 from inpaintbench.eval.scoring.run_state import remember_reference
+from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
 app.command()(expanded(rank))

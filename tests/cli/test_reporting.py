@@ -20,9 +20,10 @@ from inpaintbench.cli.reporting import analysis
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.scoring.run_state import remember_scored
+from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
 app.command()(expanded(analysis))

@@ -8,8 +8,8 @@ from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import judge
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.select import inherited_levels, kept, rank_levels, top_share
+from inpaintbench.tables import to_records
 from inpaintbench.types import Answer, Attribute, Clip, Selection
-from inpaintbench.workspace import to_records
 
 
 def clip(name: str, source: str = "s") -> Clip:

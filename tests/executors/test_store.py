@@ -13,8 +13,9 @@ import pytest
 
 from inpaintbench.executors.base import Outcome, Step, Task
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Attribute, Score, content_id
-from inpaintbench.workspace import UNEXPECTED, Blobs, Workspace
+from inpaintbench.workspace import Blobs, Workspace
 
 CALLS: list[str] = []
 HAVE: set[str] = set()

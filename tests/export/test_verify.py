@@ -16,7 +16,8 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
 from inpaintbench.export import second_decoder
 from inpaintbench.export.verify import file_problems, verify
-from inpaintbench.workspace import file_sha256, write_parquet
+from inpaintbench.files import file_sha256
+from inpaintbench.tables import write_parquet
 
 TRIALS = 200
 

@@ -13,9 +13,9 @@ import pytest
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
+from inpaintbench.files import file_sha256
 from inpaintbench.models import lpips_networks
 from inpaintbench.models.lpips_networks import HEADS, LPIPS_WEIGHTS, lpips
-from inpaintbench.workspace import file_sha256
 
 torch = pytest.importorskip("torch")
 package = pytest.importorskip("lpips")

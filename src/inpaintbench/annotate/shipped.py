@@ -9,7 +9,7 @@ from pathlib import Path
 from inpaintbench.annotate.study import StudyFile, parse_study
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.workspace import write_atomically
+from inpaintbench.files import write_atomically
 
 STUDY_FILE = "study.toml"
 _SUFFIX = ".toml"

@@ -22,8 +22,8 @@ from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import Form, Question
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
+from inpaintbench.files import write_atomically
 from inpaintbench.types import canonical_json, content_id
-from inpaintbench.workspace import write_atomically
 
 # Of `study.json`; another one is refused.
 FORMAT_VERSION = 1

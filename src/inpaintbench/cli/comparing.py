@@ -21,9 +21,9 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.run_state import not_run_words, references_in
+from inpaintbench.files import write_atomically
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Score, SliceScore
-from inpaintbench.workspace import write_atomically
 
 Names = list[str] | None
 # That a terminal shows at once.

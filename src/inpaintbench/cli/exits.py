@@ -42,6 +42,9 @@ def sentence_of(error: Exception) -> str:
         return f"{doing}: {error.strerror}" + (f": {error.filename}" if error.filename else "")
     if isinstance(error, MemoryError):
         return "out of memory; fewer --workers, or smaller clips, need less"
+    if isinstance(error, ImportError):  # parts are loaded when they are asked for, so that a broken one is met here, too
+        what = " ".join(str(error).split())
+        return f"cannot start: {what}; pip install --force-reinstall inpaintbench mends what it needs"
     what = logs.without_secrets(" ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":"))
     return f"unexpected error, a fault of this program: {what[:300]} ({_where_to_look(error)})"
 

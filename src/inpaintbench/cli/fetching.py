@@ -23,8 +23,9 @@ from inpaintbench.curation.fetching.recheck import recheck as ask_again
 from inpaintbench.curation.fetching.step import TABLE, fetch, listed, rows_of
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError
+from inpaintbench.files import write_atomically
 from inpaintbench.types import Clip, Download, Source
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 fetch_app = group(
     {

@@ -15,7 +15,7 @@ from inpaintbench.cli.run_folder import bind, check_scored, opened, scored_metho
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import usual_fingerprint
-from inpaintbench.workspace import write_atomically
+from inpaintbench.files import write_atomically
 
 if TYPE_CHECKING:
     from inpaintbench.eval.leaderboard.board import Entry

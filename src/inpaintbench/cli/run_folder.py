@@ -15,10 +15,11 @@ from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.parts import held_back_words, items_of_slices, open_part
 from inpaintbench.eval.scoring.run_state import is_stale, is_truth_of, references_in, remember_inputs
 from inpaintbench.executors.unfinished import stopped
+from inpaintbench.files import file_sha256, write_atomically
 from inpaintbench.frozen import content_of, dataset_id
 from inpaintbench.steps import predicted_label, score_step
 from inpaintbench.types import Dataset, Score, SliceScore
-from inpaintbench.workspace import Workspace, file_sha256, write_atomically
+from inpaintbench.workspace import Workspace
 
 
 def opened(run: Path) -> Workspace:

@@ -25,12 +25,13 @@ from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection
+from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import percent, percents
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 _NO_RULES = Path("none")
 _AUDIT_AT_RANDOM = 20

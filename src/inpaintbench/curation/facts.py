@@ -18,8 +18,9 @@ from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.rules import ANSWER_PREFIX, Rule
 from inpaintbench.errors import InputError
+from inpaintbench.tables import schema_of, to_columns
 from inpaintbench.types import Answer, Attribute, Clip, Download, Source
-from inpaintbench.workspace import Workspace, schema_of, to_columns
+from inpaintbench.workspace import Workspace
 
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]

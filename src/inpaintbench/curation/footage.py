@@ -22,9 +22,10 @@ from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, open_
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
+from inpaintbench.files import file_sha256
 from inpaintbench.steps import KNOWN
 from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id, stated
-from inpaintbench.workspace import Blobs, Workspace, file_sha256
+from inpaintbench.workspace import Blobs, Workspace
 
 VERSION = "4"
 FIND_LIMIT_SECONDS = 3600.0

@@ -15,8 +15,9 @@ from inpaintbench.curation.facts import Column, Facts, Flags, last_places, requi
 from inpaintbench.curation.rules import DATE, Rule, outside, parse_label
 from inpaintbench.executors.base import Rejection
 from inpaintbench.steps import SELECT
+from inpaintbench.tables import schema_of
 from inpaintbench.types import Attribute, Clip, Selection, Source
-from inpaintbench.workspace import Workspace, schema_of
+from inpaintbench.workspace import Workspace
 
 # The reason of a clip that waits for people: neither kept nor refused.
 NO_ANSWER = "no answer yet"

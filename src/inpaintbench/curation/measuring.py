@@ -7,12 +7,12 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+from inpaintbench import video
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.models import weights
 from inpaintbench.types import Attribute, Clip, Plain
-from inpaintbench.video.decoded import DecodedClip
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
 
@@ -95,7 +95,7 @@ def clip_view(clip: Clip, blobs: Blobs) -> ItemView:
     """The frames of a clip, decoded when asked for; the last clip of a process is remembered."""
     path = str(blobs.path(clip.blob))
     small = clip.frames * clip.height * clip.width * _BYTES_A_PIXEL <= _HOLD_AT_MOST_BYTES
-    decoded = _decoded(path) if small else DecodedClip(path)
+    decoded = _decoded(path) if small else video.DecodedClip(path)
     parts: dict[str, Any] = {"truth": lambda: decoded.frames, "luma": lambda: decoded.luma}
     return ItemView(
         item_id=clip.clip_id, frames=clip.frames, height=clip.height, width=clip.width, fps=clip.fps, parts=parts,
@@ -104,6 +104,6 @@ def clip_view(clip: Clip, blobs: Blobs) -> ItemView:
 
 
 @lru_cache(maxsize=1)
-def _decoded(path: str) -> DecodedClip:
+def _decoded(path: str) -> video.DecodedClip:
     # Blobs are named by their content, so a path always means the same pixels.
-    return DecodedClip(path)
+    return video.DecodedClip(path)

@@ -16,8 +16,9 @@ from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.rules import parse_label
 from inpaintbench.errors import InputError
+from inpaintbench.tables import to_records
 from inpaintbench.types import Answer, Attribute, Clip, Corruption, Download, Item, Selection, Slice, Source
-from inpaintbench.workspace import Workspace, to_records
+from inpaintbench.workspace import Workspace
 
 Record = TypeVar("Record")
 _SHOWN = 5

@@ -16,12 +16,13 @@ import importlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from inpaintbench.types import Plain, canonical_json
-from inpaintbench.workspace import Workspace, to_records
+from inpaintbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ class Outcome:
     @cached_property
     def records(self) -> list[Any]:
         """The rows as records: for steps of thousands of rows, not of millions."""
+        from inpaintbench.tables import to_records
+
         return to_records(self.rows, self.record)
 
 

@@ -18,7 +18,8 @@ from inpaintbench.errors import RunError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
 from inpaintbench.executors.unfinished import Plan
-from inpaintbench.workspace import Entries, Ledger, Workspace, rows_json
+from inpaintbench.tables import Entries, lost_blobs, rows_json
+from inpaintbench.workspace import Ledger, Workspace
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class LedgeredExecutor(ABC):
         """The tasks of the chosen subjects, and those of others that an earlier run came to an end with."""
         if self.only is None:
             return tasks
-        lost = dict(zip(stored.place, self.workspace.blobs.lost(stored.of(stored.place)), strict=True))
+        lost = dict(zip(stored.place, lost_blobs(stored.of(stored.place), self.workspace.blobs.path), strict=True))
         keys = task_keys(step, tasks, stored.place)
         return [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or not lost.get(key, True)]
 
@@ -154,7 +155,7 @@ class LedgeredExecutor(ABC):
         columns = (column.to_pylist() for column in (entries["key"], entries["status"], entries["lacks"], kept))
         return {
             key
-            for key, status, lacks, whole, lost in zip(*columns, self.workspace.blobs.lost(entries), strict=True)
+            for key, status, lacks, whole, lost in zip(*columns, lost_blobs(entries, self.workspace.blobs.path), strict=True)
             if status in good and whole and not lost and lacking.issuperset(lacks or ())
         }
 

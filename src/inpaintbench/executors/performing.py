@@ -16,7 +16,8 @@ from typing import Any
 
 from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError, is_disk_error
 from inpaintbench.executors.base import Job, given_to, load
-from inpaintbench.workspace import UNEXPECTED, Blobs, rows_json
+from inpaintbench.tables import UNEXPECTED, rows_json
+from inpaintbench.workspace import Blobs
 
 
 class Ahead:

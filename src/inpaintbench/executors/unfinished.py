@@ -16,8 +16,10 @@ from typing import Any
 import pyarrow as pa
 
 from inpaintbench.executors.base import Outcome, Rejection, Step, Task, load, task_keys
+from inpaintbench.files import write_atomically
+from inpaintbench.tables import Entries, lost_blobs, schema_of
 from inpaintbench.types import canonical_json
-from inpaintbench.workspace import Entries, Workspace, schema_of, write_atomically
+from inpaintbench.workspace import Workspace
 
 FOLDER = "unfinished"
 # Statuses of entries that are refusals.
@@ -120,7 +122,7 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     refused = [Rejection(**one) for one in plan["rejected"]]
     found = Plan(name, plan["table"], record, [tuple(task) for task in plan["tasks"]], refused)
     entries = found.entries(workspace.ledger(name).columns(record))
-    entries = entries.filter(pa.array(~workspace.blobs.lost(entries))).combine_chunks()
+    entries = entries.filter(pa.array(~lost_blobs(entries, workspace.blobs.path))).combine_chunks()
     told = Stopped(name, entries.num_rows, len(found.tasks))
     statuses = entries["status"].to_pylist()
     rows = len(entries["rows"].combine_chunks().flatten()) + sum(map(statuses.count, REFUSED)) + len(refused)

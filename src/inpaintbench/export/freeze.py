@@ -43,7 +43,9 @@ from inpaintbench.export.layout import (
     row_schema,
     splits,
 )
+from inpaintbench.files import file_sha256, replacing, write_atomically
 from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
+from inpaintbench.tables import write_parquet
 from inpaintbench.types import (
     EDIT,
     Attribute,
@@ -56,7 +58,7 @@ from inpaintbench.types import (
     Source,
     stated,
 )
-from inpaintbench.workspace import Blobs, file_sha256, replacing, write_atomically, write_parquet
+from inpaintbench.workspace import Blobs
 
 _VERSIONED = ("av", "datasets", "huggingface_hub", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
 

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from inpaintbench.export.documents import is_document
 from inpaintbench.export.layout import media_names, metadata_name, splits
+from inpaintbench.files import write_atomically
 from inpaintbench.types import Dataset, canonical_json
-from inpaintbench.workspace import write_atomically
 
 # Holes as lists of blocks: item -> blocks.
 HOLES_FILE = "maskdata.json"

@@ -32,9 +32,9 @@ from inpaintbench.export.held_rows import (
     without_seed,
 )
 from inpaintbench.export.layout import MEDIA, by_split, filled_columns, media_names, splits
+from inpaintbench.files import file_sha256, replacing
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset, Plain, Slice
-from inpaintbench.workspace import file_sha256, replacing
 
 # Facts of the public dataset and of the one with the truth.
 HELD_BACK, TRUTH_OF = "held_back", "truth_of"

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import quote, unquote
 
 from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.files import write_atomically
 from inpaintbench.types import Clip, Item, Plain, Slice, Source, canonical_json
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 FILE = "removed.jsonl"
 KINDS = ("item", "clip", "source")

@@ -17,9 +17,9 @@ from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
 from inpaintbench.export.verify_files import config_problems, needless, there
+from inpaintbench.files import file_sha256
 from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, load, matches_manifest
 from inpaintbench.types import Dataset, Plain, item_rng
-from inpaintbench.workspace import file_sha256
 
 _SECONDS_PER_FILE = 30.0
 # That hash: some wait for the disk.

@@ -13,9 +13,9 @@ from inpaintbench.export.publishing.remote import Held, held
 from inpaintbench.export.second_decoder import require
 from inpaintbench.export.verify import Told, Verification, prove, sampled
 from inpaintbench.export.verify_files import is_ours
+from inpaintbench.files import file_sha256
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset
-from inpaintbench.workspace import file_sha256
 
 _AT_ONCE = 6
 

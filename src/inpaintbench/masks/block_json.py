@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import InputError
+from inpaintbench.files import write_atomically
 from inpaintbench.types import Hole
-from inpaintbench.workspace import write_atomically
 
 # (row, column, size) in pixels.
 Block = tuple[int, int, int]

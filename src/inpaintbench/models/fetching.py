@@ -14,8 +14,8 @@ from pathlib import Path
 
 from inpaintbench.download import Limits, download, forget, without_query
 from inpaintbench.errors import InputError, NetworkError
+from inpaintbench.files import file_sha256
 from inpaintbench.models.weights import Weights, cache_folder, is_whole, known, located, state
-from inpaintbench.workspace import file_sha256
 
 
 def fetch(weights: Weights, *, limits: Limits | None = None, mirror: str | None = None) -> Path:

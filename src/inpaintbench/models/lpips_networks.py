@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, NotMeasurable, UnknownNameError
+from inpaintbench.files import file_sha256
 from inpaintbench.models import torch_networks
-from inpaintbench.workspace import file_sha256
 
 if TYPE_CHECKING:
     from inpaintbench.models.lpips_layers import LpipsNetwork

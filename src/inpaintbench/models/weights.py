@@ -18,7 +18,7 @@ from typing import Any
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.workspace import file_sha256
+from inpaintbench.files import file_sha256
 
 
 @dataclass(frozen=True)

@@ -4,28 +4,9 @@ Rooms hand over plain data (texts, numbers, ``Table``, charts) and the name of a
 ``pages/templates/base.html``; markup is written in templates alone, and Jinja2 escapes what comes from data.
 """
 
-from inpaintbench.pages.colours import MethodStyle, method_styles
-from inpaintbench.pages.page import Media, data_uri, page, render
-from inpaintbench.pages.panels import Link, Method, Sentence, Tagged, Tile
-from inpaintbench.pages.plots import figure, save_chart
-from inpaintbench.pages.tables import Cell, Column, Row, Table
+from __future__ import annotations
 
-__all__ = [
-    "Cell",
-    "Column",
-    "Link",
-    "Media",
-    "Method",
-    "MethodStyle",
-    "Row",
-    "Sentence",
-    "Table",
-    "Tagged",
-    "Tile",
-    "data_uri",
-    "figure",
-    "method_styles",
-    "page",
-    "render",
-    "save_chart",
-]
+import lazy_loader
+
+# Names come from where the stub beside this file says, when they are asked for: most commands draw nothing.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -21,10 +21,10 @@ import vl_convert
 from markupsafe import Markup
 
 from inpaintbench.errors import WorkspaceError
+from inpaintbench.files import write_atomically
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.page import render
 from inpaintbench.pages.pdf import stable_pdf
-from inpaintbench.workspace import write_atomically
 
 if TYPE_CHECKING:
     import altair

@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from inpaintbench.curation import duplicates, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
-from inpaintbench.curation.funnel.write import write_review
 from inpaintbench.curation.judging import select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
@@ -188,6 +187,8 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         RunError: every clip is dropped.
         Waiting: people have not answered yet; says where the questions are.
     """
+    from inpaintbench.curation.funnel.write import write_review
+
     clips = workspace.table("clips", Clip)
     require(clips, "clips", "curation clips")
     measured = measuring.measure_together(executor, clips, leaves={name: {} for name in measured_by(recipe)})

@@ -19,6 +19,7 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
+from inpaintbench.files import file_sha256
 from inpaintbench.fingerprints.records import CLASSES
 from inpaintbench.masks import render
 from inpaintbench.masks.fingerprints.backgrounds import check_photographs, list_photographs
@@ -38,7 +39,7 @@ from inpaintbench.recipes.options import (
 from inpaintbench.recipes.stages import SourceSpec, check_sources, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, content_id
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 GENERATOR = "fingerprint_degradation"
 MOISTURE_LEVELS = ("dry", "normal", "wet")

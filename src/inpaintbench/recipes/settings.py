@@ -14,13 +14,12 @@ from pydantic import BaseModel, ValidationError
 
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
-from inpaintbench.export.freeze import check_target
-from inpaintbench.export.holding_back import hold_back
+from inpaintbench.files import write_atomically
 from inpaintbench.recipes import RECIPES
 from inpaintbench.recipes.stages import SourceSpec, check_sources
 from inpaintbench.recipes.versions import exporting
 from inpaintbench.types import Dataset, Item, canonical_json
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 _FILE = "recipe.json"
 _OF_ITEMS = "recipe_of_items.json"
@@ -175,6 +174,9 @@ def export_apart(
         UnknownNameError: no such split.
         WorkspaceError: not writable.
     """
+    from inpaintbench.export.freeze import check_target
+    from inpaintbench.export.holding_back import hold_back
+
     public = target or workspace.path / "exports" / str(recipe.kind)  # type: ignore[attr-defined]
     truth, whole = public.with_name(f"{public.name}-truth"), public.with_name(f".{public.name}.whole")
     for folder in (public, truth):

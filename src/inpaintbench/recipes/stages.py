@@ -24,7 +24,6 @@ from inpaintbench.curation.sources.base import Footage, SourceLeaf, located
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
-from inpaintbench.export import freeze, removed
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.recipes import evidence, leakage, versions
 from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
@@ -247,6 +246,8 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     Raises:
         InputError: the items are not there, out of date or all removed; something is in two splits.
     """
+    from inpaintbench.export import freeze, removed
+
     recipe = publication.recipe
     folder = target or workspace.path / "exports" / recipe.kind
     items = workspace.table("items", Item)

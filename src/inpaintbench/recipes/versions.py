@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.files import write_atomically
 from inpaintbench.frozen import content_of
 from inpaintbench.types import Dataset, canonical_json
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 _FILE = "export.json"
 _SEMANTIC = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from inpaintbench.types import Frames, Luma
 from inpaintbench.video.decoding import _luma, _plane, read_frames, whole
-from inpaintbench.video.images import is_image
+from inpaintbench.video.suffixes import is_image
 
 
 class DecodedClip:

@@ -16,11 +16,9 @@ import numpy.typing as npt
 
 from inpaintbench.errors import MediaError
 from inpaintbench.types import Frames, Hole, Luma
-from inpaintbench.video.images import is_image, read_image, reason
+from inpaintbench.video.images import read_image, reason
+from inpaintbench.video.suffixes import is_image
 
-_SUFFIXES = "3gp avi flv gif m2ts m4v mkv mov mp4 mpeg mpg mts mxf ogv ts webm wmv y4m"
-# Lower-case file name endings of videos.
-VIDEO_SUFFIXES = tuple(f".{name}" for name in _SUFFIXES.split(" "))
 # Frame rate of a still image, frames per second.
 STILL_FPS = 1.0
 # Largest pictures that are decoded (16384 px a side, 8192 x 8192 px): a damaged or hostile header must not exhaust the memory.

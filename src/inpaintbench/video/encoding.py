@@ -16,7 +16,8 @@ from av.video.reformatter import ColorRange, Colorspace
 
 from inpaintbench.types import Frames, Hole
 from inpaintbench.video.decoding import decoded_facts, whole
-from inpaintbench.video.images import is_image, write_image
+from inpaintbench.video.images import write_image
+from inpaintbench.video.suffixes import is_image
 
 # Encodings of a truth: tagged 4:2:0 of at least `TRUTH_PSNR_DB`; lossless RGB; or the ChaLearn challenge's 100 kbit/s.
 CLIP_FORMS = ("near-lossless", "lossless", "challenge")

@@ -25,7 +25,8 @@ import numpy as np
 
 from inpaintbench.errors import MediaError
 from inpaintbench.types import Frames
-from inpaintbench.video.images import is_image, read_image
+from inpaintbench.video.images import read_image
+from inpaintbench.video.suffixes import is_image
 
 _DIGITS = re.compile("([0-9]+)")
 # File names shown on each side of the fault in an error, which stays one sentence however many files the folder holds.

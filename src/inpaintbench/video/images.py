@@ -14,14 +14,6 @@ from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 from inpaintbench.errors import MediaError, reason_of
 from inpaintbench.types import Frames
 
-# Lower-case file name endings of still images.
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
-
-
-def is_image(path: Path | str) -> bool:
-    """True if the file name ends like a still image's."""
-    return Path(path).suffix.lower() in IMAGE_SUFFIXES
-
 
 def suffix_for(frames: int) -> str:
     """File name ending of a clip of so many frames: ``.png`` for a single frame, else ``.mp4``."""

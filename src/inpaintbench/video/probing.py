@@ -12,7 +12,8 @@ import numpy as np
 from inpaintbench.errors import MediaError
 from inpaintbench.video import colour
 from inpaintbench.video.decoding import STILL_FPS, Decoder
-from inpaintbench.video.images import is_image, read_image
+from inpaintbench.video.images import read_image
+from inpaintbench.video.suffixes import is_image
 from inpaintbench.video.upright import rotation
 
 

@@ -21,8 +21,9 @@ from inpaintbench.errors import InputError, MediaError, MissingExtraError, Unkno
 from inpaintbench.video.decoding import Decoder, packet_times, seek_and_decode
 from inpaintbench.video.decord_child import resized
 from inpaintbench.video.decord_process import ChildError, DecordProcess
-from inpaintbench.video.images import is_image, read_image
+from inpaintbench.video.images import read_image
 from inpaintbench.video.probing import Probe
+from inpaintbench.video.suffixes import is_image
 from inpaintbench.video.upright import Orientations, upright
 
 READERS = ("pyav", "decord")

@@ -13,7 +13,8 @@ from inpaintbench.errors import InputError, MediaError
 from inpaintbench.video import colour
 from inpaintbench.video.decoding import Decoder
 from inpaintbench.video.hdr import tone_mapped
-from inpaintbench.video.images import is_image, read_image
+from inpaintbench.video.images import read_image
+from inpaintbench.video.suffixes import is_image
 
 # Treatments of high dynamic range: refuse it, or tone-map it to BT.709 (see `hdr`).
 HDR_POLICIES = ("exclude", "tone_map")

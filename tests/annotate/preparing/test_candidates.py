@@ -17,7 +17,8 @@ from inpaintbench.annotate.preparing.subjects import item_subjects
 from inpaintbench.errors import InputError, MediaError, UnknownNameError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.files import file_sha256
+from inpaintbench.workspace import Workspace
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,9 @@ from inpaintbench import video
 from inpaintbench.curation.fetching.step import TABLE, fetch, rows_of
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Download
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 
 @pytest.fixture

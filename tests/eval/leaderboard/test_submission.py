@@ -23,8 +23,9 @@ from inpaintbench.eval.leaderboard.contents import read_rows, rows_bytes
 from inpaintbench.eval.leaderboard.gather import gather
 from inpaintbench.eval.leaderboard.unpack import read_submission, take_out
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Prediction, Score
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 
 def test_a_submission_holds_the_scores_and_hashes_of_its_run(world: Path, run: Workspace) -> None:

@@ -16,7 +16,7 @@ from inpaintbench.export.publishing.fetch import fetch
 from inpaintbench.export.publishing.plan import plan
 from inpaintbench.export.publishing.push import push
 from inpaintbench.export.verify import verify
-from inpaintbench.workspace import file_sha256
+from inpaintbench.files import file_sha256
 
 NAME = "somebody/clips"
 

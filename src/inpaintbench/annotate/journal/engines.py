@@ -18,7 +18,7 @@ from sqlalchemy import URL, Engine, create_engine, event, exc, make_url
 
 from inpaintbench.annotate.journal.sqlite_files import expect_sqlite, make_private, warn_of_network
 from inpaintbench.errors import InputError, MissingExtraError
-from inpaintbench.workspace import write_atomically
+from inpaintbench.files import write_atomically
 
 # So long a writer waits for the writers of other processes.
 PATIENCE_SECONDS = 30

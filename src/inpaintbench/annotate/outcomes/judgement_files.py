@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from inpaintbench.errors import InputError, reason_of
-from inpaintbench.workspace import write_atomically, write_parquet
+from inpaintbench.files import write_atomically
+from inpaintbench.tables import write_parquet
 
 _LIST = pa.list_(pa.string())
 # `rater` is a name or pseudonym; `given` is JSON; `at` is in seconds since 1970.

@@ -40,7 +40,8 @@ from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.executors.base import Executor
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.workspace import Blobs, Workspace, file_sha256, write_atomically
+from inpaintbench.files import file_sha256, write_atomically
+from inpaintbench.workspace import Blobs, Workspace
 
 MAKING, LEFT_OUT = "making", "left_out.csv"
 ExecutorOf = Callable[[Workspace], AbstractContextManager[Executor]]

@@ -12,8 +12,9 @@ from inpaintbench import frozen
 from inpaintbench.annotate.preparing.pictures import Shape
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Attribute, Clip, Dataset, Plain, Selection, Source, content_id, item_rng
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 
 @dataclass(frozen=True)

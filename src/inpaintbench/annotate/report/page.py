@@ -13,10 +13,10 @@ from inpaintbench.annotate.report.labelling import labelling_panels
 from inpaintbench.annotate.report.people import pace_panels, raters_parts
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.errors import WorkspaceError
+from inpaintbench.files import write_atomically
 from inpaintbench.pages import Link, page
 from inpaintbench.pages.panels import Card, Panel
 from inpaintbench.pages.words import count, duration, moment, percent
-from inpaintbench.workspace import write_atomically
 
 _COMPARED = ("pair", "set")
 _NOTE = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair
+import lazy_loader
 import numpy as np
 
 from inpaintbench.annotate.report.facts import (
@@ -23,6 +23,11 @@ from inpaintbench.annotate.statistics.agreement import Share
 from inpaintbench.pages import Cell, Column, Row, Table, figure
 from inpaintbench.pages.panels import Fact, Facts, Panel
 from inpaintbench.pages.words import count, duration, moment, number, percent
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Seconds that a column of the pace may stand for.
 _STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console, reporting
+from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Demo, Out, given_alone, make_recipe, one_of, summarise, told
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
@@ -26,7 +26,6 @@ from inpaintbench.curation.rules import Rule, read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
-from inpaintbench.export.freeze import check_target
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.options import FOOTAGE, SELECTION, read_size
 from inpaintbench.recipes.settings import check, corrupt, export, remember
@@ -169,6 +168,8 @@ def build_devil_in(
     before: Callable[[Executor], object] | None = None,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """Build, with labels from a file, and say what came of it; ``before`` fetches footage where it is not here yet."""
+    from inpaintbench.export.freeze import check_target
+
     check_target(out / "exports" / recipe.kind)
     check(recipe, [source])
     if labels:
@@ -205,6 +206,8 @@ def demo(out: Out = Path("demo"), running: Processes = Running()) -> None:
     begun = time.monotonic()
     recipe, source = demo_recipe()
     folder, _ = build_devil_in(out, recipe, source, running=running)
+    from inpaintbench.cli import reporting
+
     reporting.verify_loadable(folder)
     page = reporting.evaluate(folder, run=out, methods=reporting.DEMO_METHODS, protocol="devil/corrected", running=running)
     console.say(f"Done in {time.monotonic() - begun:.0f} s. Dataset: {console.shown(folder)}")

@@ -16,11 +16,8 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
-from inpaintbench.curation.footage import display_name
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection
-from inpaintbench.export.freeze import check_target
-from inpaintbench.export.layout import by_split, splits
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.settings import build, check
 from inpaintbench.recipes.stages import SourceSpec
@@ -65,6 +62,8 @@ def given_alone(context: typer.Context, *names: str) -> None:
 def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
     """Build in the workspace ``out``, and say what came of it."""
     # What can be wrong with the arguments is told before any work, and before there is a folder.
+    from inpaintbench.export.freeze import check_target
+
     check_target(out / "exports" / recipe.kind)
     given = {name: path for name, path in corrupting.items() if path}
     check(recipe, sources, **given)
@@ -88,6 +87,8 @@ def _published(folder: Path) -> Dataset | None:
 
 def told(folder: Path, dataset: Dataset) -> None:
     """Say where the dataset is, and how it is loaded and checked."""
+    from inpaintbench.export.layout import by_split, splits
+
     split = next(iter(by_split(dataset.slices[0].item_ids, splits(dataset.items))))
     console.say(f"Dataset: {folder}")
     console.say(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")')
@@ -96,6 +97,8 @@ def told(folder: Path, dataset: Dataset) -> None:
 
 def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
     """Slices with their numbers, and how many files gave nothing."""
+    from inpaintbench.curation.footage import display_name
+
     rows = [(part.name, len(part.item_ids), _short(len(part.item_ids), per_slice)) for part in dataset.slices]
     rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "remark"], rows)

@@ -13,7 +13,7 @@ from inpaintbench.contract import Check, NotChecked, require
 from inpaintbench.curation.fetching.base import Candidate, Fetcher, Licence
 from inpaintbench.download import Limits
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
-from inpaintbench.workspace import file_sha256
+from inpaintbench.files import file_sha256
 
 # Candidates that are listed; a place may hold millions.
 _MOST = 20

@@ -16,8 +16,8 @@ from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Lic
 from inpaintbench.curation.fetching.lists import described
 from inpaintbench.download import Limits, Received, download, safe_name, utc_now, without_query
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected, UnknownNameError
+from inpaintbench.files import file_sha256
 from inpaintbench.types import content_id
-from inpaintbench.workspace import file_sha256
 
 _HUB = "hf://datasets/"
 _LONGEST_WORDS = 1000  # longer texts are not facts that rules use

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
 from inpaintbench.errors import WorkspaceError
+from inpaintbench.files import write_atomically
 from inpaintbench.types import Plain, canonical_json
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 _FOLDER = "fetching"
 

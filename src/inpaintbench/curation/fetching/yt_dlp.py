@@ -17,8 +17,8 @@ from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Lic
 from inpaintbench.curation.fetching.lists import listed
 from inpaintbench.download import Limits, Received, forget, utc_now, without_query
 from inpaintbench.errors import Gone, InpaintBenchError, MissingExtraError, NetworkError, Rejected
+from inpaintbench.files import file_sha256
 from inpaintbench.http_client import CheckedTransport, Visit, send_following_redirects
-from inpaintbench.workspace import file_sha256
 
 _GONE = (404, 410)
 _NOWHERE = "/nowhere/ffmpeg"  # it would ask for addresses by itself

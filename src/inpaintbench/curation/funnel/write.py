@@ -19,10 +19,11 @@ from inpaintbench.curation.judging import Judged, stored_selection
 from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT, csv_bytes
 from inpaintbench.curation.what_if import WhatIf
 from inpaintbench.errors import InputError
+from inpaintbench.files import write_atomically
 from inpaintbench.pages import Link, page
 from inpaintbench.pages.words import count, percent, share
 from inpaintbench.types import Source, item_rng
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 NOTE = (
     "Numbers are those of the workspace's tables. Pictures are small lossy copies of one frame; each leads to its clip, as "

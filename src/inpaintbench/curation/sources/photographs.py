@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.workspace import file_sha256
+from inpaintbench.files import file_sha256
 
 
 @dataclass(frozen=True)

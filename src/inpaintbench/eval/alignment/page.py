@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import altair
+import lazy_loader
 
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
@@ -17,9 +18,14 @@ from inpaintbench.eval.alignment.plots import label_of
 from inpaintbench.eval.alignment.selection import Column as Chosen
 from inpaintbench.eval.alignment.selection import Selection
 from inpaintbench.eval.alignment.win_ratios import KINDS
+from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
-from inpaintbench.workspace import replacing
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Every name that a folder of an alignment may hold; a folder with another is somebody's own and never replaced.
 PAGE = "alignment.html"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-import altair
+import lazy_loader
 
 from inpaintbench.eval.alignment.align import Dimension, Line
 from inpaintbench.eval.alignment.bootstrap import correlation_words, rate_words
@@ -14,6 +15,11 @@ from inpaintbench.eval.report.labels import metric_label, quantity_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.words import count
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Pixels: height of a row, width of its plot, side of a scatter plot; and how many of these stand side by side.
 _ROW, _PLOT, _SIDE, _ACROSS = 40, 340, 210, 4

@@ -6,9 +6,15 @@ import json
 import math
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import altair
+import lazy_loader
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+
 
 # Pixels: height of a row, and of one with single values below its bar.
 _ROW, _DOTTED_ROW = 24, 34

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import altair
+import lazy_loader
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.analysis.chart import Mark, Panel, Reference, chart
@@ -14,6 +15,11 @@ from inpaintbench.eval.analysis.tables import Spread, difficulty, improvement, o
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.words import count, number, signed_percent
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 _LEVEL = "#8a949f"
 # Of bars of slices, light or dark the page.

@@ -6,18 +6,24 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import altair
+import lazy_loader
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files, plots
 from inpaintbench.eval.analysis.files import mean_words, ranked_words
 from inpaintbench.eval.analysis.means import Means, Measure
 from inpaintbench.eval.analysis.tables import improvements, ranking, table_1
+from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import number
-from inpaintbench.workspace import replacing
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 PAGE = "analysis.html"
 _OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg|pdf)|analysis\.(json|html)", re.DOTALL)

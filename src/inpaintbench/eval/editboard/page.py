@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import altair
+import lazy_loader
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.editboard import files, plots
@@ -14,9 +15,14 @@ from inpaintbench.eval.editboard.transcript import TASKS, Gap, Transcript
 from inpaintbench.eval.editboard.transcript import Cell as Mean
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow, metric_label
+from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
-from inpaintbench.workspace import replacing
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Every name that a folder of a transcript may hold; a folder with another is somebody's own and never replaced.
 PAGE = "transcript.html"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import altair
+import lazy_loader
 
 from inpaintbench.eval.analysis.chart import colours, scale, titled
 from inpaintbench.eval.editboard.transcript import TASKS, Transcript
@@ -14,6 +14,11 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow, metric_label
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.words import number
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Metrics of both sides of the trade-off, as the paper groups them.
 FIDELITY = ("ff_alpha", "ff_beta", "semantic_score")

@@ -32,8 +32,8 @@ from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.pages.words import count
 from inpaintbench.steps import score_step, score_steps
+from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Score, content_id
-from inpaintbench.workspace import UNEXPECTED
 
 FOLDER = "transcript"
 # Stands in the keys of the ledger: another one measures all edits again.

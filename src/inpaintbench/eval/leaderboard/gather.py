@@ -16,8 +16,8 @@ from inpaintbench.eval.leaderboard.checking import check, missing_items
 from inpaintbench.eval.leaderboard.unpack import Submission, read_submission
 from inpaintbench.eval.leaderboard.verify import Verdict, check_agrees, verify
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Dataset
-from inpaintbench.workspace import file_sha256
 
 
 class Sample(NamedTuple):

@@ -32,9 +32,10 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import check_truths
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.executors.base import Rejection
+from inpaintbench.files import file_sha256
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Prediction, Score, SliceScore
-from inpaintbench.workspace import Workspace, file_sha256
+from inpaintbench.workspace import Workspace
 
 _MEASURING = ("inpaintbench", "numpy", "opencv-python-headless", "opencv-python", "scikit-image", "torch", "av")
 _NO_CLOCK = (1980, 1, 1, 0, 0, 0)

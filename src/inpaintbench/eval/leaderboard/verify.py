@@ -14,8 +14,9 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Dataset, Score, item_rng
-from inpaintbench.workspace import UNEXPECTED, Workspace
+from inpaintbench.workspace import Workspace
 
 # Relative differences that are rounding: networks round otherwise on every kind of machine.
 SAME, SAME_OF_NETWORKS = 1e-6, 1e-3

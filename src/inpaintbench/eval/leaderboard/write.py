@@ -11,7 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.leaderboard.board import Board, Entry
 from inpaintbench.eval.leaderboard.pages import CSV, JSON, method_pages, slice_pages
-from inpaintbench.workspace import replacing
+from inpaintbench.files import replacing
 
 _FRONT = "index.html"
 COLUMNS = (

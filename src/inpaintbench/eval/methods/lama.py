@@ -14,10 +14,10 @@ from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
+from inpaintbench.files import file_sha256
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
-from inpaintbench.workspace import file_sha256
 
 
 class Lama(Method):

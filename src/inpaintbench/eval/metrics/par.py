@@ -15,9 +15,9 @@ import numpy.typing as npt
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, mean_over_clip
 from inpaintbench.eval.passes.frame_vectors import normalised
+from inpaintbench.files import file_sha256
 from inpaintbench.models import torch_networks
 from inpaintbench.view import ItemView
-from inpaintbench.workspace import file_sha256
 
 # Of the environment: the path of the network's file.
 VARIABLE = "INPAINTBENCH_PAR_NETWORK"

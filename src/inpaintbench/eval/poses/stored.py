@@ -14,8 +14,8 @@ import numpy as np
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable, reason_of
 from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Joint
-from inpaintbench.workspace import file_sha256
 
 # Columns that a CSV file has to have; sha256, person and side may be there.
 _COLUMNS = ("item", "of", "name", "x", "y")

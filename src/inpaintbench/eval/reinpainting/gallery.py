@@ -16,9 +16,10 @@ from inpaintbench.eval.reinpainting import step
 from inpaintbench.eval.reinpainting.grid import bins_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area
 from inpaintbench.eval.reinpainting.setting import Setting
+from inpaintbench.files import write_atomically
 from inpaintbench.pages import data_uri, page
 from inpaintbench.types import Dataset, Frames, Hole, Plain
-from inpaintbench.workspace import Blobs, write_atomically
+from inpaintbench.workspace import Blobs
 
 # Second masks that are shown, as in the paper.
 SAMPLES = 5

@@ -27,9 +27,9 @@ from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.eval.scoring.parts import source_of
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import number
 from inpaintbench.types import Dataset, Score
-from inpaintbench.workspace import write_atomically
 
 PAGE = "tables.md"
 # How the slices of a bin of first masks are called: `area-20-40`.

@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import altair
+import lazy_loader
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import Mark, Panel, chart
@@ -21,11 +21,16 @@ from inpaintbench.eval.reinpainting.seeded import NORMAL, PATCHES, takes_seed
 from inpaintbench.eval.reinpainting.seeded import seeded as under_seed
 from inpaintbench.eval.reinpainting.setting import Setting, with_patches
 from inpaintbench.eval.reinpainting.step import First, natural
+from inpaintbench.files import write_atomically
 from inpaintbench.pages import save_chart
 from inpaintbench.pages.colours import PALETTE
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Dataset, Score, item_rng
-from inpaintbench.workspace import write_atomically
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # The paper's Fig. 3f.
 FILL_SEEDS = "fill_seeds"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
+import lazy_loader
 
 from inpaintbench.claims import too_few
 from inpaintbench.eval.report.findings import with_unit
@@ -21,6 +21,11 @@ from inpaintbench.pages import Cell, Column, MethodStyle, Row, Table
 from inpaintbench.pages.plots import method_colour, method_shape
 from inpaintbench.pages.words import count, number, signed_percent
 from inpaintbench.types import Slice
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # So many slices have slanted names, since they do not fit side by side.
 _SLANT_FROM = 7

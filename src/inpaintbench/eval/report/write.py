@@ -15,9 +15,9 @@ from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quan
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.files import replacing, write_atomically
 from inpaintbench.pages import data_uri
 from inpaintbench.types import Dataset, Score, SliceScore
-from inpaintbench.workspace import replacing, write_atomically
 
 _PAGE, _SCORES, _SUMMARY, _REPORT = "report.html", "scores.csv", "summary.csv", "report.json"
 

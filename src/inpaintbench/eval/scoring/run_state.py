@@ -10,9 +10,10 @@ from typing import Any
 
 from inpaintbench import frozen
 from inpaintbench.executors.base import Rejection
+from inpaintbench.files import write_atomically
 from inpaintbench.steps import predict_step, predicted_label, score_step
 from inpaintbench.types import Dataset, Prediction, canonical_json
-from inpaintbench.workspace import Workspace, write_atomically
+from inpaintbench.workspace import Workspace
 
 NOT_RUN = "the method was not run on this item"
 # Ending of the empty file beside the predictions of a reference method.

@@ -24,9 +24,10 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.fitting import fitted, grey_view, measured_view
 from inpaintbench.models import torch_networks
+from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Plain, Score, content_id
 from inpaintbench.view import PARTS, ItemView
-from inpaintbench.workspace import UNEXPECTED, Blobs
+from inpaintbench.workspace import Blobs
 
 # Of a run folder: what networks say of the truth, for methods that are scored later.
 FEATURES_FOLDER = "features"

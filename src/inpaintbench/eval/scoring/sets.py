@@ -13,8 +13,9 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import everything, source_of
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.tables import to_records
 from inpaintbench.types import Dataset, Plain, Score, Slice, SliceScore, content_id
-from inpaintbench.workspace import Blobs, to_records
+from inpaintbench.workspace import Blobs
 
 VERSION = "3"
 

@@ -17,10 +17,10 @@ from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.training.networks import named, settled
+from inpaintbench.files import file_sha256, write_atomically
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
-from inpaintbench.workspace import file_sha256, write_atomically
 
 if TYPE_CHECKING:
     from torch import Tensor

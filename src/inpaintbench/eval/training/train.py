@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair
+import lazy_loader
 import numpy as np
 import numpy.typing as npt
 
@@ -24,11 +24,16 @@ from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.training import checkpoint
 from inpaintbench.eval.training.networks import Examples, Network, settled
+from inpaintbench.files import write_atomically
 from inpaintbench.models import torch_networks
 from inpaintbench.pages.plots import paper_svg
 from inpaintbench.pages.words import count
 from inpaintbench.types import Dataset, Plain, content_id, item_rng
-from inpaintbench.workspace import write_atomically
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # A state that another version wrote is not gone on from.
 VERSION = "1"

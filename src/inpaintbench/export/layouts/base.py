@@ -16,8 +16,8 @@ from inpaintbench import frozen, video
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import VerifyError
 from inpaintbench.export.layout import media_names
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice, canonical_json
-from inpaintbench.workspace import file_sha256
 
 CLIPS, PICTURES = "clips with holes", "pictures with holes"
 PAINTED = "clips that something was painted on"

@@ -12,8 +12,8 @@ import numpy as np
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
 from inpaintbench.export.layouts.base import DEGRADED, PAINTED, PICTURES, Chosen, Layout, Written, copy, kind_of
+from inpaintbench.files import write_atomically
 from inpaintbench.types import Plain
-from inpaintbench.workspace import write_atomically
 
 # Split -> the challenge's name of it, in tracks 1 and 2.
 _PARTS = {"train": "train", "validation": "dev", "test": "test"}

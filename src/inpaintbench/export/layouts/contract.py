@@ -12,8 +12,8 @@ from inpaintbench import contract, video
 from inpaintbench.contract import Check, NotChecked, moving_texture, require, wandering_hole
 from inpaintbench.errors import InputError
 from inpaintbench.export.layouts.base import CLIPS, KINDS, PICTURES, Chosen, Layout, Written
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Dataset, Plain, Slice
-from inpaintbench.workspace import file_sha256
 
 HEIGHT, WIDTH = 48, 64
 _FRAMES = {CLIPS: 5, PICTURES: 1}

@@ -18,8 +18,8 @@ from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.base import Chosen, Layout, item_line, kind_of
 from inpaintbench.export.layouts.readme import readme
 from inpaintbench.export.notice import notice
+from inpaintbench.files import file_sha256, replacing, write_atomically
 from inpaintbench.types import Dataset, Plain, Slice
-from inpaintbench.workspace import file_sha256, replacing, write_atomically
 
 # What the folder is and where it comes from.
 MARKER = "layout.json"

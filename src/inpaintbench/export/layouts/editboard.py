@@ -9,8 +9,8 @@ from pathlib import Path
 
 from inpaintbench import frozen, video
 from inpaintbench.export.layouts.base import EDITS, Chosen, Layout, Written, write_frames, write_objects
+from inpaintbench.files import write_atomically
 from inpaintbench.types import Plain
-from inpaintbench.workspace import write_atomically
 
 # Those of EditBoard's `--script`.
 COLUMNS = ("original_video_path", "edited_video_path", "semantic_mask_path", "source_prompt", "target_prompt")

@@ -13,9 +13,9 @@ from inpaintbench.export.publishing.client import Repository, opened
 from inpaintbench.export.publishing.part import files_of, limited
 from inpaintbench.export.publishing.plan import Told
 from inpaintbench.export.publishing.remote import held
+from inpaintbench.files import file_sha256, sync_tree
 from inpaintbench.frozen import MANIFEST, UNLOADABLE
 from inpaintbench.types import Dataset
-from inpaintbench.workspace import file_sha256, sync_tree
 
 _AT_ONCE = 6
 _OF_THE_LIBRARY = ".cache"

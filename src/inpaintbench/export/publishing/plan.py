@@ -13,9 +13,9 @@ from inpaintbench.export.licences import NOT_STATED, is_known, is_unstated, why_
 from inpaintbench.export.publishing.part import ORIGIN
 from inpaintbench.export.publishing.stating import OVER, called, listed, read_licences, restated, stated
 from inpaintbench.export.verify import file_problems
+from inpaintbench.files import file_sha256
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset
-from inpaintbench.workspace import file_sha256
 
 # Is told (stage, done, total).
 Told = Callable[[str, int, int], None]

@@ -7,18 +7,23 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
+import lazy_loader
 from markupsafe import Markup
 
+from inpaintbench.files import write_atomically
 from inpaintbench.masks.gallery.facts import Chip, bounds_text, chips, common, percent, percent_range, value_text
 from inpaintbench.masks.gallery.panels import Panel, Quantity, TileMeasurements, check_panels, in_short, measure_tile, quantity_of
 from inpaintbench.masks.gallery.pictures import Pictures, draw_all
 from inpaintbench.masks.gallery.tile_page import TileView, folded, tile_view
 from inpaintbench.pages import Cell, Column, Link, Row, Table, data_uri, figure, page
 from inpaintbench.pages.words import DASH, breakable, count, number
-from inpaintbench.workspace import write_atomically
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 _MOST_COLUMNS = 6
 _REFUSALS_SHOWN = 4

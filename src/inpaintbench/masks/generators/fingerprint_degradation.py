@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.files import file_sha256
 from inpaintbench.fingerprints.elastic import elastic_field, warp
 from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Print
 from inpaintbench.masks.fingerprints import backgrounds as surfaces
@@ -21,7 +22,6 @@ from inpaintbench.masks.generators.arguments import choice
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
-from inpaintbench.workspace import file_sha256
 
 __all__ = ["BACKGROUNDS", "EFFECTS", "MOST_STRENGTH", "FingerprintDegradation", "Recipe"]
 
