@@ -11,12 +11,12 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8
 # Names of Vega's shapes; one for each turn through the palette, so that two methods of one colour have two markers.
 MARKERS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [12, 3])
-# Of methods that do not compete.
+# Grey of methods that do not compete.
 REFERENCE = "#7A8793"
 
 
 class MethodStyle(NamedTuple):
-    """How one method is drawn."""
+    """Look of one method."""
 
     colour: str
     marker: str

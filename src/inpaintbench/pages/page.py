@@ -23,7 +23,7 @@ _MARK = 'document.documentElement.classList.add("js");'
 _OWN = ("pages/static/page.js",)
 # Colours by what they mean, light and dark.
 TOKENS = "pages/static/tokens.css"
-# Of every page: colours, then the look.
+# Stylesheets of every page: colours, then the look.
 STYLESHEETS = (TOKENS, "pages/static/style.css")
 
 
@@ -114,7 +114,7 @@ def page(
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """What the page may do: run its own scripts, known by their hashes, and show what it carries or what lies beside it."""
+    """Content security policy: only the scripts with these hashes run, and only files in or beside the page are shown."""
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src 'self' data: blob: file:; "

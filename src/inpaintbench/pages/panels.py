@@ -1,4 +1,4 @@
-"""What stands between the tables of a page, as plain data: titled panels of bars, gauges, facts, pictures and sentences.
+"""Parts of a page other than tables and plots, as plain data: panels of bars, gauges, facts, pictures and sentences.
 
 Each is drawn by a macro of ``pages/templates/parts.html``; the macro ``drawn`` also takes tables, finished markup (plots) and
 texts (as small print).
@@ -65,7 +65,7 @@ class Bars:
     """Lengths below one another, each with its number."""
 
     label: str
-    """What screen readers call them."""
+    """Name for screen readers."""
     rows: tuple[Bar, ...]
 
 
@@ -203,7 +203,7 @@ class Tile:
     """One picture. Texts are escaped."""
 
     label: str
-    """What it shows, for screen readers."""
+    """Description for screen readers."""
     picture: str = ""
     """Class of the stylesheet whose background it is; empty where there is no picture."""
     ratio: float = 1.0
@@ -215,7 +215,7 @@ class Tile:
     code: str = ""
     """Something to copy, below all."""
     href: str = ""
-    """Where the picture leads."""
+    """Address that the picture links to."""
     title: str = ""
     """Told where the pointer rests."""
     state: str = ""

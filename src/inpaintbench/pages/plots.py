@@ -29,7 +29,7 @@ from inpaintbench.pages.pdf import stable_pdf
 if TYPE_CHECKING:
     import altair
 
-# What the stylesheet's variables come to on white paper; charts name colours as `var(--ink)`.
+# Values of the stylesheet's variables on white paper; charts name colours as `var(--ink)`.
 LIGHT = {
     "ink": "#15191f", "soft": "#59636f", "faint": "#5c6672", "line": "#e4e7ec", "strong-line": "#8a949f", "ground": "#ffffff",
     "panel": "#f6f7f9", "accent": "#0b5cad", "low": "#b9c2cd", "high": "#6d7a89", "fill": "#0072B2", "against": "#D55E00",
@@ -39,7 +39,7 @@ FONT = 'Inter, system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans",
 WIDTH = 1180
 _SIZE, _SMALL = 13, 12
 _VARIABLE = re.compile(r"var\(--([a-z-]+)\)")
-# What the drawer makes of a link to a part of the page.
+# Vega's form of a link to a part of the page: it resolves addresses against its own data folder.
 _LINK_BASE = 'xlink:href="https://vega.github.io/vega-datasets/#'
 _CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d+|gradient_\d+)(?=\))')
 # A layer without marks: `<g .../>`, or an opening and a closing `g` with nothing between.
@@ -114,7 +114,7 @@ def _apart(svg: str) -> str:
 
 
 def _on_paper(text: str) -> str:
-    """In dark ink."""
+    """Text with the stylesheet's variables replaced by the colours on white paper."""
     return _VARIABLE.sub(lambda match: LIGHT[match[1]], text)
 
 

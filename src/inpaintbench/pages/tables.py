@@ -40,11 +40,11 @@ class Column:
     falling: bool = True
     """The first click puts the largest first."""
     sorted: Literal["none", "ascending", "descending"] = "none"
-    """How the rows come."""
+    """Order of the rows when the page opens."""
     ticks: tuple[tuple[float, str], ...] = ()
     """Places 0..1 on the scale of the column's whiskers, and what stands there; such a column takes the room that is left."""
     key: str = ""
-    """By which scripts find it."""
+    """Key by which scripts find it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Cell:
 
     text: object = ""
     value: float | str | None = None
-    """What it is sorted by; None comes last."""
+    """Value to sort by; None comes last."""
     note: object = ""
     """Small print beside the text."""
     below: object = ""
@@ -92,7 +92,7 @@ class Row:
     kind: str = ""
     """A class of the stylesheet: ``floor`` for a reference method, ``total``."""
     key: str = ""
-    """By which scripts find it."""
+    """Key by which scripts find it."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Table:
     rows: tuple[Row, ...]
     caption: object = ""
     label: str = ""
-    """What screen readers call it, where it has no caption."""
+    """Name for screen readers, where it has no caption."""
     kind: str = ""
     """A class of the stylesheet."""
     picks_columns: bool = False

@@ -33,7 +33,7 @@ _TICKS = 3.2
 
 
 class Mark(NamedTuple):
-    """What stands in one row of one panel."""
+    """Mark in one row of one panel."""
 
     value: float | None
     """Finite; None draws nothing."""
@@ -45,7 +45,7 @@ class Mark(NamedTuple):
     dots: tuple[tuple[float, str], ...] = ()
     """Single values below its bar, each with its name in the legend."""
     told: str = ""
-    """What a reader sees who points at it."""
+    """Text where the pointer rests."""
     doubtful: bool = False
     """Drawn with a dashed outline."""
     few: bool = False
@@ -54,7 +54,7 @@ class Mark(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """What is drawn as dashed lines, row by row, and makes no scale; beyond it the line lies at the edge."""
+    """Reference method, drawn as dashed lines row by row; it makes no scale, and beyond it the line lies at the edge."""
 
     name: str
     values: tuple[float | None, ...]

@@ -25,13 +25,13 @@ class Measure(NamedTuple):
     key: str
     """The metric's name, e.g. ``pvcs``."""
     label: str
-    """With its region: ``PVCS of the frame``."""
+    """Name with its region: ``PVCS of the frame``."""
     unit: str
     """``"dB"``, or ``""`` for a pure number."""
     decimals: int
     higher_is_better: bool
     caution: str | None = None
-    """What to know before using its numbers; None where there is nothing to say."""
+    """Caution before using its numbers; None where there is none."""
     ranked: bool = True
     """Whether more or less of it is better, so that methods can be ordered and slices compared by it."""
     region: str = "frame"
@@ -60,9 +60,9 @@ class Cell(NamedTuple):
     dimension: int | None = None
     """Length of these vectors."""
     warning: str | None = None
-    """What such small sets do to the number; None where they are large enough."""
+    """Effect of such small sets on the number; None where they are large enough."""
     n_sources: int | None = None
-    """Of these items; None for published numbers, which stand as they were printed."""
+    """Sources of these items; None for published numbers, which stand as they were printed."""
 
 
 ABSENT = Cell(None, reason="there is no such number")
@@ -82,7 +82,7 @@ class Means:
 
     title: str
     origin: str
-    """Where the numbers come from, one sentence."""
+    """Origin of the numbers, one sentence."""
     methods: tuple[str, ...]
     slices: tuple[str, ...]
     """Names, in reading order: low before high."""
@@ -128,7 +128,7 @@ class Means:
         return any(self.cell(name, method, measure).warning for method in self.methods)
 
     def marks(self, names: Sequence[str], measure: Measure) -> str:
-        """What is printed after the head of a column made of slices: † for doubtful, ‡ for small sets."""
+        """Marks after the head of a column made of slices: † for doubtful, ‡ for small sets."""
         doubtful, small = (any(test(name, measure) for name in names) for test in (self.doubtful, self.small_sets))
         return " †" * doubtful + " ‡" * small
 
@@ -257,7 +257,7 @@ def _measure(quantity: Quantity, cells: Mapping[tuple[str, str, str], Cell]) -> 
 
 
 def _small_sets(cells: Sequence[Cell]) -> str | None:
-    """What to know of a metric of which some numbers come from small sets, after the warning of the smallest."""
+    """Caution for a metric of which some numbers come from small sets, after the warning of the smallest."""
     small = [cell for cell in cells if cell.warning]
     if not small:
         return None
@@ -277,7 +277,7 @@ class PrintedRanking(NamedTuple):
     metric: str
     slice: str
     methods: tuple[str, ...]
-    """From best to worst."""
+    """Methods from best to worst."""
 
 
 def published_means() -> Means:

@@ -22,7 +22,7 @@ else:
     altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 _LEVEL = "#8a949f"
-# Of bars of slices, light or dark the page.
+# Opacity of the bars of slices by their level; seen on a light page and on a dark one.
 _OPACITIES = {"low": 0.4, "high": 0.8, None: 0.6}
 _DOUBTFUL = "† Holds numbers of columns that contradict the mean printed for them."
 _DASHED = "Dashed: made from numbers of columns that contradict the mean printed for them."
@@ -165,7 +165,7 @@ def _words(measure: Measure, spread: Spread) -> str:
 
 
 def _sentences(lead: str, panels: Sequence[Panel], measures: Sequence[Measure], doubtful: str) -> list[str]:
-    """How to read a figure, and the notes that its marks and measures need."""
+    """Sentences on how to read a figure, and the notes that its marks and measures need."""
     marks = [mark for panel in panels for mark in panel.marks]
     hollow = f" Hollow: fewer than {ENOUGH_SOURCES} sources, too few for more than points."
     starred = "* Leaves out numbers that are missing or infinite; the list of what is missing tells why."

@@ -39,19 +39,19 @@ class Spread(NamedTuple):
     n: int
     """Means in it."""
     reason: str | None
-    """What it leaves out and why; None when it leaves out nothing."""
+    """Values left out, and the reasons; None when nothing is left out."""
     doubtful: bool
     """Whether a doubtful number is in it."""
 
 
 class Improvement(NamedTuple):
-    """How much better a method is on the high slice of an attribute than on the low one."""
+    """Relative improvement of a method from the low slice of an attribute to the high one."""
 
     attribute: str
     method: str
     measure: Measure
     share: float | None
-    """Of the low slice's value; positive is better whatever the metric's direction."""
+    """Share of the low slice's value; positive is better whatever the metric's direction."""
     reason: str | None
     """Why there is none."""
     doubtful: bool

@@ -31,7 +31,7 @@ _OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|
 
 @dataclass(frozen=True)
 class AnalysisFiles:
-    """Where the parts of an analysis lie."""
+    """Paths of the parts of an analysis."""
 
     page: Path
     """One HTML file that needs no network."""
@@ -166,7 +166,7 @@ def _gaps(means: Means) -> Table:
 
 
 def _reasons(means: Means) -> Iterator[tuple[str, str, str, str]]:
-    """Where, metric, method and reason of each gap; an improvement without a value is one where its slices have theirs."""
+    """Place, metric, method and reason of each gap; an improvement without a value is one where its slices have theirs."""
     for one in table_1(means):
         if one.cell.reason is not None:
             yield means.slice_label(one.slice), one.measure.label, one.method, one.cell.reason

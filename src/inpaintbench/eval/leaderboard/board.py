@@ -116,12 +116,12 @@ class Board:
 
     @property
     def regions(self) -> list[str]:
-        """Where something was measured, the hole first."""
+        """Regions where something was measured, the hole first."""
         there = {quantity.region for quantity in self.results.quantities}
         return [region for region in REGION_ORDER if region in there]
 
     def quantities(self, region: str) -> list[Quantity]:
-        """What was measured in a region, in the protocol's order."""
+        """Quantities measured in a region, in the protocol's order."""
         return [quantity for quantity in self.results.quantities if quantity.region == region]
 
     def counted(self, part: Slice, region: str) -> list[Quantity]:

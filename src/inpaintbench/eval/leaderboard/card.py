@@ -1,4 +1,4 @@
-"""What submitters say of their method: a TOML file of plain texts, and the checks that let it stand on a public page."""
+"""Method card, written by submitters: a TOML file of plain texts, and the checks that let it stand on a public page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 
 MOST_BYTES = 64_000
-# Of one text.
+# Letters of one text.
 MOST_LETTERS = 4000
 MOST_NAME_LETTERS = 80
 MOST_AUTHORS = 100

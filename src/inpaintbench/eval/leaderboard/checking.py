@@ -1,4 +1,4 @@
-"""Whether a submission can stand on a leaderboard: right dataset, one protocol, honest numbers for every item."""
+"""Checks of a submission to a leaderboard: right dataset, one protocol, honest numbers for every item."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SET_TEXTS = ("warning", "note")
 
 
 def check(submission: Submission, dataset: Dataset, *, manifest_sha256: str, protocol: Protocol, fingerprint: str) -> None:
-    """Whether the submission fits the dataset and the leaderboard's protocol.
+    """Check that the submission fits the dataset and the leaderboard's protocol.
 
     Args:
         submission: as read.
@@ -149,7 +149,7 @@ def _check_complete(submission: Submission, items: Mapping[str, Plain]) -> None:
 
 
 def _check_missing(submission: Submission, protocol: Protocol) -> None:
-    """Where there is no prediction, a score is what the protocol gives for that, and so is one that comes with a reason."""
+    """Check that a score without a prediction, or with a reason, is what the protocol gives for a missing prediction."""
     if not submission.header.predictions:
         raise InputError("it names no prediction that its scores could be of")
     for row in submission.scores:

@@ -1,4 +1,4 @@
-"""What a submission holds, and its rows as JSON: written from a run folder, read from strangers.
+"""Contents of a submission, and its rows as JSON: written from a run folder, read from strangers.
 
 submission.json       what was run on what, with the SHA-256 of the other files
 card.toml             what the submitters say of the method
@@ -41,13 +41,13 @@ class Header:
     """Label of the method in its run folder."""
     dataset: str
     manifest_sha256: str
-    """Of the dataset's manifest."""
+    """SHA-256 of the dataset's manifest."""
     protocol: str
     fingerprint: str
     constants: Plain
-    """Of the protocol."""
+    """Constants of the protocol."""
     versions: Plain
-    """Of this program, Python and what measures with it, where the scores were packed."""
+    """Versions of this program, of Python and of the packages that measure, where the scores were packed."""
     predictions: Plain
     """Item id -> ``{"blob", "full_frames", "largest_change_outside", "method_version"}``."""
     failures: Plain

@@ -1,4 +1,4 @@
-"""What all pages of the site share: the frame around them, and the tags of a submission."""
+"""Frame around all pages of the site, and the tags of a submission."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def method_cell(entry: Entry, *, items: int, up: str) -> Cell:
 
 
 def tags(entry: Entry, *, items: int) -> tuple[Tag, ...]:
-    """Whether numbers were measured again, and how many items are missing."""
+    """Tags that say whether numbers were measured again, and how many items are missing."""
     found = []
     if entry.verdict is not None:
         n = len(entry.verdict.items)

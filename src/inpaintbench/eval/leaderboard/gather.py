@@ -1,4 +1,4 @@
-"""From a folder of files that strangers sent to the submissions that can stand beside each other."""
+"""Collection of the submissions in a folder of files that strangers sent."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from inpaintbench.types import Dataset
 
 
 class Sample(NamedTuple):
-    """How submissions are measured again."""
+    """Sample of the items that are measured again."""
 
     items: int
-    """Of each."""
+    """Items of each submission."""
     seed: int
     workers: int = 1
 
@@ -89,7 +89,7 @@ def _verdict(submission: Submission, dataset: Dataset, root: Path, protocol: Pro
 
 
 def _told_apart(entries: list[Entry]) -> list[Entry]:
-    """With the file's name behind a label that several submissions chose."""
+    """Entries with the file's name behind a label that several submissions chose."""
     counts = Counter(entry.label for entry in entries)
     taken = {label for label, count in counts.items() if count == 1}
     found = []
@@ -105,5 +105,5 @@ def _told_apart(entries: list[Entry]) -> list[Entry]:
 
 
 def _shown(text: str) -> str:
-    """What can be written into a page: strangers' files may have any name and hold any letter."""
+    """Text that can be written into a page: strangers' files may have any name and hold any letter."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

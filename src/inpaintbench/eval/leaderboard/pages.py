@@ -70,7 +70,7 @@ def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, 
 
 
 def _front(board: Board, where: dict[str, str], notes: str) -> dict[str, object]:
-    """What only the first page has."""
+    """Parts that only the first page has."""
     results, others = board.results, len(board.entries) - len(board.contenders)
     refused: list[list[object]] = [[one.name, one.reason] for one in board.refused]
     return {
@@ -106,7 +106,7 @@ def _side(board: Board, shown: Slice, where: dict[str, str], *, up: str) -> list
 
 
 def _facts(board: Board) -> list[Fact]:
-    """What a reader wants to know first, of the first region."""
+    """Cards of the front page, for the first region."""
     region, everything = board.regions[0], board.slices[0]
     rows = board.rows(everything, region)
     found = []
@@ -123,7 +123,7 @@ def _facts(board: Board) -> list[Fact]:
 
 
 def _first(board: Board, rows: list[BoardRow], region: str) -> Fact:
-    """Who has the best mean place on all items, and whether the next can be told from it."""
+    """Card of the best mean place on all items, and whether the next can be told from it."""
     everything = board.slices[0]
     first = [row for row in rows if row.place == 1]
     names = ", ".join(row.entry.submission.card.title for row in first[:3])
@@ -175,7 +175,7 @@ def _most_slices(board: Board, region: str) -> list[Fact]:
 
 
 def _most(board: Board, term: str, wins: dict[str, int], of: int, noun: str, clear: dict[str, int]) -> list[Fact]:
-    """Who has most first places, and in how many of them the lead is more than chance."""
+    """Card of the most first places, and in how many of them the lead is more than chance."""
     most = max(wins.values())
     if not most:
         return []

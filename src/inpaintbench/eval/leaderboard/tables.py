@@ -93,7 +93,7 @@ def _test_words(cell: Cell) -> str:
 
 
 class _Scale:
-    """From the least to the largest end of a column's intervals."""
+    """Scale from the least to the largest end of a column's intervals."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         ends = [
@@ -138,7 +138,7 @@ def score_notes(board: Board, part: Slice, region: str) -> list[str]:
 
 
 def _untested(rows: Sequence[Row]) -> list[str]:
-    """What keeps leads from being told from chance where that holds for all of them."""
+    """Reason why no lead in the table can be told from chance, where that is so."""
     cells = [cell for row in rows for cell in row.cells.values() if cell.test is not None]
     if not cells or any(cell.least_p <= LEVEL for cell in cells):
         return []

@@ -26,9 +26,9 @@ from inpaintbench.eval.leaderboard.contents import (
 from inpaintbench.types import Score, SliceScore
 
 MOST_FILES = 100_000
-# Of one table of scores, unpacked.
+# Bytes of one table of scores, unpacked; 256 MiB hold a million rows.
 MOST_TEXT_BYTES = 256 << 20
-# Of one prediction.
+# Bytes of one prediction.
 MOST_BLOB_BYTES = 4 << 30
 _TEXTS = (HEADER, CARD, SCORES, SLICE_SCORES)
 _SPOILT = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)

@@ -33,12 +33,12 @@ class Differing(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What measuring again said."""
+    """Result of measuring again."""
 
     items: tuple[str, ...]
     """That were measured again."""
     values: int
-    """How many numbers were compared."""
+    """Number of values that were compared."""
     differing: tuple[Differing, ...]
     unchecked: tuple[str, ...]
     """Metrics of which nothing was compared: networks without weights here, and those that compare sets of items."""
@@ -120,7 +120,7 @@ def _compared(
     claims = {(row.item_id, row.metric, row.region): row for row in submission.scores}
     networks = {name: bool(protocol.weights_of([name])) for name in protocol.metrics}
     lacking = {row.metric for row in found if row.value is None and networks[row.metric]}
-    # What this machine failed at is nobody's claim.
+    # A failure of this machine says nothing of the claim.
     lacking |= {row.metric for row in found if row.details.get(UNEXPECTED)}
     compared = [row for row in found if row.metric not in lacking]
     differing = []

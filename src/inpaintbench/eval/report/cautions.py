@@ -23,7 +23,7 @@ def cautions(results: Results, quantity: Quantity) -> list[str]:
 
 
 def set_sizes(score: SliceScore | None) -> tuple[int | None, int | None]:
-    """How many vectors the smaller set has and how long they are; None where nothing was compared."""
+    """Number of vectors in the smaller set and their length; None where nothing was compared."""
     if score is None:
         return None, None
     n, d = (score.details.get(key) for key in ("n", "d"))
@@ -37,7 +37,7 @@ def size_words(score: SliceScore | None) -> str:
 
 
 def set_warning(results: Results, quantity: Quantity) -> str:
-    """How many numbers of a metric of sets come from small sets, and what that means; empty where none does."""
+    """Share of a metric's numbers that come from small sets, and what that means; empty where none does."""
     slices = [*in_reading_order(results.slices), results.everything]
     compared = (results.slice_score(one, method, quantity) for one in slices for method in results.methods)
     scores = [score for score in compared if score is not None and score.value is not None]
@@ -88,7 +88,7 @@ def untold(results: Results, quantity: Quantity) -> list[Untold]:
 
 
 def _effect(results: Results, method: str, floor: str, quantity: Quantity) -> float | None:
-    """How much better the mean of a method is over the items of both, in standard deviations of the floor's; None below two."""
+    """Lead of a method's mean over the items of both, in standard deviations of the floor's items; None below two items."""
     pairs = [
         (value, base)
         for item_id in results.sources
@@ -103,7 +103,7 @@ def _effect(results: Results, method: str, floor: str, quantity: Quantity) -> fl
 
 
 def floor_sentences(results: Results, quantity: Quantity) -> list[str]:
-    """What to know before ranking by a metric; plain text, empty where it tells every method from every floor."""
+    """Sentences to know before ranking by a metric; plain text, none where it tells every method from every floor."""
     return [_floor_sentence(one, quantity) for one in untold(results, quantity)]
 
 
@@ -134,7 +134,7 @@ class Suspect:
 
     method: str
     region: str
-    """Of the PCons."""
+    """Region of the PCons."""
     pcons_place: int
     mean_place: float
     """Mean of its places by ``metrics``."""
@@ -218,7 +218,7 @@ def _sentence(one: Suspect, also: Sequence[str]) -> str:
 
 
 def again_sentences(results: Results) -> list[str]:
-    """How D(F1) was measured, what it cannot tell, and where it prefers a method to the truth; none without re-inpainting.
+    """Sentences on how D(F1) was measured, its limits, and where it prefers a method to the truth; none without re-inpainting.
 
     Plain text with the name of the second method between backquotes.
     """

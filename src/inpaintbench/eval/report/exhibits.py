@@ -26,7 +26,7 @@ _NAMES = {"truth": "Truth", "input": "Input", OUTLINE: "Outline of the hole", MA
 
 
 def _name(exhibit: Exhibit, channel: str) -> str:
-    """What a tile is called; a clip that is to be edited is no truth to come back to."""
+    """Caption of a tile; a clip that is to be edited is called the original, since no result should come back to it."""
     return "Original" if channel == "truth" and not _has_input(exhibit) else _NAMES.get(channel, channel)
 
 
@@ -108,7 +108,7 @@ class Figure(NamedTuple):
     heads: Sentence
     reasons: str
     prompts: tuple[str | None, str] | None
-    """Of an edit: what it begins from, where that is told, and what it is to become."""
+    """Prompts of an edit: of the original, where it is known, and of the wished result."""
     item: str
     source: str
     facts: str

@@ -23,7 +23,7 @@ Values = list[float | None]
 
 
 class Recipe(NamedTuple):
-    """What is measured of each frame: quantities with the metrics that give them; none of them and why."""
+    """Quantities measured of each frame, with the metrics that give them; or none, and the reason."""
 
     quantities: tuple[Quantity, ...]
     metrics: tuple[Metric, ...]

@@ -1,4 +1,4 @@
-"""Which items are shown, and everything that the page needs to show them."""
+"""Choice of the items that the gallery shows, with their videos, posters and errors by frame."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inpaintbench.types import Frames, Hole, Slice
 
 
 class Media(Protocol):
-    """Where the report gets pixels from."""
+    """Source of the report's pixels."""
 
     def frames(self, item_id: str, channel: str) -> Frames | None:
         """``uint8[T, H, W, 3]`` of ``"truth"``, ``"input"`` (hole filled) or a method (composite); None without a prediction."""
@@ -39,10 +39,10 @@ class Choice:
 
     item_id: str
     interest: float = -math.inf
-    """How much the methods differ; of the items with most predictions the one with the largest is shown first."""
+    """Spread of the methods; of the items with most predictions the one with the largest is shown first."""
     reasons: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    """What else it stands for, such as ``Hardest 1``, each with the reason."""
+    """Further labels, such as ``Hardest 1``, each with the reason."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Attribute(NamedTuple):
     label: str
     numeric: bool
     values: tuple[float | str | None, ...]
-    """In the order of the items; words where not ``numeric``."""
+    """One for each item, in their order; words where not ``numeric``."""
 
 
 def attributes_of(items: Sequence[Plain]) -> list[Attribute]:
@@ -83,7 +83,7 @@ def source_names(results: Results) -> dict[str, str | None]:
 
 
 def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) -> dict[str, Any]:
-    """What the item browser and the scatter plot draw.
+    """Data of the item browser and the scatter plot.
 
     Args:
         results: the scores.
@@ -155,14 +155,14 @@ def six_digits(value: float) -> float:
     return int(short) if short.is_integer() else short
 
 
-# Of the scatter plot, where items have it; else the first number.
+# Attribute that the scatter plot opens with where items have it; else it is the first number.
 _FIRST_ATTRIBUTE = "hole.hole_fraction"
 # Rows that are there without scripts.
 STATIC_ROWS = 50
 
 
 def items_part(results: Results, shown: Mapping[str, str], *, default: Quantity) -> dict[str, Any] | None:
-    """What the section of items takes; None where no metric has values of items.
+    """Parts of the section of items for its template; None where no metric has values of items.
 
     Args:
         results: the scores.

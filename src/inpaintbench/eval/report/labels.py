@@ -36,7 +36,7 @@ _BACKGROUND = "bg_"
 
 
 def metric_label(metric: str) -> str:
-    """How a metric is printed: ``PSNR`` for ``psnr``."""
+    """Printed name of a metric: ``PSNR`` for ``psnr``."""
     for prefix, words in _AGAIN.items():
         if metric.startswith(prefix):
             return words + metric_label(metric.removeprefix(prefix))
@@ -60,7 +60,7 @@ def metric_title(metric: str) -> str:
 
 
 def place_label(region: str) -> str:
-    """Where a number was measured, after the metric's name: ``in the hole``, ``of the frame``."""
+    """Region as the words after a metric's name: ``in the hole``, ``of the frame``."""
     return _PLACES.get(region, f"in the {region}")
 
 

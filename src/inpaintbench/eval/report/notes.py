@@ -42,7 +42,7 @@ def metric_notes(results: Results) -> list[Definition]:
 
 
 def _of_infinite(results: Results, metric: str) -> list[str]:
-    """What became of infinite values, where there are some or could be."""
+    """Sentence on infinite values, where there are some or could be."""
     ceiling = results.protocol.ceiling_decibels(metric)
     if ceiling is not None:
         return [f"Nothing is infinite: no value is above {ceiling:g} dB."]
@@ -65,7 +65,7 @@ def _inline(text: str) -> str:
 
 
 def reading_notes(results: Results) -> list[Definition]:
-    """How means, intervals and ranks are made, with this report's own numbers."""
+    """Definitions of mean, interval, rank and the like, with this report's own numbers."""
     sources = count(len(set(results.sources.values())), "source")
     by_items = results.protocol.averaging == "frames_then_items"
     entries: tuple[tuple[str, str], ...] = (

@@ -18,7 +18,7 @@ from inpaintbench.pages.words import count
 
 
 def subtitle(results: Results) -> str:
-    """What was scored on what."""
+    """Sentence with the numbers of methods, items, sources and slices."""
     sources = len(set(results.sources.values()))
     beside = f" beside {count(len(results.references), 'reference')}" if results.references else ""
     return (
@@ -31,7 +31,7 @@ _PRECISIONS = {"bf16": "bfloat16", "tf32": "TensorFloat-32"}
 
 
 def precision_note(results: Results) -> str:
-    """Says so when networks ran in less than float32, which the marks of the fingerprint tell; else empty."""
+    """Sentence on networks that ran in less than float32, which the marks of the fingerprint tell; else empty."""
     marks = results.fingerprint.split("+")[1:]
     names = " and ".join(_PRECISIONS[mark] for mark in marks if mark in _PRECISIONS)
     if not names:
@@ -40,7 +40,7 @@ def precision_note(results: Results) -> str:
 
 
 def claims_note(results: Results) -> str:
-    """Says where there are too few sources for more than means, and how many it takes; else empty."""
+    """Sentence that names slices of too few sources for more than means, with how many it takes; else empty."""
     slices = {one.name: results.n_sources(one) for one in (*results.slices, results.everything)}
     few = {name: sources for name, sources in slices.items() if too_few(sources)}
     if not few:
@@ -57,13 +57,13 @@ def claims_note(results: Results) -> str:
 
 
 def hollow_note(results: Results) -> str:
-    """What hollow points in plots mean, where there are some; else empty."""
+    """Sentence on hollow points in plots, where there are some; else empty."""
     few = any(too_few(results.n_sources(one)) for one in results.slices)
     return f"Hollow points instead of bars: fewer than {ENOUGH_SOURCES} sources, so no error and no claim." if few else ""
 
 
 def unmeasured_notes(results: Results) -> list[str]:
-    """What has no number at all, by reason, and what is not of some items; commands stand between backticks."""
+    """Sentences on quantities without a number, by reason, and on those that some items cannot have; with backticks."""
     by_reason: dict[str, dict[str, list[str]]] = {}
     for quantity, reason in results.unmeasured.items():
         by_reason.setdefault(reason, {}).setdefault(quantity.metric, []).append(quantity.region)

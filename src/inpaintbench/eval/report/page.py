@@ -32,7 +32,7 @@ BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both t
 
 
 def default_quantity(results: Results) -> Quantity:
-    """What the page shows first and chooses items by: the first metric with values of items, in its usual region."""
+    """Quantity that the page opens with and chooses items by: the first metric with values of items, in its usual region."""
     of_items = [quantity for quantity in results.quantities if not quantity.of_sets]
     usable = [quantity for quantity in of_items if quantity.ranked] or of_items or list(results.quantities)
     return first_shown(usable, results.protocol)
@@ -109,7 +109,7 @@ def _regions(results: Results) -> list[str]:
 
 
 def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit], styles: dict[str, MethodStyle]) -> dict[str, Any]:
-    """What the scripts take: all numbers by metric and region, and the charts over them."""
+    """Data of the page's scripts: all numbers by metric and region, and the charts over them."""
     competing = {method: styles[method] for method in results.contenders}
     pairs = pair_slices(results.slices)
     return {

@@ -29,7 +29,7 @@ else:
 
 # So many slices have slanted names, since they do not fit side by side.
 _SLANT_FROM = 7
-# Of a scale, kept free beyond its largest value.
+# Share of a scale that is kept free beyond its ends, so that marks there are seen whole.
 _ROOM = 0.06
 _ROWS = alt.NamedData(name="rows")
 PlotRow = dict[str, Any]
@@ -69,7 +69,7 @@ def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.La
 
 
 def difficulty_rows(results: Results) -> list[PlotRow]:
-    """What ``difficulty_chart`` draws, for every quantity."""
+    """Rows of ``difficulty_chart`` for every quantity."""
     return [row for quantity in results.quantities for row in _difficulty(results, quantity)]
 
 
@@ -134,7 +134,7 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
 
 
 def sensitivity_rows(results: Results) -> list[PlotRow]:
-    """What ``sensitivity_chart`` draws, for every quantity that ranks."""
+    """Rows of ``sensitivity_chart`` for every quantity that ranks."""
     pairs = pair_slices(results.slices)
     return [
         row

@@ -34,7 +34,7 @@ OUTLINE, MASK = "outline", "mask"
 
 
 class Layout(NamedTuple):
-    """Where the tiles lie in the proxy, row by row. Cells are whole 16-pixel blocks, so tiles do not bleed into each other."""
+    """Places of the tiles in the proxy, row by row. Cells are whole 16-pixel blocks, so tiles do not bleed into each other."""
 
     channels: tuple[str, ...]
     columns: int

@@ -1,4 +1,4 @@
-"""What the numbers of a report are: metrics in regions, and in which region each is shown unless another is asked for."""
+"""Quantities of a report, metrics in regions, and the region in which each is shown unless another is asked for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def metric_leaf(metric: str) -> type[Metric]:
 
 
 class Quantity(NamedTuple):
-    """What a number is: one metric in one region."""
+    """One metric in one region."""
 
     metric: str
     region: str
@@ -58,7 +58,7 @@ def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol) -> list
 
 
 def first_shown(quantities: Sequence[Quantity], protocol: Protocol) -> Quantity:
-    """What a page opens with: the first metric among those whose usual region comes first."""
+    """Quantity that a page opens with: the first metric among those whose usual region comes first."""
     usual, order = usual_quantities(quantities, protocol), _order(protocol)
     return min(usual, key=lambda one: order.index(one.region) if one.region in order else len(order))
 

@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     place: int | None
     tied: bool
     first: bool
-    """In the first place, and not alone in the list."""
+    """Whether it has the first place and is not alone in the list."""
 
 
 class Ranked(NamedTuple):
@@ -60,7 +60,7 @@ def rank_tables(results: Results) -> list[RankTable]:
 
 
 def ranks_lead(results: Results) -> str:
-    """What the tables show, and once for all of them what is not ranked."""
+    """Sentence above the tables, with the number of slices that are not ranked."""
     ranked = _ranked(results)
     if not ranked:
         return f"Nothing is ranked: no slice has the {ENOUGH_SOURCES} sources that a rank needs."

@@ -24,7 +24,7 @@ class _Scale(NamedTuple):
     high: float
 
     def share(self, value: float) -> float:
-        """Where ``value`` lies, 0..1; the ends of the scale stay a little inside, where a dot is seen whole."""
+        """Place of ``value``, 0..1; the ends of the scale stay a little inside, where a dot is seen whole."""
         width = self.high - self.low
         inside = min(max(value, self.low), self.high)  # a reference may lie beyond the methods that make the scale
         return 0.5 if width <= 0 else 0.04 + 0.92 * (inside - self.low) / width
@@ -74,7 +74,7 @@ def _column(results: Results, part: Slice) -> Column:
 
 
 def _how(quantity: Quantity) -> str:
-    """What the numbers of a table are, half a sentence."""
+    """Description of a table's numbers, half a sentence."""
     if quantity.of_sets:
         return (
             "One number for all items of a slice together, with an interval by jackknife over sources where there are enough; "
@@ -118,7 +118,7 @@ def _small_print(results: Results, part: Slice, method: str, quantity: Quantity,
 
 
 def counts(summary: Summary) -> str:
-    """How many values a mean holds and what it leaves out: ``n 10 · 1 ∞ · 2 missing``."""
+    """Counts of the values in a mean and of those left out: ``n 10 · 1 ∞ · 2 missing``."""
     parts = [f"n {summary.n}"]
     parts += [f"{summary.n_infinite} ∞"] if summary.n_infinite else []
     parts += [f"{summary.n_missing} missing"] if summary.n_missing else []

@@ -1,4 +1,4 @@
-"""Which differences between methods are more than chance: a matrix for each metric and region."""
+"""Tests of the differences between methods: a matrix for each metric and region."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LEVEL = 0.05
 
 
 class Leads(NamedTuple):
-    """What the page says of one metric in one region."""
+    """Tests of one metric in one region."""
 
     quantity: Quantity
     matrix: Table | None
     note: str
-    """What the matrix rests on, or why there is none."""
+    """Items and sources behind the matrix, or the reason why there is none."""
 
 
 def leads(results: Results) -> list[Leads]:
@@ -54,7 +54,7 @@ def _leads(results: Results, quantity: Quantity) -> Leads:
 
 
 def _rests_on(tests: Sequence[PairTest]) -> str:
-    """How many items and sources, and that nothing could have come out where that is so."""
+    """Numbers of items and sources, with a warning where so few cannot give a significant p."""
     tested = [test for test in tests if test.p is not None]
     items, sources = ({getattr(test, name) for test in tested} for name in ("n", "n_sources"))
     words = f"{_range(items, 'item')} of {_range(sources, 'source')} with finite values of both methods."
@@ -69,7 +69,7 @@ def _rests_on(tests: Sequence[PairTest]) -> str:
 
 
 def _settled(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> str:
-    """How items weigh and what became of infinite values, where that is not plain."""
+    """Sentences on weights of items and on infinite values, where either differs from the plain mean."""
     words = ""
     if results.protocol.averaging == "all_frames":
         words += " Items weigh by their frames, as in the means."
@@ -130,7 +130,7 @@ def _cell(results: Results, row: str, column: str, test: PairTest | None, quanti
 
 
 def _verdict(row: str, test: PairTest) -> tuple[bool, str]:
-    """Whether the method of a row leads, and the words for it."""
+    """Whether the method of a row leads, and the words for that."""
     if test.p_holm is None:
         return False, "not tested"
     p = f"p {p_words(test.p_holm)}"
@@ -151,7 +151,7 @@ class Difference(NamedTuple):
 
     mean: float
     low: float | None
-    """Of the interval over sources; None with too few of them."""
+    """Lower end of the interval over sources; None with too few of them."""
     high: float | None
 
     def turned(self) -> Difference:

@@ -25,9 +25,9 @@ EVERY_ITEM = "all"
 
 # Why a score is missing that nobody tried to measure.
 NOT_SCORED = "not scored"
-# Of the flips of paired tests.
+# Seed of the sign flips of paired tests.
 SEED = 0
-# Of the items that any method has a value of, for a place among the others.
+# Least share of the items that any method has a value of, for a place among the others.
 FEWEST_SHARE = 0.95
 
 
@@ -109,7 +109,7 @@ class Results:
         return None if score is None else score.value
 
     def infinite_rule(self, metric: str) -> InfiniteRule:
-        """What the protocol does with infinite values of ``metric``."""
+        """The protocol's rule for infinite values of ``metric``."""
         return self.protocol.infinite_rule(metric)
 
     def summary(self, one: Slice, method: str, quantity: Quantity) -> Summary:
@@ -129,12 +129,12 @@ class Results:
         return self._summaries[key]
 
     def weight(self, method: str, item_id: str, quantity: Quantity) -> float:
-        """What an item counts for in means, by the protocol."""
+        """Weight of an item in means, by the protocol."""
         score = self._scores.get((method, item_id, quantity))
         return 1.0 if score is None else float(self.protocol.weight(quantity.metric, score.details))
 
     def level(self, one: Slice, method: str, quantity: Quantity) -> float | None:
-        """What a method is ranked by: its mean, or infinity when all its values are infinite."""
+        """Value that a method is ranked by: its mean, or infinity when all its values are infinite."""
         summary = self.summary(one, method, quantity)
         return math.inf if summary.mean is None and summary.n_infinite else summary.mean
 
@@ -196,7 +196,7 @@ class Results:
         return relative_improvement(low, high, higher_is_better=quantity.higher_is_better)
 
     def slice_score(self, one: Slice, method: str, quantity: Quantity) -> SliceScore | None:
-        """What comparing the sets of a slice gave, for a quantity ``of_sets``; None where they were not compared."""
+        """Result of comparing the sets of a slice, for a quantity ``of_sets``; None where they were not compared."""
         return self._slice_scores.get((one.name, method, quantity))
 
     def pair_tests(self, quantity: Quantity) -> list[PairTest]:
@@ -227,7 +227,7 @@ class Results:
         return list(self._failed)
 
     def inapplicable(self) -> dict[Quantity, tuple[int, str]]:
-        """What is not of some items by its nature: how many those are, and why."""
+        """Quantities that some items cannot have by their nature: the number of these items, and the reason."""
         found: dict[Quantity, dict[str, str]] = {}
         for (_, item_id, quantity), score in self._scores.items():
             if score.details.get(INAPPLICABLE):
@@ -321,7 +321,7 @@ REGION_ORDER = ("hole", "band", "frame")
 
 
 def unmeasured_quantities(scores: Sequence[Score]) -> dict[Quantity, str]:
-    """What no method has a number for, each with the reason that most of its scores give.
+    """Quantities that no method has a number for, each with the reason that most of its scores give.
 
     An item without any number (not run, or failed) says nothing of one metric: it gives the reason only where no other item does,
     and that it was not run only where nothing else is known.
@@ -364,7 +364,7 @@ def one_fingerprint(scores: Sequence[Score], protocol: Protocol) -> str:
 
 
 def quantities_of(scores: Sequence[Score], protocol: Protocol) -> tuple[Quantity, ...]:
-    """What the scores are of: metrics in the order of the protocol, the hole first.
+    """Quantities of the scores: metrics in the order of the protocol, the hole first.
 
     Raises:
         InputError: a metric that the protocol does not have.

@@ -24,7 +24,7 @@ _PAGE, _SCORES, _SUMMARY, _REPORT = "report.html", "scores.csv", "summary.csv", 
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """Where the parts of a report lie."""
+    """Paths of the parts of a report."""
 
     page: Path
     """One HTML file that needs no network."""
