@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inpaintbench.errors import InputError, NetworkError, Rejected
+from inpaintbench.errors import InputError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.executors.base import Job, Step, Task
 from inpaintbench.executors.performing import Ahead, perform
 from inpaintbench.types import Attribute
@@ -24,6 +24,7 @@ RAISED: dict[str, BaseException] = {
     "memory": MemoryError(),
     "exit": SystemExit(3),
     "disk": OSError(28, "No space left on device", "x.parquet"),
+    "unknown": UnknownNameError("no metric is called 'psrn', did you mean 'psnr'?"),
     "bug": ZeroDivisionError("division by zero"),
 }
 
@@ -57,6 +58,8 @@ def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
         ("input", "rejected", None, "is no video"),
         # A failure is tried again by the next run; what an input is can only change with the input.
         ("network", "failed", True, "the site does not answer"),
+        # Every other subject would meet the same name.
+        ("unknown", "fatal", None, "no metric is called 'psrn', did you mean 'psnr'?"),
         ("exit", "failed", True, "it ended its process with exit status 3"),
         ("bug", "failed", True, "ZeroDivisionError: division by zero"),
         ("disk", "fatal", None, "No space left on device: x.parquet"),
