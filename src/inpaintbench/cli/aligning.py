@@ -108,7 +108,7 @@ def align_command(
 def _tell_strangers(told: Answers, measured: Measured) -> None:
     """Answers about methods that no metric scored: usually a name that differs."""
     scored = sorted({method for values in measured.values.values() for _, method in values})
-    strange = {one for ballot in told.ballots for one in ballot.candidates} - set(scored)
+    strange = {candidate for ballot in told.ballots for candidate in ballot.candidates} - set(scored)
     lost = sum(ballot.count for ballot in told.ballots if strange.intersection(ballot.candidates))
     if lost:
         everything = sum(ballot.count for ballot in told.ballots)
@@ -160,7 +160,7 @@ def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[str]) 
 
 def _slices(path: Path | None, loaded: Dataset | None) -> dict[str, Sequence[str]]:
     if path is None:
-        return {one.name: one.item_ids for one in loaded.slices} if loaded else {}
+        return {slice_.name: slice_.item_ids for slice_ in loaded.slices} if loaded else {}
     found: dict[str, list[str]] = {}
     for row in read_table(path):
         found.setdefault(row.needed("slice"), []).append(row.needed("item", "item_id", "group"))
@@ -189,9 +189,9 @@ def _say(found: Alignment) -> None:
     """The main numbers, for the terminal."""
     for dimension in found.dimensions:
         rows = [
-            (one.metric, rate_words(one.matched.rate), rate_words(one.matched.decided), spearman)
-            for one in dimension.lines
-            for spearman in [correlation_words(one.correlations["spearman"])]
+            (line.metric, rate_words(line.matched.rate), rate_words(line.matched.decided), spearman)
+            for line in dimension.lines
+            for spearman in [correlation_words(line.correlations["spearman"])]
         ]
         if rows:
             title = f"{dimension.name}: {dimension.asked}"

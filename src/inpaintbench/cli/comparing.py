@@ -126,7 +126,7 @@ def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str)
 
 
 def _quantities(results: Results, metrics: Names, regions: Names) -> list[Quantity]:
-    there = [one for one in results.quantities if one.ranked]
+    there = [quantity for quantity in results.quantities if quantity.ranked]
     chosen = pick("metric with values:", metrics, {one.metric: one.metric for one in there})
     places = pick("region with values:", regions, {one.region: one.region for one in there})
     return [one for one in there if one.metric in chosen and one.region in places]

@@ -91,13 +91,13 @@ def editboard(
 
 def _tell(findings: Sequence[Finding]) -> None:
     """All faults; of the rest, each sentence once with the places that it is true of."""
-    for one in findings:
-        if one.kind == "fault":
-            console.warn(str(one))
+    for finding in findings:
+        if finding.kind == "fault":
+            console.warn(str(finding))
     places: dict[str, list[str]] = {}
-    for one in findings:
-        if one.kind != "fault":
-            places.setdefault(one.text, []).append(one.where)
+    for finding in findings:
+        if finding.kind != "fault":
+            places.setdefault(finding.text, []).append(finding.where)
     for text, where in list(places.items())[:_MOST_NOTES]:
         more = f" and {len(where) - 1} more" if len(where) > 1 else ""
         console.warn(f"{where[0]}{more}: {text}")

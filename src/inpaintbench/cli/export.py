@@ -259,7 +259,7 @@ def _tell_orders(orders: list[removed.Order], *, as_json: bool, title: str = "Ta
     if as_json:
         print_json(orders)
         return
-    rows = [(one.kind, one.subject_id, len(one.items), one.reason) for one in orders]
+    rows = [(order.kind, order.subject_id, len(order.items), order.reason) for order in orders]
     if rows:
         console.print_table(title, ["kind", "id", "items", "reason"], rows)
     else:

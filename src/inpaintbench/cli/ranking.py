@@ -108,7 +108,7 @@ def _print_published(table: PrintedTable) -> None:
 
 
 def _head(columns: Sequence[Column]) -> list[str]:
-    return ["place", "method", "mean place", *(f"{one.name} {'↑' if one.higher_is_better else '↓'}" for one in columns)]
+    return ["place", "method", "mean place", *(f"{column.name} {'↑' if column.higher_is_better else '↓'}" for column in columns)]
 
 
 def _rows(found: Sequence[Standing], texts: dict[str, list[str]], mean_places: MeanPlaces) -> list[tuple[str, ...]]:

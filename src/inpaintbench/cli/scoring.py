@@ -77,8 +77,8 @@ def score(
     for reason, names in unmeasured_metrics(rows).items():
         console.say(f"not measured: {', '.join(names)}: {reason}")
     if compute.precision != "fp32":
-        for one in _differences(workspace, loaded, dataset, protocol, metric, compute):
-            console.say(_in_words(one))
+        for difference in _differences(workspace, loaded, dataset, protocol, metric, compute):
+            console.say(_in_words(difference))
 
 
 def _differences(

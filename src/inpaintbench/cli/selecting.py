@@ -120,8 +120,17 @@ def _apply(workspace: Workspace, changed: dict[str, Any], running: Running) -> N
 def print_judged(judged: Judged) -> None:
     """The counts of every rule, and how it agrees with people where they have answered."""
     rows = [
-        (one.label, one.judged, one.kept, one.dropped, one.dropped_alone, one.dropped_among_others, one.missing, one.waiting)
-        for one in judged.counts()
+        (
+            count.label,
+            count.judged,
+            count.kept,
+            count.dropped,
+            count.dropped_alone,
+            count.dropped_among_others,
+            count.missing,
+            count.waiting,
+        )
+        for count in judged.counts()
     ]
     columns = ["rule", "judged", "kept", "dropped", "by it alone", "among others", "no value", "waiting"]
     if rows:
@@ -243,8 +252,13 @@ def _print_endings(found: Trail) -> None:
         console.say("It is in no item.")
         return
     rows = [
-        (one.item.item_id, one.corruption.generator if one.corruption else None, one.item.split, ", ".join(one.slices) or "none")
-        for one in found.endings
+        (
+            ending.item.item_id,
+            ending.corruption.generator if ending.corruption else None,
+            ending.item.split,
+            ", ".join(ending.slices) or "none",
+        )
+        for ending in found.endings
     ]
     console.print_table("Items", ["item", "corruption", "split", "slices"], rows)
 

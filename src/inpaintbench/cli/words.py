@@ -78,7 +78,7 @@ def check_constants(leaf: type, constants: Mapping[str, Any], *, called: str) ->
     """
     takes = inspect.signature(leaf).parameters
     hints = get_type_hints(leaf.__init__)  # type: ignore[misc]
-    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values())
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values())
     for name, given in constants.items():
         if name not in takes and not takes_any:
             raise UsageError(_unknown(name, leaf, called))

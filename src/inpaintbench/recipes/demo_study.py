@@ -74,7 +74,7 @@ def is_free(folder: Path) -> bool:
 
 def _mixed(file: StudyFile, tasks: Sequence[StudyTask]) -> tuple[StudyTask, ...]:
     """In the order of the questions, so that the first minutes show every kind."""
-    order = [one.label for one in file.questions]
+    order = [question.label for question in file.questions]
     return tuple(sorted(tasks, key=lambda task: order.index(task.question)))
 
 

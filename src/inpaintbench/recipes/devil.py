@@ -207,7 +207,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
     selections = workspace.table("selection", Selection, step=SELECT)
     kept = select.kept(clips, selections)
     if not kept:
-        by_rule = sorted((one for one in judged.counts() if one.dropped), key=lambda one: -one.dropped)
+        by_rule = sorted((count for count in judged.counts() if count.dropped), key=lambda one: -one.dropped)
         told = "; ".join(f"{one.dropped} by {one.label}" + _without(one.missing) for one in by_rule)
         raise RunError(f"all {len(clips)} clips were dropped: {told}")
     levels = select.rank_levels(

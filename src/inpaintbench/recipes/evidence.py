@@ -108,7 +108,8 @@ def _of_rules(workspace: Workspace) -> dict[str, Any]:
         return {}
     judged = stored_selection(workspace, Facts.of_workspace(workspace, set()))
     rules = [
-        {"rule": one.label, "judged": one.judged, "dropped": one.dropped, "alone": one.dropped_alone} for one in judged.counts()
+        {"rule": count.label, "judged": count.judged, "dropped": count.dropped, "alone": count.dropped_alone}
+        for count in judged.counts()
     ]
     selection = {"clips": len(judged.clip_ids), "kept": int(judged.kept.sum()), "rules": rules}
     calibrated = [
@@ -155,10 +156,10 @@ def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
     """How far raters agree on clips, for the card of the dataset that is made with their answers."""
     clusters = {task.task_id: task.cluster for task in study.tasks}
     rows = []
-    for one in asked_parts(study, votes):
-        if study.question_of[one.question].subject == "clip":
-            alpha = krippendorff_alpha(one.answers, one.scheme, bootstrap=Bootstrap(), clusters=clusters)
-            raters = len({rater for given in one.answers.values() for rater in given})
+    for part in asked_parts(study, votes):
+        if study.question_of[part.question].subject == "clip":
+            alpha = krippendorff_alpha(part.answers, part.scheme, bootstrap=Bootstrap(), clusters=clusters)
+            raters = len({rater for given in part.answers.values() for rater in given})
             told = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
-            rows.append(Agreement(one.question, one.part, raters, *told))
+            rows.append(Agreement(part.question, part.part, raters, *told))
     return rows

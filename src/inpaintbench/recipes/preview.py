@@ -77,7 +77,7 @@ def check(generator: str, constants: Plain, *, where: Plain = NOWHERE) -> None:
     """
     takes = inspect.signature(GENERATORS.get(generator)).parameters
     for name in constants:
-        if name not in takes and not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values()):
+        if name not in takes and not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values()):
             raise InputError(f"{generator} cannot be built with {name}: {unknown_name('constant', name, list(takes))}")
     for name, one in takes.items():
         required = one.default is inspect.Parameter.empty and one.kind is inspect.Parameter.KEYWORD_ONLY
@@ -211,7 +211,7 @@ def _people(count: int, seed: int) -> Iterator[Backdrop]:
 def _print(number: int, width: int, height: int, seed: int) -> Backdrop:
     """A print at 500 pixels per inch, of each class in turn."""
     rng = item_rng(seed, "preview print", str(number))
-    ridges, pressed, warped = (int(one) for one in rng.integers(_SEEDS, size=3))
+    ridges, pressed, warped = (int(seed) for seed in rng.integers(_SEEDS, size=3))
     kind, side = CLASSES[number % len(CLASSES)], max(width, height)
     finger = draw_finger(rng, finger_class=kind, width=width, height=height, seed=ridges)
     impression = draw_impression(rng, finger=finger, number=0, seed=pressed)

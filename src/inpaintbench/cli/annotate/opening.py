@@ -57,9 +57,9 @@ class Opened:
         Raises:
             InputError: there is none.
         """
-        for one in self.people.raters(self.study.study_id):
-            if one.name.casefold() == name.casefold():
-                return one
+        for rater in self.people.raters(self.study.study_id):
+            if rater.name.casefold() == name.casefold():
+                return rater
         raise InputError(f"the study has no rater called {name!r}; `inpaintbench annotate raters` lists them")
 
     def rater_id(self, name: str, *, role: Literal["rater", "admin"]) -> str:
@@ -68,11 +68,11 @@ class Opened:
         Raises:
             InputError: somebody of another role is called so.
         """
-        for one in self.people.raters(self.study.study_id):
-            if one.name.casefold() == name.strip().casefold():
-                if one.role != role:
-                    raise InputError(f"{name!r} is here as {one.role} already; choose another name")
-                return one.rater_id
+        for rater in self.people.raters(self.study.study_id):
+            if rater.name.casefold() == name.strip().casefold():
+                if rater.role != role:
+                    raise InputError(f"{name!r} is here as {rater.role} already; choose another name")
+                return rater.rater_id
         return self.people.add(self.study.study_id, name, role=role).rater_id
 
 

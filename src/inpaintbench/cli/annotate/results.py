@@ -143,7 +143,7 @@ def report(
 
 
 def _called(raters: Sequence[object]) -> dict[str, str]:
-    return {one.rater_id: one.name for one in raters}  # type: ignore[attr-defined]
+    return {rater.rater_id: rater.name for rater in raters}  # type: ignore[attr-defined]
 
 
 def resolve(
@@ -166,7 +166,7 @@ def resolve(
     targets = _targets(found.study, into)
     if "clip" in subjects:
         if len(targets) > 1:
-            named = ", ".join(repr(str(one.path)) for one in targets)
+            named = ", ".join(repr(str(target.path)) for target in targets)
             raise UsageError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
         _resolve_labels(found.study, votes, targets[0], least_agreement=least_agreement, override=override)
     if subjects - {"clip"}:

@@ -99,12 +99,12 @@ def raters(study: InStudy, database: Database = None) -> None:
         seen = {one["rater_id"]: one for one in _overview(found)["raters"]}
         rows = [
             (
-                one.name,
-                "revoked" if one.revoked else "paused" if seen.get(one.rater_id, {}).get("paused") else one.role,
-                seen.get(one.rater_id, {}).get("answered", 0),
-                moment(one.created_at),
+                rater.name,
+                "revoked" if rater.revoked else "paused" if seen.get(rater.rater_id, {}).get("paused") else rater.role,
+                seen.get(rater.rater_id, {}).get("answered", 0),
+                moment(rater.created_at),
             )
-            for one in found.people.raters(found.study.study_id)
+            for rater in found.people.raters(found.study.study_id)
         ]
     console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
 
@@ -145,7 +145,7 @@ def status(study: InStudy, database: Database = None, as_json: AsJson = False) -
     """
     with opened(study, database) as found:
         overview = _overview(found)
-        names = {one.rater_id: one.name for one in found.people.raters(found.study.study_id)}
+        names = {rater.rater_id: rater.name for rater in found.people.raters(found.study.study_id)}
     if as_json:
         rated = [{"name": names.get(one["rater_id"]), **one} for one in overview["raters"]]
         told = {name: overview[name] for name in ("questions", "taken_out", "reported_broken", "why")}

@@ -28,7 +28,7 @@ def list_shipped() -> None:
     rows = []
     for name in shipped.names():
         file = shipped.read(name, folder=Path())
-        rows.append((name, file.title, ", ".join(one.label for one in file.questions)))
+        rows.append((name, file.title, ", ".join(question.label for question in file.questions)))
     console.print_table("studies", ["name", "title", "questions"], rows)
     kinds = [(name, QUESTIONS.get(name).subject, QUESTIONS.get(name).scale) for name in QUESTIONS]
     console.print_table("questions", ["name", "a task shows", "scale"], kinds)

@@ -171,7 +171,7 @@ def selection(
         columns |= {label: selected_by_metric(found, items=items, **given) for label, (found, given) in beside.items()}
         if people:
             columns[PEOPLE] = chosen_by_people(choices, methods=methods, items=items)
-        lines = [[one, *(percent(column.shares.get(one)) for column in columns.values())] for one in methods]
+        lines = [[method, *(percent(column.shares.get(method)) for column in columns.values())] for method in methods]
         lines.append(["items (ties)", *(f"{column.items} ({column.tied})" for column in columns.values())])
         if people:
             lines.append(["like people", *(_like(column, columns[PEOPLE]) for column in columns.values())])

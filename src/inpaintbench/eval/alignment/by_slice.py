@@ -127,22 +127,22 @@ class Verdict:
     @property
     def better(self) -> frozenset[str]:
         """Metrics that a test tells to agree with people more often than another."""
-        return frozenset(one.test.one for one in self.comparisons if one.told_apart)
+        return frozenset(comparison.test.one for comparison in self.comparisons if comparison.told_apart)
 
     @property
     def could_tell(self) -> bool:
         """Whether any difference could have been told."""
-        return any(one.could_tell for one in self.comparisons)
+        return any(comparison.could_tell for comparison in self.comparisons)
 
     @property
     def least_p(self) -> float | None:
         """The smallest p that the sources allow, before the correction."""
-        return min((one.test.least_p for one in self.comparisons), default=None)
+        return min((comparison.test.least_p for comparison in self.comparisons), default=None)
 
     @property
     def least_p_holm(self) -> float | None:
         """Smallest p that the sources allow, after the correction."""
-        return min((one.least_p_holm for one in self.comparisons), default=None)
+        return min((comparison.least_p_holm for comparison in self.comparisons), default=None)
 
     def sentence(self, label: Callable[[str], str] = str) -> str:
         """Sentence of what may be said; ``label`` says how a metric is called."""
@@ -150,11 +150,17 @@ class Verdict:
             return f"No verdict: {self.reason}."
         if not self.could_tell:
             return f"Nothing could be told: it takes a p below {LEVEL:g}, the smallest possible is {self._at_best(label)}."
-        told = [self._told(one.test, label) for one in self.comparisons if one.told_apart]
+        told = [self._told(comparison.test, label) for comparison in self.comparisons if comparison.told_apart]
         parts = ["; ".join(told)] if told else []
         for words, some in (
-            ("Not told apart", [one for one in self.comparisons if one.could_tell and not one.told_apart]),
-            ("Too few sources on which they differ", [one for one in self.comparisons if not one.could_tell]),
+            (
+                "Not told apart",
+                [comparison for comparison in self.comparisons if comparison.could_tell and not comparison.told_apart],
+            ),
+            (
+                "Too few sources on which they differ",
+                [comparison for comparison in self.comparisons if not comparison.could_tell],
+            ),
         ):
             if some:
                 parts.append(f"{words}: {', '.join(self._pair(one.test, label) for one in some)}")
@@ -171,7 +177,7 @@ class Verdict:
         return " and ".join(map(label, sorted(names)))
 
     def _at_best(self, label: Callable[[str], str]) -> str:
-        tests = [one.test for one in self.comparisons]
+        tests = [comparison.test for comparison in self.comparisons]
         sources = count(max(test.n_sources for test in tests), "source")
         of = f" with {label(self.baseline)}" if self.baseline else ""
         words = f"{self.least_p:.2g} before correction for {count(len(tests), 'comparison')}{of} over {sources}"

@@ -35,7 +35,7 @@ def tables(found: Alignment) -> dict[str, bytes]:
         for point in (*line.points, *by_method(line.points))
     )
     rates = ((*of, metric, *estimate) for of, verdict in verdicts for metric, estimate in verdict.rates.items())
-    comparisons = ((*of, *one.plain().values()) for of, verdict in verdicts for one in verdict.comparisons)
+    comparisons = ((*of, *comparison.plain().values()) for of, verdict in verdicts for comparison in verdict.comparisons)
     made = {
         "matching.csv": _csv(
             ("dimension", "metric", "answers", "rate", *_ESTIMATE, "not_compared", "tie_eps", "tie_eps_from"), matching
@@ -48,10 +48,10 @@ def tables(found: Alignment) -> dict[str, bytes]:
     }
     if selections := [dimension.selection for dimension in found.dimensions if dimension.selection]:
         shares = (
-            (one.dimension, by, method, column.shares.get(method), column.rows, column.left_out, column.tied)
-            for one in selections
-            for by, column in one.columns.items()
-            for method in one.methods
+            (selection.dimension, by, method, column.shares.get(method), column.rows, column.left_out, column.tied)
+            for selection in selections
+            for by, column in selection.columns.items()
+            for method in selection.methods
         )
         made["selection.csv"] = _csv(("dimension", "by", "method", "share", "rows", "left_out", "tied"), shares)
     return made
@@ -91,7 +91,7 @@ def as_markdown(found: Alignment) -> bytes:
         if dimension.ceiling:
             against = rate_words(dimension.ceiling.rater_against_others)
             lines += [f"A rater against the others: {against}; attainable {share(dimension.ceiling.attainable)}.", ""]
-        lines += [f"- {_cell(one.slice)}: {_cell(one.sentence())}" for one in dimension.verdicts]
+        lines += [f"- {_cell(verdict.slice)}: {_cell(verdict.sentence())}" for verdict in dimension.verdicts]
         lines += ["", *_markdown_selection(dimension.selection)] if dimension.selection else [""]
         lines += [f"- {_cell(name)} is not measured: {_cell(reason)}" for name, reason in dimension.unmeasured.items()]
     lines += [f"- {_cell(name)} is not measured: {_cell(reason)}" for name, reason in found.unmeasured.items()]
@@ -105,10 +105,10 @@ def _markdown_lines(dimension: Dimension) -> Iterator[str]:
         return
     yield "| metric | matching rate | preferences alone | Pearson | Spearman | Kendall | n | tie threshold |"
     yield "|---|---|---|---|---|---|---|---|"
-    for one in dimension.lines:
-        correlations = [correlation_words(one.correlations[kind]) for kind in KINDS]
-        cells = [_cell(one.metric), rate_words(one.matched.rate), rate_words(one.matched.decided), *correlations]
-        yield f"| {' | '.join(cells)} | {one.matched.rate.n} | {one.threshold.value:.4g} |"
+    for line in dimension.lines:
+        correlations = [correlation_words(line.correlations[kind]) for kind in KINDS]
+        cells = [_cell(line.metric), rate_words(line.matched.rate), rate_words(line.matched.decided), *correlations]
+        yield f"| {' | '.join(cells)} | {line.matched.rate.n} | {line.threshold.value:.4g} |"
     yield ""
 
 
@@ -134,15 +134,15 @@ def _dimension(of: Dimension) -> dict[str, Any]:
             "preferences_against_others": rated.decided_against_others._asdict(),
             "attainable": rated.attainable, "ties": rated.ties,
         },
-        "metrics": [_metric(one) for one in of.lines],
+        "metrics": [_metric(line) for line in of.lines],
         "slices": [
             {
-                "slice": one.slice, "verdict": one.sentence(), "could_tell": one.could_tell,
-                "least_p": one.least_p, "least_p_holm": one.least_p_holm,
-                "rates": {metric: rate._asdict() for metric, rate in one.rates.items()},
-                "comparisons": [comparison.plain() for comparison in one.comparisons],
+                "slice": verdict.slice, "verdict": verdict.sentence(), "could_tell": verdict.could_tell,
+                "least_p": verdict.least_p, "least_p_holm": verdict.least_p_holm,
+                "rates": {metric: rate._asdict() for metric, rate in verdict.rates.items()},
+                "comparisons": [comparison.plain() for comparison in verdict.comparisons],
             }
-            for one in of.verdicts
+            for verdict in of.verdicts
         ],
         "selection": of.selection and _selection(of.selection),
         "unmeasured": dict(of.unmeasured),

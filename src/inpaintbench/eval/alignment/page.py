@@ -68,7 +68,7 @@ def _figures(place: int, found: Alignment) -> dict[str, altair.TopLevelMixin]:
         return {}
     name = f"{place + 1}-{re.sub(r'[^A-Za-z0-9_.-]', '_', dimension.name)[:80]}"
     drawn: dict[str, altair.TopLevelMixin] = {f"rates-{name}": plots.rates_figure(dimension)}
-    if any(one.points for one in dimension.lines):
+    if any(line.points for line in dimension.lines):
         drawn[f"scatter-{name}"] = plots.scatter_figure(dimension)
     return drawn
 
@@ -95,7 +95,7 @@ def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelM
         ],
         overview=_overview(found),
         files=names,
-        dimensions=[_dimension(one, figures.get(one.name, {})) for one in found.dimensions],
+        dimensions=[_dimension(dimension, figures.get(dimension.name, {})) for dimension in found.dimensions],
         definition=DEFINITION,
         gaps=[
             *(f"{label_of(name)} is not measured: {reason}." for name, reason in found.unmeasured.items()),
@@ -105,12 +105,12 @@ def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelM
 
 
 def _overview(found: Alignment) -> Table | None:
-    metrics = list(dict.fromkeys(one.metric for dimension in found.dimensions for one in dimension.lines))
+    metrics = list(dict.fromkeys(line.metric for dimension in found.dimensions for line in dimension.lines))
     rows = []
     for dimension in found.dimensions:
         if not dimension.lines:
             continue
-        rates = {one.metric: one.matched.rate for one in dimension.lines}
+        rates = {line.metric: line.matched.rate for line in dimension.lines}
         better = dimension.verdicts[0].better
         cells = [_rate(rates.get(metric), told=metric in better) for metric in metrics]
         against = dimension.ceiling.rater_against_others if dimension.ceiling else None
@@ -126,7 +126,7 @@ def _dimension(of: Dimension, figures: Mapping[str, altair.TopLevelMixin]) -> di
         figure(chart, label=f"{kind} under {of.name}", files=[f"{name}.{ending}" for ending in ("svg", "pdf")])
         for (name, chart), kind in zip(figures.items(), ("Matching rates", "Win ratios"), strict=False)
     ]
-    lines = _table("Metrics", ["Metric"], _HEADS, [_line(one, told=one.metric in better) for one in of.lines])
+    lines = _table("Metrics", ["Metric"], _HEADS, [_line(line, told=line.metric in better) for line in of.lines])
     return {
         "name": of.name,
         "asked": of.asked,
@@ -173,11 +173,11 @@ def _cell(words: str, estimate: Estimate, *, percent: bool, strong: bool = False
 
 
 def _slices(of: Dimension) -> Table:
-    metrics = [one.metric for one in of.lines]
+    metrics = [line.metric for line in of.lines]
     rows = []
     for verdict in of.verdicts:
         cells = [_rate(verdict.rates.get(metric), told=metric in verdict.better) for metric in metrics]
-        n = max((one.n for one in verdict.rates.values()), default=0)
+        n = max((rate.n for rate in verdict.rates.values()), default=0)
         rows.append(Row((Cell(verdict.slice), Cell(f"{n:,}"), *cells, Cell(verdict.sentence(label_of)))))
     return _table("Which metric to trust where", ["Slice"], ["Answers", *map(label_of, metrics)], rows, ["Verdict"])
 

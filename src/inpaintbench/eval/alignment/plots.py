@@ -40,9 +40,9 @@ def label_of(metric: str) -> str:
 def rates_figure(dimension: Dimension) -> altair.LayerChart | altair.FacetChart:
     """Matching rate of each metric with its interval, over all answers and over preferences alone, beside the ceilings."""
     lines = _ranked(dimension.lines)
-    labels = [label_of(one.metric) for one in lines]
-    data = [row for one in lines for row in _rates(one)]
-    data += [{"metric": label_of(one.metric), "words": rate_words(one.matched.rate)} for one in lines]
+    labels = [label_of(line.metric) for line in lines]
+    data = [row for line in lines for row in _rates(line)]
+    data += [{"metric": label_of(line.metric), "words": rate_words(line.matched.rate)} for line in lines]
     ceilings = list(_ceilings(dimension))
     axis = altair.Axis(format="%", tickCount=5, labelFlush=False, grid=True, ticks=False, domain=False)
     x = altair.X("rate:Q", title=None, scale=altair.Scale(domain=[0, 1]), axis=axis)

@@ -63,8 +63,8 @@ class Answers:
 
 def without(answers: Answers, methods: Collection[str]) -> Answers:
     """The answers that show none of ``methods``; the others are left out and counted."""
-    kept = tuple(one for one in answers.ballots if not set(methods).intersection(one.candidates))
-    lost = sum(one.count for one in answers.ballots) - sum(one.count for one in kept)
+    kept = tuple(ballot for ballot in answers.ballots if not set(methods).intersection(ballot.candidates))
+    lost = sum(ballot.count for ballot in answers.ballots) - sum(one.count for one in kept)
     why = {"answers about a reference method, which does not compete": lost} if lost else {}
     return Answers(kept, {**answers.left_out, **why})
 

@@ -56,7 +56,7 @@ def selection(
 
     The re-inpainting paper (arXiv 2405.16263) states no rule for ties; here a row is divided between its best methods.
     """
-    own = [one for one in ballots if one.dimension == dimension and len(one.candidates) > 2]
+    own = [ballot for ballot in ballots if ballot.dimension == dimension and len(ballot.candidates) > 2]
     if not own:
         return None
     methods = tuple(sorted({method for one in own for method in one.candidates}))

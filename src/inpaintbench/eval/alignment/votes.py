@@ -69,7 +69,7 @@ class Votes:
 def votes_of(dimension: str, ballots: Sequence[Ballot]) -> Votes:
     """The comparisons of pairs of one dimension, the same for any order of ballots and either side of a method."""
     own = sorted(
-        (one for one in ballots if one.dimension == dimension and len(one.candidates) == 2),
+        (ballot for ballot in ballots if ballot.dimension == dimension and len(ballot.candidates) == 2),
         key=lambda one: (one.item, sorted(one.candidates), one.rater or "", one.choice),
     )
     source_of = {one.item: one.source for one in own}

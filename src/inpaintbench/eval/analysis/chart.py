@@ -141,11 +141,11 @@ def _rows(panel: Panel, ticks: Sequence[float]) -> Iterator[dict[str, object]]:
             yield {"kind": "whisker", "row": place, "value": low, "end": high}
             yield from ({"kind": "cap", "row": place, "value": end} for end in (low, high))
         yield from ({"kind": "dot", "row": place, "value": value, "name": name} for value, name in mark.dots)
-    for one in panel.references:
-        for place, (value, words) in enumerate(zip(one.values, one.words, strict=True)):
-            told = f"{one.name}, reference: {words}{_beyond(value, ticks)}"
+    for reference in panel.references:
+        for place, (value, words) in enumerate(zip(reference.values, reference.words, strict=True)):
+            told = f"{reference.name}, reference: {words}{_beyond(value, ticks)}"
             if value is not None:
-                yield {"kind": "reference", "row": place, "value": value, "colour": one.colour, "told": told}
+                yield {"kind": "reference", "row": place, "value": value, "colour": reference.colour, "told": told}
 
 
 def _panel(
@@ -161,7 +161,7 @@ def _panel(
 ) -> altair.LayerChart | altair.FacetChart:
     form = "%" if panel.percent else ",.6~g"  # with its digits told, Vega puts none of its own in the place of them
     below = altair.Axis(values=ticks, format=form, labelFlush=False, grid=True, ticks=False, domain=False)
-    told = [f"dashed: {one.name}{_everywhere(one, ticks)}" for one in panel.references]
+    told = [f"dashed: {reference.name}{_everywhere(reference, ticks)}" for reference in panel.references]
     ends = altair.Scale(domain=[ticks[0], ticks[-1]], nice=False, clamp=True)
     x = altair.X("value:Q", title=[panel.axis, *told], scale=ends, axis=below)
     # The names of rows are written by their places, so that equal ones stay apart.

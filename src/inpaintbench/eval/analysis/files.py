@@ -78,7 +78,17 @@ def figure_4_csv(means: Means) -> bytes:
 def improvement_csv(means: Means) -> bytes:
     """One row for each attribute, metric and method: the relative improvement as a share."""
     columns = ("attribute", *_MEASURE, "method", "improvement", "doubtful", "reason")
-    rows = [[one.attribute, *_told(one.measure), one.method, one.share, one.doubtful, one.reason] for one in improvements(means)]
+    rows = [
+        [
+            improvement.attribute,
+            *_told(improvement.measure),
+            improvement.method,
+            improvement.share,
+            improvement.doubtful,
+            improvement.reason,
+        ]
+        for improvement in improvements(means)
+    ]
     return csv_bytes(columns, rows)
 
 
@@ -112,7 +122,9 @@ def table_2_markdown(means: Means) -> bytes:
 def improvement_markdown(means: Means) -> bytes:
     """A table for each attribute: methods x metrics, in per cent; positive is better on the high slice."""
     parts = ["# Relative improvement from low to high", *_opening(means)]
-    shares = {(one.attribute, one.method, one.measure): one.share for one in improvements(means)}
+    shares = {
+        (improvement.attribute, improvement.method, improvement.measure): improvement.share for improvement in improvements(means)
+    }
     for pair in means.pairs:
         heads = ["Method", *(one.label + means.marks([pair.low, pair.high], one) for one in means.ranked_measures)]
         lines = [

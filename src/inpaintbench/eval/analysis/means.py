@@ -117,7 +117,7 @@ class Means:
 
     def measure(self, key: str) -> Measure:
         """The measure with a metric's name; ``KeyError`` where there is none."""
-        return {one.key: one for one in self.measures}[key]
+        return {measure.key: measure for measure in self.measures}[key]
 
     def doubtful(self, name: str, measure: Measure) -> bool:
         """Whether any number of a column is doubtful."""
@@ -139,7 +139,7 @@ class Means:
     def _sizes(self, name: str, measure: Measure) -> str:
         cells = [self.cell(name, method, measure) for method in self.methods]
         found = sorted(
-            {(one.n_vectors, one.dimension) for one in cells if one.n_vectors is not None and one.dimension is not None}
+            {(cell.n_vectors, cell.dimension) for cell in cells if cell.n_vectors is not None and cell.dimension is not None}
         )
         sizes = " or ".join(f"N = {n}, d = {d}" for n, d in found)
         return f"{measure.label}{' ‡' * self.small_sets(name, measure)}: {sizes}." if found else ""
@@ -181,8 +181,8 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
     quantities = quantities_in(results.quantities, results.protocol, region)
     slices = in_reading_order(results.slices)
     cells = {
-        (one.name, method, quantity.metric): _cell(results, one, method, quantity)
-        for one in slices
+        (slice_.name, method, quantity.metric): _cell(results, slice_, method, quantity)
+        for slice_ in slices
         for quantity in quantities
         for method in results.methods
     }
@@ -192,7 +192,7 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
         title=results.dataset.name,
         origin=f"Scores of one run under protocol {protocol}; {count(len(results.sources), 'item')}.",
         methods=results.methods,
-        slices=tuple(one.name for one in slices),
+        slices=tuple(slice_.name for slice_ in slices),
         measures=measures,
         cells=cells,
         references=results.references,
@@ -219,7 +219,7 @@ def _cell(results: Results, one: Slice, method: str, quantity: Quantity) -> Cell
 
 
 def _few_sources(results: Results) -> list[str]:
-    counts = {one.name: results.n_sources(one) for one in results.slices}
+    counts = {slice_.name: results.n_sources(slice_) for slice_ in results.slices}
     few = [f"{name} ({count})" for name, count in counts.items() if too_few(count)]
     if not few:
         return []
@@ -228,7 +228,7 @@ def _few_sources(results: Results) -> list[str]:
 
 
 def _missing_slices(results: Results) -> list[str]:
-    empty = {one.name: "it has no items" for one in results.dataset.slices if not one.item_ids}
+    empty = {slice_.name: "it has no items" for slice_ in results.dataset.slices if not slice_.item_ids}
     return [f"No {name}: {reason}." for name, reason in {**empty, **results.dataset.left_out}.items()]
 
 

@@ -88,7 +88,7 @@ def figure_charts(means: Means) -> dict[str, altair.ConcatChart]:
     drawn = {"figure_3": plots.methods_figure(means), "figure_4": plots.difficulty_figure(means)}
     drawn |= {f"improvement-attribute-{_safe(pair.attribute)}": plots.attribute_figure(means, pair) for pair in means.pairs}
     measures = means.ranked_measures if means.pairs else ()
-    return drawn | {f"improvement-metric-{one.key}": plots.metric_figure(means, one) for one in measures}
+    return drawn | {f"improvement-metric-{measure.key}": plots.metric_figure(means, measure) for measure in measures}
 
 
 def _safe(name: str) -> str:

@@ -143,9 +143,11 @@ class RunStandings:
     def __init__(self, results: Results, part: Slice, quantities: Sequence[Quantity]) -> None:
         self.results, self.part, self.quantities = results, part, quantities
         against = results.protocol.ranked_against
-        self.columns = [Column(one.metric, one.higher_is_better != (one.metric in against)) for one in quantities]
-        self.values = {method: [results.level(part, method, one) for one in quantities] for method in results.methods}
-        fair = [results.comparable(part, one) for one in quantities]
+        self.columns = [
+            Column(quantity.metric, quantity.higher_is_better != (quantity.metric in against)) for quantity in quantities
+        ]
+        self.values = {method: [results.level(part, method, quantity) for quantity in quantities] for method in results.methods}
+        fair = [results.comparable(part, quantity) for quantity in quantities]
         ranked = {
             method: [
                 value if ones[method] and not too_few(results.n_sources(part, method, one)) else None
@@ -185,9 +187,9 @@ class RunStandings:
         """Sentences on places that are missing, directions that were printed wrong, and the sizes of sets."""
         if self.few:
             yield f"means without ranks: the items come from {self.few}"
-        for one in self.standings:
-            if one.reason and (not self.few or one.reason == REFERENCE):
-                yield f"{one.method} has no mean place: {one.reason}"
+        for standing in self.standings:
+            if standing.reason and (not self.few or standing.reason == REFERENCE):
+                yield f"{standing.method} has no mean place: {standing.reason}"
         for name in (one.metric for one in self.quantities if one.metric in self.results.protocol.ranked_against):
             yield f"{name} is ranked the wrong way round, as this protocol's tables were printed"
         yield from filter(None, map(self._left_out, self.quantities))
@@ -211,7 +213,7 @@ class RunStandings:
 
     def unmeasured(self, region: str | None) -> Iterator[tuple[str, str]]:
         """Metrics without a number where it was asked for, each once with its reason."""
-        ranked = {one.metric for one in self.quantities}
+        ranked = {quantity.metric for quantity in self.quantities}
         reasons = {one.metric: reason for one, reason in self.results.unmeasured.items() if region in (None, one.region)}
         yield from ((name, reason) for name, reason in reasons.items() if name not in ranked)
 
@@ -226,11 +228,15 @@ class RunStandings:
             "items": len(self.part.item_ids),
             "metrics": [column._asdict() for column in self.columns],
             "methods": [
-                one.plain(self.columns, self.values[one.method])
+                standing.plain(self.columns, self.values[standing.method])
                 | {
-                    "items_with_values": {of.metric: len(self.results.measured(self.part, one.method, of)) for of in of_items},
-                    "items_infinite": {of.metric: self.results.summary(self.part, one.method, of).n_infinite for of in of_items},
+                    "items_with_values": {
+                        of.metric: len(self.results.measured(self.part, standing.method, of)) for of in of_items
+                    },
+                    "items_infinite": {
+                        of.metric: self.results.summary(self.part, standing.method, of).n_infinite for of in of_items
+                    },
                 }
-                for one in self.standings
+                for standing in self.standings
             ],
         }

@@ -129,7 +129,7 @@ class Board:
         return [
             quantity for quantity in self.quantities(region)
             if quantity.ranked
-            and 2 * sum(self.results.level(part, one.label, quantity) is not None for one in self.contenders)
+            and 2 * sum(self.results.level(part, contender.label, quantity) is not None for contender in self.contenders)
             > len(self.contenders)
         ]  # fmt: skip
 
@@ -148,7 +148,9 @@ class Board:
         none = too_few(self.results.n_sources(part)) or ("" if columns else "no metric here ranks methods")
         if none:
             return [Row(one, None, None, "–", none, {q: cells[q][label] for q in cells}) for label, one in entries.items()]
-        places = {one.label: [cells[quantity][one.label].place for quantity in counted] for one in self.contenders}
+        places = {
+            contender.label: [cells[quantity][contender.label].place for quantity in counted] for contender in self.contenders
+        }
         beside = [
             Row(one, None, None, "–", "a reference, which does not compete", {q: cells[q][one.label] for q in cells})
             for one in self.entries if not one.competes
@@ -156,11 +158,11 @@ class Board:
         how = self.results.protocol.mean_places
         return [
             Row(
-                entries[one.method], one.place, one.mean, "–" if one.mean is None else decimal(one.mean, how=how),
-                one.reason and one.reason.replace("no value", "no place"),
-                {quantity: cells[quantity][one.method] for quantity in cells},
+                entries[place.method], place.place, place.mean, "–" if place.mean is None else decimal(place.mean, how=how),
+                place.reason and place.reason.replace("no value", "no place"),
+                {quantity: cells[quantity][place.method] for quantity in cells},
             )
-            for one in standings_of_places(columns, places)
+            for place in standings_of_places(columns, places)
         ] + beside  # fmt: skip
 
     def _column(self, part: Slice, quantity: Quantity) -> dict[str, Cell]:
@@ -209,16 +211,21 @@ class Board:
         found = []
         for quantity, cell in row.cells.items():
             others = [one for one in self.rows(part, quantity.region) if one is not row and one.cells[quantity].place is not None]
-            tests = [one.cells[quantity].test for one in others]
+            tests = [other.cells[quantity].test for other in others]
             told = [test is not None and test.p_holm is not None and test.p_holm < LEVEL for test in tests]
             if cell.place == 1 and others and all(told):
                 found.append(quantity)
         return found
 
     def _left_out(self, part: Slice, label: str, quantity: Quantity) -> int:
-        own, others = self._have.get((label, quantity), set()), [one.label for one in self.contenders if one.label != label]
+        own, others = (
+            self._have.get((label, quantity), set()),
+            [contender.label for contender in self.contenders if contender.label != label],
+        )
         lacking = [item_id for item_id in part.item_ids if item_id not in own]
-        return sum(2 * sum(item_id in self._have.get((one, quantity), ()) for one in others) > len(others) for item_id in lacking)
+        return sum(
+            2 * sum(item_id in self._have.get((other, quantity), ()) for other in others) > len(others) for item_id in lacking
+        )
 
     def _tests(self, part: Slice, quantity: Quantity) -> list[PairTest]:
         """All pairs of submissions over the items of a slice, corrected together."""

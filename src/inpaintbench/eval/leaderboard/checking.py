@@ -61,7 +61,7 @@ def check(submission: Submission, dataset: Dataset, *, manifest_sha256: str, pro
 
 def _check_predictions(submission: Submission) -> None:
     """All of them are inside or none, else only those that bear looking at might be."""
-    named = {one["blob"] for one in submission.header.predictions.values()}
+    named = {prediction["blob"] for prediction in submission.header.predictions.values()}
     inside = set(submission.blobs)
     if inside - named:
         raise InputError(f"it holds the prediction {min(inside - named)!r}, which is of no item")
@@ -119,7 +119,7 @@ def _check_count(details: Plain, name: str, *, most: int, where: str) -> None:
 
 
 def _check_slices(submission: Submission, dataset: Dataset, regions: Mapping[str, set[str]]) -> None:
-    slices, seen = {one.name for one in dataset.slices} | {ALL_ITEMS}, set()
+    slices, seen = {slice_.name for slice_ in dataset.slices} | {ALL_ITEMS}, set()
     for row in submission.slice_scores:
         if row.slice not in slices:
             raise InputError(f"it has a score for the slice {row.slice[:80]!r}, which is not in the dataset")

@@ -75,7 +75,7 @@ def read_header(data: bytes) -> Header:
         InputError: it is not one, or of another format.
     """
     given = parsed(data, HEADER)
-    kinds: dict[str, type] = {one.name: dict for one in fields(Header)} | {"format_version": int}
+    kinds: dict[str, type] = {field.name: dict for field in fields(Header)} | {"format_version": int}
     kinds |= {"reference": bool}
     kinds |= dict.fromkeys(("method", "dataset", "manifest_sha256", "protocol", "fingerprint"), str)
     if not isinstance(given, dict) or given.get("format_version") != FORMAT_VERSION:
@@ -117,12 +117,12 @@ def read_rows(data: bytes, kind: type[Row], where: str) -> list[Row]:
 
 def _row(line: bytes, kind: type[Row], where: str) -> Row:
     given = parsed(line, where)
-    kinds: dict[str, Any] = {one.name: str for one in fields(kind)} | {"details": dict}
+    kinds: dict[str, Any] = {field.name: str for field in fields(kind)} | {"details": dict}
     kinds |= dict.fromkeys(("reason", "features", "truth_features"), (str, type(None)))
     kinds |= dict.fromkeys(_NUMBERS, (int, float, str, type(None)))
     if not isinstance(given, dict):
         raise InputError(f"{where} is not a row of scores")
-    _check_fields(given, {one.name: kinds[one.name] for one in fields(kind)}, where)
+    _check_fields(given, {field.name: kinds[field.name] for field in fields(kind)}, where)
     for name in _NUMBERS:
         if name in given:
             given[name] = _number(given[name], f"{name} in {where}")

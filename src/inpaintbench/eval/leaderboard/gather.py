@@ -61,7 +61,7 @@ def gather(
     for done, path in enumerate(paths, 1):
         try:
             submission = read_submission(path)
-            same = next((one for one in entries if one.submission.identity == submission.identity), None)
+            same = next((entry for entry in entries if entry.submission.identity == submission.identity), None)
             if same:
                 raise InputError(f"it is the same as {same.submission.path.name}")
             wanted = fingerprint or protocol.fingerprint

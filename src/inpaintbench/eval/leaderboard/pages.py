@@ -292,7 +292,7 @@ def _by_slice(board: Board, entry: Entry) -> Table:
 
 def _provenance(entry: Entry) -> Table:
     header, verdict = entry.submission.header, entry.verdict
-    changed = max((one["largest_change_outside"] for one in header.predictions.values()), default=0)
+    changed = max((prediction["largest_change_outside"] for prediction in header.predictions.values()), default=0)
     facts = {
         "Submission": entry.submission.identity,
         "Dataset's manifest": header.manifest_sha256,

@@ -121,7 +121,7 @@ def score_notes(board: Board, part: Slice, region: str) -> list[str]:
     rows = board.rows(part, region)
     found = []
     counted = board.counted(part, region)
-    aside = [metric_label(one.metric) for one in board.quantities(region) if one not in counted]
+    aside = [metric_label(quantity.metric) for quantity in board.quantities(region) if quantity not in counted]
     if aside:
         found.append(
             f"Not counted into mean places: {', '.join(aside)}, by which nothing is ranked, or which at most half of the "

@@ -96,7 +96,7 @@ def verify(
     chosen = [there[index] for index in sorted(rng.permutation(len(there))[:items].tolist())]
     workspace = Workspace(folder)
     predictions = [header.prediction(row["item_id"]) for row in chosen]
-    for blob in sorted({one.blob for one in predictions}):
+    for blob in sorted({prediction.blob for prediction in predictions}):
         workspace.blobs.path(blob).parent.mkdir(parents=True, exist_ok=True)
         take_out(submission, blob, workspace.blobs.path(blob))
     with LocalExecutor(workspace, workers=workers) as executor:

@@ -150,7 +150,7 @@ class Protocol(BaseModel):
         if not self.follows:
             return []
         stated = [(name, one) for name in self.metrics for one in holding(METRICS.get(name).deviations, self.metrics[name])]
-        return [("", one) for one in self.deviations] + stated
+        return [("", deviation) for deviation in self.deviations] + stated
 
     def build_metrics(self, names: Sequence[str] | None = None) -> list[Metric]:
         """The metrics ``names``, or all of the protocol's, ready to measure all its regions.

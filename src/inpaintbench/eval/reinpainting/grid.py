@@ -115,7 +115,9 @@ def ratio_words(ratio: Ratio) -> str:
 def bins_of(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """Bin of first masks in words -> its items, from the dataset's slices of area; all items where there are none."""
     found = {
-        f"{one.name.removeprefix(BIN)}%": one.item_ids for one in dataset.slices if one.name.startswith(BIN) and one.item_ids
+        f"{slice_.name.removeprefix(BIN)}%": slice_.item_ids
+        for slice_ in dataset.slices
+        if slice_.name.startswith(BIN) and slice_.item_ids
     }
     return found or {EVERY: tuple(row["item_id"] for row in dataset.items)}
 

@@ -177,6 +177,6 @@ def _scores(
     """A row for each sub-metric; ``details`` hold the finite values alone, one a seed."""
     for name, values in distances.items():
         mean = engine.mean_over_masks(values)
-        finite = [one.value for one in values if one.value is not None and math.isfinite(one.value)]
+        finite = [value.value for value in values if value.value is not None and math.isfinite(value.value)]
         told = {"values": finite, "hidden": float(mask.mean())}
         yield score_of(parameters, row, metric_of(objective, name), replace(mean, details=told), method=label)

@@ -106,7 +106,7 @@ def seeds(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Set
     ]
     found = measure(dataset, firsts, settings)
     rows = tuple(
-        Spread(first.label, tuple(_final(found[first.label, one.key], submetric) for one in settings)) for first in firsts
+        Spread(first.label, tuple(_final(found[first.label, setting.key], submetric) for setting in settings)) for first in firsts
     )
     both = " and of F2" if takes_seed(base.second) else ""
     told = f"A value: D over all items under one seed of the second masks{both} (appendix A: at most 0.0003 over three seeds)."
@@ -267,8 +267,8 @@ def _singles(row: Score) -> list[float]:
 def _of_masks(label: str, rows: Sequence[Score], submetric: str) -> Spread:
     """Values of single masks less the mean of their item, around the mean of all: pictures differ more than masks do."""
     singles = [_singles(row) for row in rows if row.metric == metric_of("1-2", submetric)]
-    means = [statistics.fmean(one) for one in singles if one]
+    means = [statistics.fmean(single) for single in singles if single]
     middle = statistics.fmean(means) if means else 0.0
-    values = tuple(value - statistics.fmean(one) + middle for one in singles if one for value in one)
+    values = tuple(value - statistics.fmean(single) + middle for single in singles if single for value in single)
     areas = [float(row.details["second_area"]) for row in rows if row.details.get("second_area") is not None]
     return Spread(label, values, f"{statistics.fmean(areas):.0%} of the frame hidden" if areas else "")

@@ -39,7 +39,7 @@ def size_words(score: SliceScore | None) -> str:
 def set_warning(results: Results, quantity: Quantity) -> str:
     """Share of a metric's numbers that come from small sets, and what that means; empty where none does."""
     slices = [*in_reading_order(results.slices), results.everything]
-    compared = (results.slice_score(one, method, quantity) for one in slices for method in results.methods)
+    compared = (results.slice_score(slice_, method, quantity) for slice_ in slices for method in results.methods)
     scores = [score for score in compared if score is not None and score.value is not None]
     small = [score for score in scores if score.details.get("warning")]
     if not small:
@@ -153,7 +153,7 @@ def suspects(results: Results, quantity: Quantity) -> list[Suspect]:
     if quantity.metric != PCONS or not others:
         return []
     slices = (results.everything, *in_reading_order(results.slices))
-    return [found for one in slices for found in _suspects_of(results, one, quantity, others)]
+    return [found for slice_ in slices for found in _suspects_of(results, slice_, quantity, others)]
 
 
 def _suspects_of(results: Results, one: Slice, quantity: Quantity, others: Sequence[Quantity]) -> list[Suspect]:
@@ -200,8 +200,8 @@ def caution_sentences(results: Results, quantity: Quantity) -> list[str]:
 def _words(results: Results, quantity: Quantity) -> dict[str, str]:
     """Method -> what to know of it, without its name; the first slice in full, the others by name."""
     by_method: dict[str, list[Suspect]] = {}
-    for one in suspects(results, quantity):
-        by_method.setdefault(one.method, []).append(one)
+    for suspect in suspects(results, quantity):
+        by_method.setdefault(suspect.method, []).append(suspect)
     return {method: _sentence(found[0], [one.slice for one in found[1:]]) for method, found in by_method.items()}
 
 

@@ -145,11 +145,11 @@ def _over_methods(results: Results, one: Slice, quantity: Quantity) -> Summary:
 
 
 def _hardest(results: Results, quantity: Quantity) -> Finding | None:
-    means = {one.name: results.difficulty(one, quantity).mean for one in results.slices if quantity.ranked}
+    means = {slice_.name: results.difficulty(slice_, quantity).mean for slice_ in results.slices if quantity.ranked}
     known = {name: mean for name, mean in means.items() if mean is not None}
     if len(known) < 2:
         return None
-    extents = {one.name: _over_methods(results, one, quantity) for one in results.slices if one.name in known}
+    extents = {slice_.name: _over_methods(results, slice_, quantity) for slice_ in results.slices if slice_.name in known}
     order = sorted(known, key=lambda name: (known[name], name), reverse=not quantity.higher_is_better)
     counted = [name for name in order if not too_few(extents[name].n_clusters)]
     if len(counted) < 2:

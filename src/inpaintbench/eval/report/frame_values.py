@@ -33,7 +33,7 @@ class Recipe(NamedTuple):
 
 def recipe_of(protocol: Protocol, quantities: Sequence[Quantity], *, region: str) -> Recipe:
     """Those of ``BY_FRAMES`` that were scored in ``region``; none for a protocol that does not measure the item's own frames."""
-    wanted = tuple(one for one in quantities if one.metric in BY_FRAMES and one.region == region)
+    wanted = tuple(quantity for quantity in quantities if quantity.metric in BY_FRAMES and quantity.region == region)
     grey = protocol.colours == "grey"
     if not protocol.composite or protocol.size or protocol.hole_dilations:
         reason = (

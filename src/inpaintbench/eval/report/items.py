@@ -103,8 +103,8 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
         "slices": _slices(results, ids),
         "attributes": [_packed(one) for one in attributes_of(results.dataset.items)],
         "quantities": [_described(one) for one in held],
-        "left_out": [quantity_label(one) for one in results.quantities
-                     if not one.of_sets and one not in held],
+        "left_out": [quantity_label(quantity) for quantity in results.quantities
+                     if not quantity.of_sets and quantity not in held],
         "values": {f"{one.metric}/{one.region}": _values(results, ids, one) for one in held},
         "shown": {str(index): shown[item_id] for index, item_id in enumerate(ids) if item_id in shown},
     }  # fmt: skip
@@ -113,9 +113,9 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
 def held_quantities(results: Results, default: Quantity) -> list[Quantity]:
     """The quantities of items that fit into the page, in the order of the report."""
     room = MOST_VALUES // max(1, len(results.sources) * len(results.methods))
-    of_items = [one for one in results.quantities if not one.of_sets]
+    of_items = [quantity for quantity in results.quantities if not quantity.of_sets]
     first = sorted(of_items, key=lambda one: (one != default, one.region != default.region))[: max(1, room)]
-    return [one for one in of_items if one in first]
+    return [item for item in of_items if item in first]
 
 
 def _slices(results: Results, ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -225,8 +225,8 @@ def _row(results: Results, item_id: str, element: str | None, source: str | None
 
 
 def _left_out(results: Results, held: Sequence[Quantity]) -> list[str]:
-    of_sets = [one for one in results.quantities if one.of_sets]
-    too_many = [one for one in results.quantities if not one.of_sets and one not in held]
+    of_sets = [quantity for quantity in results.quantities if quantity.of_sets]
+    too_many = [quantity for quantity in results.quantities if not quantity.of_sets and quantity not in held]
     sentences = []
     if of_sets:
         names = ", ".join(dict.fromkeys(metric_label(one.metric) for one in of_sets))

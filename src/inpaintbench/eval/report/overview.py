@@ -58,7 +58,7 @@ def claims_note(results: Results) -> str:
 
 def hollow_note(results: Results) -> str:
     """Sentence on hollow points in plots, where there are some; else empty."""
-    few = any(too_few(results.n_sources(one)) for one in results.slices)
+    few = any(too_few(results.n_sources(slice_)) for slice_ in results.slices)
     return f"Hollow points instead of bars: fewer than {ENOUGH_SOURCES} sources, so no error and no claim." if few else ""
 
 
@@ -85,7 +85,7 @@ def _lost(metric: str, regions: Sequence[str], partly: Collection[str]) -> str:
 
 def warnings(results: Results) -> list[Sentence]:
     """Slices that were left out, and failures with a link to their reasons; empty when all is there."""
-    empty = {one.name: "it has no items" for one in results.dataset.slices if not one.item_ids}
+    empty = {slice_.name: "it has no items" for slice_ in results.dataset.slices if not slice_.item_ids}
     left_out = {**empty, **results.dataset.left_out}
     sentences: list[Sentence] = [(f"{name} left out: {reason}",) for name, reason in left_out.items()]
     failed = len({(failure.method, failure.item_id) for failure in results.failures()})
@@ -128,7 +128,9 @@ def commands_of(results: Results) -> list[str]:
 def unfinished(results: Results) -> list[str]:
     """A sentence for each method that was not run, or not scored, on all items, with the command that goes on."""
     items, protocol = len(results.sources), f"--protocol {shlex.quote(results.protocol.name)}"
-    lacking = Counter((one.method, one.reason) for one in results.failures() if one.quantities == results.quantities)
+    lacking = Counter(
+        (failure.method, failure.reason) for failure in results.failures() if failure.quantities == results.quantities
+    )
     sentences = []
     for (method, reason), n in lacking.items():
         if reason in (NOT_RUN, NOT_SCORED):

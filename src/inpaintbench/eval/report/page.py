@@ -57,8 +57,10 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "data": _data(results, default, exhibits, styles),
         "results": results,
         "default": default,
-        "metrics": [(one, metric_arrow(one)) for one in dict.fromkeys(quantity.metric for quantity in results.quantities)],
-        "regions": [(one, region_label(one, short=True)) for one in _regions(results)],
+        "metrics": [
+            (metric, metric_arrow(metric)) for metric in dict.fromkeys(quantity.metric for quantity in results.quantities)
+        ],
+        "regions": [(region, region_label(region, short=True)) for region in _regions(results)],
         "subtitle": overview.subtitle(results),
         "warnings": overview.warnings(results),
         "unfinished": unfinished(results),

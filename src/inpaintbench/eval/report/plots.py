@@ -189,7 +189,8 @@ def _words(base: alt.Chart, field: str, **look: Any) -> Iterator[alt.Chart]:
 def titles(results: Results) -> dict[str, dict[str, str]]:
     """``metric/region`` -> how plots name it: with its unit, and in words."""
     return {
-        f"{one.metric}/{one.region}": {"title": quantity_title(one), "label": quantity_label(one)} for one in results.quantities
+        f"{quantity.metric}/{quantity.region}": {"title": quantity_title(quantity), "label": quantity_label(quantity)}
+        for quantity in results.quantities
     }
 
 

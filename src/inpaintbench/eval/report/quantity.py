@@ -65,8 +65,8 @@ def first_shown(quantities: Sequence[Quantity], protocol: Protocol) -> Quantity:
 
 def quantities_in(quantities: Sequence[Quantity], protocol: Protocol, region: str | None) -> list[Quantity]:
     """Each metric once: in ``region`` where it is measured there, else, and for None, where it is usually shown."""
-    asked = {one.metric: one for one in quantities if one.region == region}
-    return [asked.get(one.metric, one) for one in usual_quantities(quantities, protocol)]
+    asked = {quantity.metric: quantity for quantity in quantities if quantity.region == region}
+    return [asked.get(quantity.metric, quantity) for quantity in usual_quantities(quantities, protocol)]
 
 
 def _order(protocol: Protocol) -> tuple[str, ...]:

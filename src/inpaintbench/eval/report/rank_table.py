@@ -64,17 +64,17 @@ def ranks_lead(results: Results) -> str:
     ranked = _ranked(results)
     if not ranked:
         return f"Nothing is ranked: no slice has the {ENOUGH_SOURCES} sources that a rank needs."
-    few = sum(too_few(results.n_sources(one)) is not None for one in results.slices)
+    few = sum(too_few(results.n_sources(slice_)) is not None for slice_ in results.slices)
     without = f" {count(few, 'slice')} of fewer than {ENOUGH_SOURCES} sources: not ranked." if few else ""
     return f"Methods from best to worst for each metric, attribute and setting.{without}"
 
 
 def _ranked(results: Results) -> list[Slice]:
     """The slices of enough sources for a rank, and those that stand beside such a one as low or high."""
-    enough = {one.name for one in results.slices if too_few(results.n_sources(one)) is None}
+    enough = {slice_.name for slice_ in results.slices if too_few(results.n_sources(slice_)) is None}
     beside = {one.name for pair in pair_slices(results.slices) for one in (pair.low, pair.high)
               if enough & {pair.low.name, pair.high.name}}  # fmt: skip
-    return [one for one in results.slices if one.name in enough | beside]
+    return [slice_ for slice_ in results.slices if slice_.name in enough | beside]
 
 
 def _table(results: Results, region: str) -> RankTable:

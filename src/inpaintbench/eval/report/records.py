@@ -28,8 +28,8 @@ SUMMARY_COLUMNS = (
 def scores_csv(scores: Sequence[Score]) -> bytes:
     """One row for each score; None is an empty cell, infinity is ``inf``, details are JSON."""
     rows = [
-        [canonical_json(dict(one.details)) if column == "details" else getattr(one, column) for column in SCORE_COLUMNS]
-        for one in scores
+        [canonical_json(dict(score.details)) if column == "details" else getattr(score, column) for column in SCORE_COLUMNS]
+        for score in scores
     ]
     return csv_bytes(SCORE_COLUMNS, rows)
 
@@ -43,7 +43,7 @@ def summary_csv(results: Results) -> bytes:
 def summary_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of ``summary.csv`` with the names of its columns."""
     slices = (*in_reading_order(results.slices), results.everything)
-    return [row for one in slices for row in _slice_rows(results, one)]
+    return [row for slice_ in slices for row in _slice_rows(results, slice_)]
 
 
 def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
@@ -75,11 +75,18 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "sources": len(set(results.sources.values())),
         "methods": list(results.methods),
         "references": list(results.references),
-        "slices": [{"name": one.name, "rule": one.rule, "items": len(one.item_ids)} for one in results.dataset.slices],
+        "slices": [
+            {"name": slice_.name, "rule": slice_.rule, "items": len(slice_.item_ids)} for slice_ in results.dataset.slices
+        ],
         "left_out": dict(results.dataset.left_out),
         "failures": [
-            {"method": one.method, "item_id": one.item_id, "reason": one.reason, "missing": [list(q) for q in one.quantities]}
-            for one in results.failures()
+            {
+                "method": failure.method,
+                "item_id": failure.item_id,
+                "reason": failure.reason,
+                "missing": [list(q) for q in failure.quantities],
+            }
+            for failure in results.failures()
         ],
         "usual_regions": {one.metric: one.region for one in usual_quantities(results.quantities, results.protocol)},
         "unmeasured": [{**one._asdict(), "reason": reason} for one, reason in results.unmeasured.items()],
@@ -88,11 +95,12 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "difficulty": _difficulty(results),
         "relative_improvement": _improvements(results),
         "significance": _significance(results),
-        "pcons_caution": [asdict(one) for quantity in results.quantities for one in suspects(results, quantity)],
+        "pcons_caution": [asdict(suspect) for quantity in results.quantities for suspect in suspects(results, quantity)],
         "self_consistency": again_sentences(results),
         "floor_caution": [asdict(one) for quantity in results.quantities for one in untold(results, quantity)],
         "gallery": [
-            {"item_id": one.choice.item_id, "slices": one.choice.reasons, "labels": one.choice.labels} for one in exhibits
+            {"item_id": exhibit.choice.item_id, "slices": exhibit.choice.reasons, "labels": exhibit.choice.labels}
+            for exhibit in exhibits
         ],
         "dataset_sha256": manifest_sha256(results),
     }

@@ -84,7 +84,9 @@ def _how(quantity: Quantity) -> str:
 
 
 def _scale(summaries: list[Summary]) -> _Scale:
-    ends = [end for one in summaries for end in (one.mean, one.interval_low, one.interval_high) if end is not None]
+    ends = [
+        end for summary in summaries for end in (summary.mean, summary.interval_low, summary.interval_high) if end is not None
+    ]
     finite = [end for end in ends if math.isfinite(end)]
     return _Scale(min(finite), max(finite)) if finite else _Scale(0, 0)
 

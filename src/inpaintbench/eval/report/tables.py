@@ -95,7 +95,7 @@ class Results:
     @property
     def slices(self) -> tuple[Slice, ...]:
         """The slices that have items, less the one that repeats ``everything``."""
-        filled = tuple(one for one in self.dataset.slices if one.item_ids)
+        filled = tuple(slice_ for slice_ in self.dataset.slices if slice_.item_ids)
         return tuple(one for one in filled if one.name != EVERY_ITEM) or filled
 
     @property
@@ -258,8 +258,8 @@ def split_level(name: str) -> tuple[str, str | None]:
 
 def pair_slices(slices: Sequence[Slice]) -> list[Pair]:
     """Attributes of which both slices are there, in the order of their first slice."""
-    by_name = {one.name: one for one in slices}
-    attributes = dict.fromkeys(split_level(one.name)[0] for one in slices)
+    by_name = {slice_.name: slice_ for slice_ in slices}
+    attributes = dict.fromkeys(split_level(slice_.name)[0] for slice_ in slices)
     return [
         Pair(attribute, by_name[f"{attribute}-low"], by_name[f"{attribute}-high"])
         for attribute in attributes
@@ -270,7 +270,7 @@ def pair_slices(slices: Sequence[Slice]) -> list[Pair]:
 def unpaired(slices: Sequence[Slice]) -> list[Slice]:
     """Slices that belong to no pair."""
     paired = {one.name for pair in pair_slices(slices) for one in (pair.low, pair.high)}
-    return [one for one in slices if one.name not in paired]
+    return [slice_ for slice_ in slices if slice_.name not in paired]
 
 
 class Group(NamedTuple):
@@ -288,7 +288,7 @@ def group_slices(slices: Sequence[Slice]) -> list[Group]:
     for one in unpaired(slices):
         by_attribute.setdefault(split_value(one.name)[0], []).append(one)
     return [
-        Group(attribute, tuple(members), tuple(split_value(one.name)[1] for one in members))
+        Group(attribute, tuple(members), tuple(split_value(member.name)[1] for member in members))
         for attribute, members in by_attribute.items()
     ]
 
@@ -302,7 +302,7 @@ def split_value(name: str) -> tuple[str, str | None]:
 def in_reading_order(slices: Sequence[Slice]) -> list[Slice]:
     """Low before high for each attribute, then the slices that stand alone, those of one attribute together."""
     pairs = [one for pair in pair_slices(slices) for one in (pair.low, pair.high)]
-    return pairs + [one for group in group_slices(slices) for one in group.slices]
+    return pairs + [slice_ for group in group_slices(slices) for slice_ in group.slices]
 
 
 def _compared(score: SliceScore | None, *, sources: int) -> Summary:

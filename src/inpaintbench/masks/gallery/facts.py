@@ -49,10 +49,10 @@ def value_text(value: Any) -> str:
 def _list_text(values: list[Any]) -> str:
     if not values:
         return "none"
-    if any(isinstance(one, list | tuple | Mapping) for one in values):
+    if any(isinstance(value, list | tuple | Mapping) for value in values):
         return count(len(values), "value")
-    text = ", ".join(value_text(one) for one in values)
-    if all(isinstance(one, str) for one in values):
+    text = ", ".join(value_text(value) for value in values)
+    if all(isinstance(value, str) for value in values):
         return text if len(text) <= _LONGEST_WORDS else _first_words(values)
     return f"[{text}]" if len(text) + 2 <= _LONGEST_CHIP else count(len(values), "value")
 
@@ -80,7 +80,7 @@ def spread(facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 def _are_named(values: Any) -> bool:
     if not (isinstance(values, list | tuple) and values):
         return False
-    names = [one.get("name") if isinstance(one, Mapping) else None for one in values]
+    names = [value.get("name") if isinstance(value, Mapping) else None for value in values]
     return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
@@ -109,4 +109,6 @@ def _chip(name: str, value: Any) -> Chip:
 def common(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What all settings have in common."""
     first = settings[0]
-    return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in settings)}
+    return {
+        name: value for name, value in first.items() if all(name in setting and setting[name] == value for setting in settings)
+    }
