@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from program import run_here
 
+import inpaintbench
 from inpaintbench.cli.exits import DEBUG
 
 USES = {
@@ -96,10 +97,12 @@ def test_a_traceback_goes_to_the_log_where_there_is_one_and_to_the_console_where
     assert not list(tmp_path.glob("*.traceback"))
 
 
-def test_the_program_says_in_one_sentence_that_it_cannot_start(tmp_path: Path) -> None:
-    (tmp_path / "pyarrow.py").write_text("raise ImportError('libarrow.so.2600: cannot open shared object file')")
+@pytest.mark.parametrize(("broken", "command"), [("rich", ["doctor"]), ("pyarrow", ["eval", "score", "dataset"])])
+def test_the_program_says_in_one_sentence_that_it_cannot_start(broken: str, command: list[str], tmp_path: Path) -> None:
+    (tmp_path / f"{broken}.py").write_text("raise ImportError('libarrow.so.2600: cannot open shared object file')")
+    source = str(Path(inpaintbench.__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-m", "inpaintbench", "doctor"], env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        [sys.executable, "-m", "inpaintbench", *command], env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{source}"},
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1
