@@ -75,7 +75,7 @@ class Facts:
     @classmethod
     def of_records(cls, clips: Sequence[Clip], attributes: Sequence[Attribute], *, answers: Sequence[Answer] = ()) -> Facts:
         """From records in memory."""
-        return cls(_table(clips, Clip), _table(attributes, Attribute), answers=_table(answers, Answer))
+        return cls(to_columns(clips, Clip), to_columns(attributes, Attribute), answers=to_columns(answers, Answer))
 
     @classmethod
     def of_workspace(cls, workspace: Workspace, names: Collection[str] | None = None) -> Facts:
@@ -235,10 +235,6 @@ def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
 
 def _flat(column: Any) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _table(records: Sequence[Any], record: type) -> pa.Table:
-    return to_columns(records, record)
 
 
 def _empty(record: type) -> pa.Table:

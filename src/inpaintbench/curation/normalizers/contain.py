@@ -8,17 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
-from inpaintbench.curation.normalizers.geometry import (
-    LEAST_SIDE,
-    check_enlargement,
-    check_size,
-    enlargement_words,
-    nearest_even,
-    refuse_enlarging,
-    resized,
-    square_size,
-)
 from inpaintbench.errors import InputError, Rejected
 
 
@@ -41,8 +32,8 @@ class Contain(Normalizer):
         colour: Sequence[int] = (0, 0, 0),
         most_enlargement: float = 1.0,
     ) -> None:
-        check_size(width, height)
-        check_enlargement(most_enlargement)
+        geometry.check_size(width, height)
+        geometry.check_enlargement(most_enlargement)
         if len(colour) != 3 or not all(0 <= level <= 255 for level in colour):
             raise InputError(f"colour is {list(colour)}, it must be three levels 0..255 (red, green, blue)")
         self.width, self.height, self.pad, self.colour, self.most_enlargement = (
@@ -59,22 +50,22 @@ class Contain(Normalizer):
         Raises:
             Rejected: it would be enlarged more than ``most_enlargement`` times, or a side would have fewer than 16 pixels.
         """
-        size = square_size(frame, pixel_aspect=pixel_aspect)
+        size = geometry.square_size(frame, pixel_aspect=pixel_aspect)
         ratio = min(self.width / size[0], self.height / size[1])
-        refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"{self.width}x{self.height}")
+        geometry.refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"{self.width}x{self.height}")
         columns, rows = self._side(size[0] * ratio, self.width), self._side(size[1] * ratio, self.height)
-        if min(columns, rows) < LEAST_SIDE:
+        if min(columns, rows) < geometry.LEAST_SIDE:
             raise Rejected(
                 f"the picture is {size[0]:.0f}x{size[1]:.0f} and would be {columns}x{rows} inside {self.width}x{self.height}; "
-                f"{LEAST_SIDE} pixels a side is the least"
+                f"{geometry.LEAST_SIDE} pixels a side is the least"
             )
-        scaled = resized(frame, width=columns, height=rows)
+        scaled = geometry.resized(frame, width=columns, height=rows)
         return self._padded(scaled) if self.pad else scaled
 
     def _side(self, length: float, most: int) -> int:
         if self.pad:
             return max(1, min(math.floor(length + 0.5), most))
-        return min(nearest_even(length), most - most % 2)
+        return min(geometry.nearest_even(length), most - most % 2)
 
     def _padded(self, scaled: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         rows, columns = scaled.shape[:2]
@@ -87,4 +78,4 @@ class Contain(Normalizer):
     def describe(self) -> str:
         """What is done, in words."""
         padding = f", padded with RGB {'/'.join(map(str, self.colour))}" if self.pad else ", not padded, even sides"
-        return f"contain {self.width}x{self.height}, bicubic{padding}{enlargement_words(self.most_enlargement)}"
+        return f"contain {self.width}x{self.height}, bicubic{padding}{geometry.enlargement_words(self.most_enlargement)}"

@@ -7,16 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
-from inpaintbench.curation.normalizers.geometry import (
-    check_enlargement,
-    check_size,
-    enlargement_words,
-    refuse_enlarging,
-    resized,
-    rounded_up,
-    square_size,
-)
 
 
 class Cover(Normalizer):
@@ -31,8 +23,8 @@ class Cover(Normalizer):
     version = "1"
 
     def __init__(self, *, width: int = 832, height: int = 480, most_enlargement: float = math.inf) -> None:
-        check_size(width, height)
-        check_enlargement(most_enlargement)
+        geometry.check_size(width, height)
+        geometry.check_enlargement(most_enlargement)
         self.width, self.height, self.most_enlargement = width, height, most_enlargement
 
     def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:
@@ -41,14 +33,14 @@ class Cover(Normalizer):
         Raises:
             Rejected: it would be enlarged more than ``most_enlargement`` times.
         """
-        size = square_size(frame, pixel_aspect=pixel_aspect)
+        size = geometry.square_size(frame, pixel_aspect=pixel_aspect)
         ratio = max(self.width / size[0], self.height / size[1])
-        refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"{self.width}x{self.height}")
-        columns, rows = rounded_up(size[0] * ratio), rounded_up(size[1] * ratio)
-        scaled = resized(frame, width=columns, height=rows)
+        geometry.refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"{self.width}x{self.height}")
+        columns, rows = geometry.rounded_up(size[0] * ratio), geometry.rounded_up(size[1] * ratio)
+        scaled = geometry.resized(frame, width=columns, height=rows)
         left, top = (columns - self.width) // 2, (rows - self.height) // 2
         return np.ascontiguousarray(scaled[top : top + self.height, left : left + self.width])
 
     def describe(self) -> str:
         """What is done, in words."""
-        return f"cover {self.width}x{self.height}, bicubic{enlargement_words(self.most_enlargement)}"
+        return f"cover {self.width}x{self.height}, bicubic{geometry.enlargement_words(self.most_enlargement)}"

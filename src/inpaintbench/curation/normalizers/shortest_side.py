@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
-from inpaintbench.curation.normalizers.geometry import (
-    LEAST_SIDE,
-    check_enlargement,
-    enlargement_words,
-    nearest_even,
-    refuse_enlarging,
-    resized,
-    square_size,
-)
 from inpaintbench.errors import InputError
 
 
@@ -28,9 +20,11 @@ class ShortestSide(Normalizer):
     version = "1"
 
     def __init__(self, *, pixels: int = 480, most_enlargement: float = 1.0) -> None:
-        if pixels < LEAST_SIDE or pixels % 2:
-            raise InputError(f"the shorter side should have {pixels} pixels; it must be an even number of {LEAST_SIDE} or more")
-        check_enlargement(most_enlargement)
+        if pixels < geometry.LEAST_SIDE or pixels % 2:
+            raise InputError(
+                f"the shorter side should have {pixels} pixels; it must be an even number of {geometry.LEAST_SIDE} or more"
+            )
+        geometry.check_enlargement(most_enlargement)
         self.pixels, self.most_enlargement = pixels, most_enlargement
 
     def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:
@@ -39,12 +33,14 @@ class ShortestSide(Normalizer):
         Raises:
             Rejected: it would be enlarged more than ``most_enlargement`` times.
         """
-        size = square_size(frame, pixel_aspect=pixel_aspect)
+        size = geometry.square_size(frame, pixel_aspect=pixel_aspect)
         ratio = self.pixels / min(size)
-        refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"a shorter side of {self.pixels}")
-        columns, rows = (nearest_even(side * ratio) for side in size)
-        return resized(frame, width=columns, height=rows)
+        geometry.refuse_enlarging(
+            size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"a shorter side of {self.pixels}"
+        )
+        columns, rows = (geometry.nearest_even(side * ratio) for side in size)
+        return geometry.resized(frame, width=columns, height=rows)
 
     def describe(self) -> str:
         """What is done, in words."""
-        return f"shorter side {self.pixels}, even sides, bicubic{enlargement_words(self.most_enlargement)}"
+        return f"shorter side {self.pixels}, even sides, bicubic{geometry.enlargement_words(self.most_enlargement)}"

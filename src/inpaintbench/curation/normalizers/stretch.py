@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
-from inpaintbench.curation.normalizers.geometry import (
-    check_enlargement,
-    check_size,
-    enlargement_words,
-    refuse_enlarging,
-    resized,
-    square_size,
-)
 
 
 class Stretch(Normalizer):
@@ -26,8 +19,8 @@ class Stretch(Normalizer):
     version = "1"
 
     def __init__(self, *, width: int = 832, height: int = 480, most_enlargement: float = 1.0) -> None:
-        check_size(width, height)
-        check_enlargement(most_enlargement)
+        geometry.check_size(width, height)
+        geometry.check_enlargement(most_enlargement)
         self.width, self.height, self.most_enlargement = width, height, most_enlargement
 
     def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:
@@ -36,11 +29,11 @@ class Stretch(Normalizer):
         Raises:
             Rejected: a side would be enlarged more than ``most_enlargement`` times.
         """
-        size = square_size(frame, pixel_aspect=pixel_aspect)
+        size = geometry.square_size(frame, pixel_aspect=pixel_aspect)
         ratio = max(self.width / size[0], self.height / size[1])
-        refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"{self.width}x{self.height}")
-        return resized(frame, width=self.width, height=self.height)
+        geometry.refuse_enlarging(size, ratio=ratio, most_enlargement=self.most_enlargement, target=f"{self.width}x{self.height}")
+        return geometry.resized(frame, width=self.width, height=self.height)
 
     def describe(self) -> str:
         """What is done, in words."""
-        return f"stretch {self.width}x{self.height}, bicubic{enlargement_words(self.most_enlargement)}"
+        return f"stretch {self.width}x{self.height}, bicubic{geometry.enlargement_words(self.most_enlargement)}"

@@ -103,6 +103,12 @@ class People:
 
     people: list[Person] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    _numbers: Counter[str] = field(default_factory=Counter)
+
+    def next_number(self, image: str) -> int:
+        """Number of one more person in ``image``: from 0, in the order in which they come."""
+        self._numbers[image] += 1
+        return self._numbers[image] - 1
 
     def lose(self, where: str, reason: str) -> None:
         """Note that nobody came of ``where``."""
@@ -141,18 +147,6 @@ class PoseReader(Leaf, ABC):
         Raises:
             InputError: the file is not of this format; the text says why.
         """
-
-
-class Numbering:
-    """Numbers people within their pictures, from 0, in the order in which they come."""
-
-    def __init__(self) -> None:
-        self._people: Counter[str] = Counter()
-
-    def next(self, image: str) -> int:
-        """The number of one more person in ``image``."""
-        self._people[image] += 1
-        return self._people[image] - 1
 
 
 def joint_table(people: Iterable[Person]) -> pd.DataFrame:

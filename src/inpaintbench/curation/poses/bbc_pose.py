@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.poses.base import Numbering, People, Person, PoseReader, Slot, image_name, number
+from inpaintbench.curation.poses.base import People, Person, PoseReader, Slot, image_name, number
 from inpaintbench.curation.poses.files import load_variable, numbers, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
@@ -41,7 +41,7 @@ class BbcPoseReader(PoseReader):
         missing = [name for name in _FIELDS if not videos or name not in videos[0]]
         if missing:
             raise InputError(f"{Path(annotations).name} is not BBC Pose's: the field {missing[0]!r} is missing")
-        found, numbering = People(), Numbering()
+        found = People()
         for row, video in enumerate(videos):
             label = number(video.get("videoName"))
             name = image_name(video.get("videoName") if label is None else f"{label:.0f}")
@@ -49,7 +49,7 @@ class BbcPoseReader(PoseReader):
                 found.lose(f"video {row + 1}", "no usable name under 'videoName'")
                 continue
             for split in ("train", "test"):
-                self._read_part(found, numbering, video, name=name, split=split)
+                self._read_part(found, video, name=name, split=split)
         return found
 
     def _load(self, annotations: Path | str) -> Any:
@@ -60,7 +60,7 @@ class BbcPoseReader(PoseReader):
                 raise
             return load_variable(annotations, _VARIABLES[1])
 
-    def _read_part(self, found: People, numbering: Numbering, video: dict[str, Any], *, name: str, split: str) -> None:
+    def _read_part(self, found: People, video: dict[str, Any], *, name: str, split: str) -> None:
         frames, joints = numbers(video.get(f"{split}_frames")).reshape(-1), numbers(video.get(f"{split}_joints"))
         if not frames.size and not joints.size:
             return
@@ -77,7 +77,7 @@ class BbcPoseReader(PoseReader):
                 found.lose(f"{name}: {split}_frames", f"{frame} is not a frame number")
                 continue
             image = f"{name}/{frame:.0f}.jpg"
-            index = numbering.next(image)
+            index = found.next_number(image)
             found.add(Person(self.name, image, index, self._joints(found, f"{image}#{index}", points, index),
                              f"bbc_pose/{name}", published_split=split))  # fmt: skip
 

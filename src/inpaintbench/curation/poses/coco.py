@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number
+from inpaintbench.curation.poses.base import Box, People, Person, PoseReader, Slot, image_name, number
 from inpaintbench.curation.poses.files import load_json
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
@@ -41,13 +41,13 @@ class CocoReader(PoseReader):
         for name in ("images", "annotations", "categories"):
             if not isinstance(content, dict) or not isinstance(content.get(name), list):
                 raise InputError(f"{file} is not in COCO's layout: it has no list {name!r}")
-        found, numbering = People(), Numbering()
+        found = People()
         images = {_key(image): image for image in content["images"] if isinstance(image, dict)}
         categories = {_key(kind): self._slots(found, kind) for kind in content["categories"] if isinstance(kind, dict)}
         if not any(categories.values()):
             raise InputError(f"{file} has no category with keypoints of a person")
         for row, annotation in enumerate(content["annotations"]):
-            self._read_person(found, numbering, row, annotation, images=images, categories=categories)
+            self._read_person(found, row, annotation, images=images, categories=categories)
         return found
 
     def _slots(self, found: People, category: dict[str, Any]) -> list[Slot | None]:
@@ -59,7 +59,7 @@ class CocoReader(PoseReader):
         return [COCO_JOINTS.get(name) if isinstance(name, str) else None for name in names]
 
     def _read_person(
-        self, found: People, numbering: Numbering, row: int, annotation: Any,
+        self, found: People, row: int, annotation: Any,
         *, images: dict[str, dict[str, Any]], categories: dict[str, list[Slot | None]],
     ) -> None:  # fmt: skip
         entry = annotation if isinstance(annotation, dict) else {}
@@ -68,7 +68,7 @@ class CocoReader(PoseReader):
         if image is None:
             found.lose(f"annotations[{row}]", f"no picture with a usable file name for image_id {entry.get('image_id')!r}")
             return
-        index = numbering.next(image)
+        index = found.next_number(image)
         where, slots = f"{image}#{index}", categories.get(str(entry.get("category_id")), [])
         if not slots or number(entry.get("iscrowd")):
             found.lose(where, "a crowd" if slots else f"category {entry.get('category_id')!r} has no keypoints")

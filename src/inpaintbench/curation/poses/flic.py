@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number, text
+from inpaintbench.curation.poses.base import Box, People, Person, PoseReader, Slot, image_name, number, text
 from inpaintbench.curation.poses.files import load_variable, numbers, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
@@ -57,13 +57,13 @@ class FlicReader(PoseReader):
         if not examples or "coords" not in examples[0]:
             fields = ", ".join(examples[0]) if examples else "nothing"
             raise InputError(f"{Path(annotations).name} is not FLIC's: examples has no field 'coords', only {fields}")
-        found, numbering = People(), Numbering()
+        found = People()
         for row, example in enumerate(examples):
             image = image_name(example.get("filepath"))
             if image is None:
                 found.lose(f"examples({row + 1})", "no usable file name under 'filepath'")
             else:
-                self._read_example(found, example, image=image, index=numbering.next(image))
+                self._read_example(found, example, image=image, index=found.next_number(image))
         return found
 
     def _read_example(self, found: People, example: dict[str, Any], *, image: str, index: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inpaintbench.curation.poses.base import Box, Numbering, People, Person, PoseReader, Slot, image_name, number
+from inpaintbench.curation.poses.base import Box, People, Person, PoseReader, Slot, image_name, number
 from inpaintbench.curation.poses.files import load_json, load_variable, pairs, struct, structs
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
@@ -50,17 +50,15 @@ class MpiiReader(PoseReader):
         rows = structs(release["annolist"])
         flags = release.get("img_train")
         train = [number(flag) for flag in flags.flat] if isinstance(flags, np.ndarray) else []
-        found, numbering = People(), Numbering()
+        found = People()
         if len(train) != len(rows):
             found.note("img_train", f"{len(train)} flags for {len(rows)} pictures: no original split is given")
             train = [None] * len(rows)
         for row, (picture, flag) in enumerate(zip(rows, train, strict=True)):
-            self._read_picture(found, numbering, row, picture, published={0.0: "test", 1.0: "train"}.get(_or_minus_one(flag)))
+            self._read_picture(found, row, picture, published={0.0: "test", 1.0: "train"}.get(_or_minus_one(flag)))
         return found
 
-    def _read_picture(
-        self, found: People, numbering: Numbering, row: int, picture: dict[str, Any], *, published: str | None
-    ) -> None:
+    def _read_picture(self, found: People, row: int, picture: dict[str, Any], *, published: str | None) -> None:
         image = image_name(struct(picture.get("image")).get("name"))
         if image is None:
             found.lose(f"annolist({row + 1})", "the picture has no usable file name")
@@ -71,7 +69,7 @@ class MpiiReader(PoseReader):
         video = number(picture.get("vidx"))
         group = f"mpii/{image}" if video is None else f"mpii/video {video:.0f}"
         for rectangle in people:
-            index = numbering.next(image)
+            index = found.next_number(image)
             corners = [number(rectangle.get(name)) for name in ("x1", "y1", "x2", "y2")]
             person = Person(
                 dataset=self.name, image=image, number=index, joints=self._points(found, f"{image}#{index}", rectangle),
@@ -103,13 +101,13 @@ class MpiiReader(PoseReader):
     def _read_json(self, rows: Any, file: str) -> People:
         if not isinstance(rows, list):
             raise InputError(f"{file} is not a list of people as MPII's JSON form is, but a {type(rows).__name__}")
-        found, numbering = People(), Numbering()
+        found = People()
         for row, entry in enumerate(rows):
             image = image_name(entry.get("image")) if isinstance(entry, dict) else None
             if image is None:
                 found.lose(f"row {row}", "no usable file name under 'image'")
                 continue
-            index = numbering.next(image)
+            index = found.next_number(image)
             joints = self._json_joints(found, f"{image}#{index}", entry, index)
             found.add(Person(self.name, image, index, joints, f"mpii/{image}", scale=number(entry.get("scale"))))
         return found

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from inpaintbench.curation.poses.base import Numbering, People, Person, PoseReader, image_name, number
+from inpaintbench.curation.poses.base import People, Person, PoseReader, image_name, number
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 
@@ -42,7 +42,7 @@ class SynchronicReader(PoseReader):
             lines = Path(annotations).read_bytes().decode("latin-1").splitlines()
         except OSError as error:
             raise InputError(f"annotations {str(annotations)!r} cannot be read: {error.strerror}") from error
-        found, numbering, row = People(), Numbering(), 0
+        found, row = People(), 0
         while row < len(lines):
             header = _header(lines[row])
             row += 1
@@ -51,7 +51,7 @@ class SynchronicReader(PoseReader):
                     found.lose(f"line {row}", f"is neither '<image> <people> {len(_PARTS)}' nor part of a person")
                 continue
             for _ in range(header[1]):
-                index = numbering.next(header[0])
+                index = found.next_number(header[0])
                 sticks = list(_sticks(lines[row : row + len(_PARTS)]))
                 row += len(sticks)
                 if len(sticks) < len(_PARTS):
