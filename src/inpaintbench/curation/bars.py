@@ -247,25 +247,25 @@ def find(
         function="inpaintbench.curation.bars:find_one",
         parameters={"reader": reader},
         # A look takes tens of milliseconds in 1080p, and a long film has many.
-        time_limit_seconds=900.0 + 2 * max((float(found["duration_seconds"]) for found in probes.values()), default=0.0),
+        time_limit_seconds=900.0 + 2 * max((float(facts["duration_seconds"]) for facts in probes.values()), default=0.0),
     )
     tasks = [
-        Task(row.source_id, row.sha256, {"source_id": row.source_id, "where": where[row.source_id], "probe": found}, row.uri)
+        Task(row.source_id, row.sha256, {"source_id": row.source_id, "where": where[row.source_id], "probe": facts}, row.uri)
         for row in sources
-        if (found := probes.get(row.source_id))
+        if (facts := probes.get(row.source_id))
     ]
     return executor.run(step, tasks)
 
 
 def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
     """Rows ``bars.top`` ... ``bars.right`` with the widest bar at each side, and ``bars.spans`` where the bars change."""
-    source_id, found = payload["source_id"], video.Probe.of(payload["probe"])
-    path, frames = open_path(payload["where"], blobs), found.frames
+    source_id, facts = payload["source_id"], video.Probe.of(payload["probe"])
+    path, frames = open_path(payload["where"], blobs), facts.frames
     if parameters["reader"] == "pyav":
         looks = looked_at(path)
     else:
-        every = max(1, round(found.fps / LOOKS_PER_SECOND))
-        looks = iter(video.scan(path, probed=found, every=every, reader=parameters["reader"], hdr="tone_map"))
+        every = max(1, round(facts.fps / LOOKS_PER_SECOND))
+        looks = iter(video.scan(path, probed=facts, every=every, reader=parameters["reader"], hdr="tone_map"))
     spans = find_bars(looks, frames=frames)
     widest = union_of(spans, start_frame=0, end_frame=frames)
     rows = [Attribute(source_id, f"bars.{side}", float(lines), None, "bars", VERSION) for side, lines in asdict(widest).items()]
@@ -277,7 +277,7 @@ def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
 
 
 def spans_of(value: Sequence[Mapping[str, Any]]) -> list[BarSpan]:
-    """What the blob of ``bars.spans`` holds, read as JSON."""
+    """Spans from the JSON of the blob ``bars.spans``."""
     return [BarSpan(row["start_frame"], row["end_frame"], Bars(*(int(row[side]) for side in _SIDES))) for row in value]
 
 

@@ -81,10 +81,10 @@ def calibrate_judged(judged: Judged) -> list[Calibration]:
     rejected = np.array([answer == REJECT for answer in answers], bool)
     answered = rejected | np.array([answer == KEEP for answer in answers], bool)
     # A rule on answers would be compared with itself.
-    measured = [one for one in judged.verdicts if one.rule is None or one.rule.answer is None]
+    measured = [verdict for verdict in judged.verdicts if verdict.rule is None or verdict.rule.answer is None]
     if not measured or not answered.any():
         return []
-    drops = {one.label: ~one.keep for one in measured}
+    drops = {verdict.label: ~verdict.keep for verdict in measured}
     if len(drops) > 1:
         drops[TOGETHER] = np.logical_or.reduce(list(drops.values()))
     return calibrate(drops, rejected=rejected, answered=answered, sources=judged.facts.clips["source_id"].to_pylist())
@@ -103,8 +103,8 @@ def _share(hits: Flags, among: Flags, sources: Sequence[str], *, none: str) -> S
     places = np.flatnonzero(among).tolist()
     if not places:
         return Share(0, 0, None, None, None, none)
-    found = share_interval([float(hits[place]) for place in places], [sources[place] for place in places])
-    return Share(int(hits[among].sum()), len(places), found.value, found.low, found.high, found.reason)
+    interval = share_interval([float(hits[place]) for place in places], [sources[place] for place in places])
+    return Share(int(hits[among].sum()), len(places), interval.value, interval.low, interval.high, interval.reason)
 
 
 @dataclass(frozen=True)

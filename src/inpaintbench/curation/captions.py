@@ -110,7 +110,7 @@ def _from_file(payload: Plain) -> tuple[tuple[TextEvent, ...], list[str]]:
 
 @dataclass(frozen=True)
 class Texts:
-    """What clips show."""
+    """Timed text of clips."""
 
     blobs: Mapping[str, str]
     """Clip id -> name of the blob with its events."""
@@ -125,15 +125,15 @@ def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attrib
     """
     blobs = workspace.blobs
     blob_of = {row.subject_id: row.blob for row in texts if row.name == NAME and row.blob}
-    found, letters = [], []
+    texts_of_clips, letters = [], []
     for clip in (clip for clip in clips if clip.source_id in blob_of):
         events = from_data(_json(blobs.path(blob_of[clip.source_id])))
         shown = clip_events(events, clip.start_frame / clip.fps, clip.end_frame / clip.fps)
-        found.append(data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME))
+        texts_of_clips.append(data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME))
         mean = letters_on_screen(shown, (clip.end_frame - clip.start_frame) / clip.fps)
         letters.append(Attribute(clip.clip_id, LETTERS, mean, None, NAME, LETTERS_VERSION))
-    workspace.write_table("attributes", f"{NAME}.clips", [*found, *letters], Attribute)
-    return Texts({row.subject_id: str(row.blob) for row in found}, letters)
+    workspace.write_table("attributes", f"{NAME}.clips", [*texts_of_clips, *letters], Attribute)
+    return Texts({row.subject_id: str(row.blob) for row in texts_of_clips}, letters)
 
 
 def _json(path: Path) -> list[Plain]:

@@ -104,8 +104,8 @@ class HashIndex:
         queries = self._distinct[begin:end]
         ordinal = np.arange(begin, end) - np.searchsorted(self._distinct, self._sequences.starts[self._owner[queries]])
         queries = queries[ordinal % QUERY_STEP == 0]
-        found = [_NOTHING, *self._near(queries, among, at_most_bits)]
-        near = _distinct(np.concatenate(found))
+        nearby = [_NOTHING, *self._near(queries, among, at_most_bits)]
+        near = _distinct(np.concatenate(nearby))
         place, query = near // len(self._owner), near % len(self._owner)
         earlier, later = self._owner[place], self._owner[query]
         shift = (place - self._sequences.starts[earlier]) - (query - self._sequences.starts[later])
@@ -247,10 +247,10 @@ def find(
     )
     sequences = Sequences.of(_read([stored[clip.clip_id] for clip in order]))
     sources = np.unique([clip.source_id for clip in order], return_inverse=True)[1]
-    found = _best_matches(
+    matches = _best_matches(
         sequences, np.arange(len(order)) if same_source else sources, most_bits=most_bits, least_share=least_share
     )
-    originals = {order[later].clip_id: (order[earlier].clip_id, share) for later, (earlier, share) in found.items()}
+    originals = {order[later].clip_id: (order[earlier].clip_id, share) for later, (earlier, share) in matches.items()}
     return [row for clip in clips for row in _rows(clip, stored.get(clip.clip_id), originals, len(order))]
 
 
@@ -274,15 +274,15 @@ def _best_matches(
     index = HashIndex(sequences, groups)
     count = len(sequences.lengths)
     original = np.ones(count, bool)
-    found: dict[int, tuple[int, float]] = {}
+    matches: dict[int, tuple[int, float]] = {}
     for first in range(0, count, BLOCK):
         pairs = index.candidates(first, min(first + BLOCK, count), among=original, at_most_bits=most_bits)
         bits, overlap = compared(sequences, pairs)
         for earlier, later, share in _matching(sequences, pairs, bits, overlap, most_bits, least_share):
-            if later not in found and original[earlier]:
-                found[later] = earlier, share
+            if later not in matches and original[earlier]:
+                matches[later] = earlier, share
                 original[later] = False
-    return found
+    return matches
 
 
 def _matching(

@@ -1,4 +1,4 @@
-"""What is stored about every clip, as columns in the order of the table ``clips``."""
+"""Stored facts of every clip, as columns in the order of the table ``clips``."""
 
 from __future__ import annotations
 
@@ -135,14 +135,14 @@ class Facts:
         told = [(source, value) for source, value in zip(subjects.to_pylist(), details, strict=True) if value is not None]
         numbers = [float(value) if isinstance(value, int | float) else None for _, value in told]
         texts = [None if isinstance(value, int | float) else str(value) for _, value in told]
-        found = pa.array([source for source, _ in told], pa.string())
+        subjects_told = pa.array([source for source, _ in told], pa.string())
         return self._aligned(
-            found, pa.array(numbers, pa.float64()), pa.array(texts, pa.string()), pa.nulls(len(told), pa.string())
+            subjects_told, pa.array(numbers, pa.float64()), pa.array(texts, pa.string()), pa.nulls(len(told), pa.string())
         )
 
     def _downloads_of_sources(self) -> tuple[pa.Table, pa.Array]:
         """The rows of what became a source, one each, and the ids of the sources."""
-        sources = {tuple(told): found for *told, found in _rows(self._sources, "uri", "sha256", "licence", "source_id")}
+        sources = {tuple(told): identity for *told, identity in _rows(self._sources, "uri", "sha256", "licence", "source_id")}
         first: dict[str, int] = {}
         for place, (fetcher, name, *rest) in enumerate(_rows(self._downloads, "fetcher", "name", "sha256", "licence")):
             source_id = sources.get((uri_of(fetcher, name), *rest)) if rest[0] else None
@@ -159,10 +159,10 @@ class Facts:
             places = last_places(subjects, self.clip_ids)
             if (places < 0).any():
                 places = np.where(places >= 0, places, last_places(subjects, _flat(self.clips["source_id"])))
-        found = places >= 0
-        take = pa.array(places, mask=~found)
+        present = places >= 0
+        take = pa.array(places, mask=~present)
         taken = np.asarray(pc.fill_null(pc.take(_flat(numbers), take), np.nan).to_numpy(zero_copy_only=False), np.float64)
-        return Column(taken, pc.take(_flat(texts), take), pc.take(_flat(reasons), take), found)
+        return Column(taken, pc.take(_flat(texts), take), pc.take(_flat(reasons), take), present)
 
 
 def _answered_last(answers: pa.Table) -> pa.Table:
@@ -183,14 +183,14 @@ def last_places(subjects: pa.Array, wanted: pa.Array) -> Places:
         return np.full(len(wanted), -1, np.int64)
     turned = subjects.take(pa.array(np.arange(len(subjects))[::-1]))
     places = pc.fill_null(pc.index_in(wanted, value_set=turned), len(subjects)).to_numpy(zero_copy_only=False)
-    found: Places = len(subjects) - 1 - places.astype(np.int64)
-    return found
+    last: Places = len(subjects) - 1 - places.astype(np.int64)
+    return last
 
 
 def is_text(texts: pa.Array) -> Flags:
     """``[n]``, where there is a text."""
-    found: Flags = pc.is_valid(texts).to_numpy(zero_copy_only=False).astype(bool)
-    return found
+    flags: Flags = pc.is_valid(texts).to_numpy(zero_copy_only=False).astype(bool)
+    return flags
 
 
 def require_measured(facts: Facts, rules: Sequence[Rule], *, workspace: Workspace) -> None:
@@ -213,8 +213,8 @@ def _stored_names(facts: Facts, workspace: Workspace) -> list[str]:
     """Names of everything that clips and sources have, and nothing else has."""
     rows = workspace.columns("attributes", Attribute, columns=["subject_id", "name"])
     subjects = pa.concat_arrays([facts.clip_ids, pc.unique(facts.clips["source_id"])])
-    found: list[str] = pc.unique(rows.filter(pc.is_in(rows["subject_id"], value_set=subjects))["name"]).to_pylist()
-    return found
+    names: list[str] = pc.unique(rows.filter(pc.is_in(rows["subject_id"], value_set=subjects))["name"]).to_pylist()
+    return names
 
 
 def _names_of_tables() -> list[str]:

@@ -37,7 +37,7 @@ _SLOWEST_CUT = 20.0
 
 
 def time_limit(longest_seconds: float) -> float:
-    """Of a task over a source that should take ``longest_seconds`` on a slow machine: long films need more than short ones."""
+    """Seconds granted to a task that should take ``longest_seconds`` on a slow machine: long films need more than short ones."""
     return 900.0 + longest_seconds
 
 
@@ -131,17 +131,17 @@ def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Pla
 def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
     """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``, and for what follows from them."""
     path = open_path(payload["where"], blobs)
-    found = asdict(video.probe(path))
-    turned = found["rotation_degrees"] % 180 != 0
-    shape = (found["width"] * found["pixel_aspect"]) / found["height"]
+    facts = asdict(video.probe(path))
+    turned = facts["rotation_degrees"] % 180 != 0
+    shape = (facts["width"] * facts["pixel_aspect"]) / facts["height"]
     shape = 1 / shape if turned else shape
-    found["orientation"] = "square" if abs(shape - 1) < 0.01 else "landscape" if shape > 1 else "portrait"
-    found["bits_per_second"] = 8 * Path(path).stat().st_size / found["duration_seconds"]
+    facts["orientation"] = "square" if abs(shape - 1) < 0.01 else "landscape" if shape > 1 else "portrait"
+    facts["bits_per_second"] = 8 * Path(path).stat().st_size / facts["duration_seconds"]
     return [
         Attribute(
             payload["source_id"], f"probe.{name}", value if isinstance(value, str) else float(value), None, "probe", VERSION
         )
-        for name, value in found.items()
+        for name, value in facts.items()
     ]
 
 
@@ -344,8 +344,8 @@ def _colours(facts: Mapping[str, Any]) -> str:
 
 def _bars_cut_off(clip: Clip, facts: Mapping[str, Any], fps: float | None, blobs: Blobs) -> str:
     source_fps = float(facts["probe.fps"]) if fps else clip.fps
-    found = bars.bars_of_clip(
+    widest = bars.bars_of_clip(
         facts, blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, source_fps=source_fps, fps=clip.fps
     )
-    cut = ", ".join(f"{lines} {side}" for side, lines in asdict(found).items() if lines)
+    cut = ", ".join(f"{lines} {side}" for side, lines in asdict(widest).items() if lines)
     return f"bars cut off: {cut}" if cut else ""

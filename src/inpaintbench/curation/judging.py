@@ -26,7 +26,7 @@ _COMPARE = {"at_least": pc.greater_equal, "above": pc.greater, "at_most": pc.les
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What one rule says of n clips."""
+    """Verdicts of one rule on n clips."""
 
     label: str
     rule: Rule | None
@@ -85,7 +85,7 @@ class RuleCount:
 
 
 class Judged:
-    """What rules say of clips."""
+    """Verdicts of several rules on the same clips."""
 
     def __init__(self, facts: Facts, verdicts: Sequence[Verdict]) -> None:
         self.facts, self.verdicts = facts, tuple(verdicts)
@@ -94,14 +94,14 @@ class Judged:
     @property
     def kept(self) -> Flags:
         """``[n]``, fulfils every rule."""
-        found: Flags = np.logical_and.reduce([one.keep for one in self.verdicts] or [np.ones(len(self.facts), bool)])
-        return found
+        every: Flags = np.logical_and.reduce([verdict.keep for verdict in self.verdicts] or [np.ones(len(self.facts), bool)])
+        return every
 
     @property
     def dropped(self) -> Flags:
         """``[n]``, refused by a rule."""
-        found: Flags = np.logical_or.reduce([one.refused for one in self.verdicts] or [np.zeros(len(self.facts), bool)])
-        return found
+        some: Flags = np.logical_or.reduce([verdict.refused for verdict in self.verdicts] or [np.zeros(len(self.facts), bool)])
+        return some
 
     @property
     def waiting(self) -> Flags:
@@ -110,24 +110,24 @@ class Judged:
 
     def counts(self) -> list[RuleCount]:
         """One for each rule, in order."""
-        drops = np.array([one.refused for one in self.verdicts], bool).reshape(len(self.verdicts), len(self.facts))
+        drops = np.array([verdict.refused for verdict in self.verdicts], bool).reshape(len(self.verdicts), len(self.facts))
         alone = drops & (drops.sum(axis=0) == 1)
         return [
             RuleCount(
-                label=one.label,
-                judged=int(one.column.known.sum()),
-                kept=int(one.keep.sum()),
+                label=verdict.label,
+                judged=int(verdict.column.known.sum()),
+                kept=int(verdict.keep.sum()),
                 dropped=int(drops[at].sum()),
                 dropped_alone=int(alone[at].sum()),
-                missing=int((~one.column.known & ~one.waiting).sum()),
-                waiting=int(one.waiting.sum()),
+                missing=int((~verdict.column.known & ~verdict.waiting).sum()),
+                waiting=int(verdict.waiting.sum()),
             )
-            for at, one in enumerate(self.verdicts)
+            for at, verdict in enumerate(self.verdicts)
         ]
 
     def rows(self) -> pa.Table:
         """Rows of ``Selection``, clip after clip, each rule in order."""
-        parts = [self._rows_of(one) for one in self.verdicts]
+        parts = [self._rows_of(verdict) for verdict in self.verdicts]
         whole = pa.concat_tables([schema_of(Selection).empty_table(), *parts]).combine_chunks()
         # From one rule after the other to one clip after the other.
         order = np.arange(whole.num_rows).reshape(len(parts), len(self.facts)).T.ravel()
@@ -207,21 +207,21 @@ def _within(key: str, bound: float | str, column: Column) -> Flags:
         return _flags(pc.match_substring_regex(column.texts, DATE)) & _flags(_COMPARE[key](begun, bound))
     numbers = column.numbers
     with np.errstate(invalid="ignore"):
-        found: Flags = {
+        inside: Flags = {
             "at_least": numbers >= bound, "above": numbers > bound, "at_most": numbers <= bound, "below": numbers < bound
         }[key]  # fmt: skip
-    return found
+    return inside
 
 
 def _among(values: Sequence[float | str], column: Column) -> Flags:
     numbers = [value for value in values if isinstance(value, float)]
     texts = [value for value in values if isinstance(value, str)]
-    found: Flags = np.isin(column.numbers, numbers) | _flags(pc.is_in(column.texts, value_set=pa.array(texts, pa.string())))
-    return found
+    among: Flags = np.isin(column.numbers, numbers) | _flags(pc.is_in(column.texts, value_set=pa.array(texts, pa.string())))
+    return among
 
 
-def _flags(found: Any) -> Flags:
-    flags: Flags = pc.fill_null(found, False).to_numpy(zero_copy_only=False).astype(bool)
+def _flags(values: Any) -> Flags:
+    flags: Flags = pc.fill_null(values, False).to_numpy(zero_copy_only=False).astype(bool)
     return flags
 
 
@@ -258,9 +258,9 @@ def refused_sources(sources: Sequence[Source], facts: Sequence[Attribute], rules
     early = [rule for rule in rules if (rule.attribute or "").startswith(PREFIX)]
     # A source is judged as if it were its own clip.
     whole = [Clip(row.source_id, row.source_id, 0, 0, 0.0, 0, 0, 0, "", "", "", None, 0.0) for row in sources]
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for verdict in judge(Facts.of_records(whole, facts), early).verdicts:
         places = np.flatnonzero(verdict.refused)
         for place, reason in zip(places.tolist(), verdict.reasons(places), strict=True):
-            found.setdefault(place, reason)
-    return [Rejection(sources[place].uri, SOURCE_RULES, sources[place].uri, reason) for place, reason in sorted(found.items())]
+            reasons.setdefault(place, reason)
+    return [Rejection(sources[place].uri, SOURCE_RULES, sources[place].uri, reason) for place, reason in sorted(reasons.items())]

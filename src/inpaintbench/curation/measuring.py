@@ -50,11 +50,11 @@ def measure_together(executor: Executor, clips: Sequence[Clip], *, leaves: Mappi
 
 
 def _step(leaf: str, constants: Plain) -> Step:
-    found = ATTRIBUTES.get(leaf)
-    needed = found.weights
+    attribute = ATTRIBUTES.get(leaf)
+    needed = attribute.weights
     return Step(
         name=step_of(leaf),
-        version=found.version,
+        version=attribute.version,
         table="attributes",
         record=Attribute,
         function="inpaintbench.curation.measuring:measure_one",

@@ -31,7 +31,7 @@ class Wanted:
     object: int | None
     """Value of the object; None = whatever is not 0."""
     name: str
-    """What people call the clip."""
+    """Display name of the clip."""
 
 
 def attribute_name(number: int | None) -> str:
@@ -58,12 +58,12 @@ def fit(executor: Executor, wanted: Sequence[Wanted], *, normalizer: Plain) -> O
     )
     tasks = [
         Task(
-            f"{one.clip.clip_id}:{attribute_name(one.object)}",
-            content_id(one.clip.clip_id, one.levels, one.object),
-            {"clip": asdict(one.clip), "levels": one.levels, "object": one.object},
-            one.name,
+            f"{mask.clip.clip_id}:{attribute_name(mask.object)}",
+            content_id(mask.clip.clip_id, mask.levels, mask.object),
+            {"clip": asdict(mask.clip), "levels": mask.levels, "object": mask.object},
+            mask.name,
         )
-        for one in wanted
+        for mask in wanted
     ]
     return executor.run(step, tasks)
 
@@ -83,7 +83,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
     name, _, constants = parameters["normalizer"]
     leaf = NORMALIZERS.get(name)(**constants)
     inside = (levels == number) if number is not None else (levels > 0)
-    mask = np.stack([_fitted(one, leaf) for one in inside[clip.start_frame : clip.end_frame]])
+    mask = np.stack([_fitted(plane, leaf) for plane in inside[clip.start_frame : clip.end_frame]])
     if mask.shape[1:] != (clip.height, clip.width):
         raise Rejected(
             f"has masks of another shape: they become {mask.shape[2]}x{mask.shape[1]}, the clip is {clip.width}x{clip.height}"

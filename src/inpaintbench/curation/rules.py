@@ -29,13 +29,13 @@ _LISTS = {"one_of": "in", "none_of": "not in"}
 
 
 class Rule(BaseModel):
-    """What the clips of a benchmark must fulfil, in one attribute of a clip or its source, or in one answer of people."""
+    """Condition on the clips of a benchmark: on one attribute of a clip or its source, or on one answer of people."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     attribute: str | None = None
-    """Of the clip, or else of its source: ``cut_score``, ``probe.width``; ``clip.frames`` and ``source.licence`` are columns of
-    their tables, ``source.uploaded`` is what the listing said."""
+    """Attribute of the clip, or else of its source: ``cut_score``, ``probe.width``. ``clip.frames`` and ``source.licence`` are
+    columns of their tables, ``source.uploaded`` is what the listing said."""
     answer: str | None = None
     """The question that people answered, instead of an attribute: ``keep_reject``."""
     at_least: float | str | None = None
@@ -47,9 +47,9 @@ class Rule(BaseModel):
     one_of: tuple[float | str, ...] | None = None
     none_of: tuple[float | str, ...] | None = None
     missing: Literal["drop", "keep"] = "drop"
-    """What becomes of a clip without a value."""
+    """Verdict on a clip without a value."""
     name: str | None = None
-    """What people call the rule."""
+    """Display name of the rule."""
 
     @field_validator("at_least", "at_most", "above", "below", mode="before")
     @classmethod
@@ -70,7 +70,7 @@ class Rule(BaseModel):
     def _list(cls, given: Any) -> Any:
         if given is not None and not (isinstance(given, list | tuple) and given):
             raise ValueError(f"{given!r} is not a list of values")
-        return given if given is None else tuple(_word(one) for one in given)
+        return given if given is None else tuple(_word(value) for value in given)
 
     @field_validator("attribute", "answer")
     @classmethod
@@ -140,7 +140,7 @@ class Rule(BaseModel):
 
     @property
     def label(self) -> str:
-        """What the table ``selection`` calls the rule: its expression, behind its name where it has one."""
+        """Name of the rule in the table ``selection``: its expression, behind its name where it has one."""
         return f"{self.name} ({self.words})" if self.name else self.words
 
 
@@ -195,17 +195,19 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
         InputError: not readable, not TOML, no rule, or one that is wrong.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"rules {str(path)!r} cannot be read: {reason_of(error)}") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"rules {str(path)!r} are not TOML: {error}") from error
-    if unknown := [key for key in found if key != "rule"]:
+    if unknown := [key for key in document if key != "rule"]:
         raise InputError(f"rules {str(path)!r}: {unknown_name('table', unknown[0], ['rule'])}")
-    tables = found.get("rule")
-    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+    tables = document.get("rule")
+    if not isinstance(tables, list) or not tables or not all(isinstance(entry, dict) for entry in tables):
         raise InputError(f"rules {str(path)!r} hold no [[rule]]; write one with attribute = ... and at_most = ...")
-    return checked([make_rule(one, where=f"{path.name}, rule {number}") for number, one in enumerate(tables, 1)], where=path.name)
+    return checked(
+        [make_rule(entry, where=f"{path.name}, rule {number}") for number, entry in enumerate(tables, 1)], where=path.name
+    )
 
 
 def checked(rules: Sequence[Rule], *, where: str) -> tuple[Rule, ...]:
@@ -236,12 +238,12 @@ def outside(rule: Rule, value: float | str) -> str:
     if rule.none_of is not None:
         return f"{rule.subject} {value_text(value)} is refused"
     wanted = [rule.equals] if rule.equals is not None else list(rule.one_of or ())
-    return f"{rule.subject} {value_text(value)} is not {' or '.join(value_text(one) for one in wanted if one is not None)}"
+    return f"{rule.subject} {value_text(value)} is not {' or '.join(value_text(mask) for mask in wanted if mask is not None)}"
 
 
 def _fulfils(key: str, value: float | str, bound: float | str) -> bool:
-    one = value[: len(bound)] if isinstance(value, str) and isinstance(bound, str) else value
-    both: Any = (one, bound)
+    compared = value[: len(bound)] if isinstance(value, str) and isinstance(bound, str) else value
+    both: Any = (compared, bound)
     return bool({"at_least": both[0] >= both[1], "above": both[0] > both[1],
                  "at_most": both[0] <= both[1], "below": both[0] < both[1]}[key])  # fmt: skip
 
@@ -316,11 +318,11 @@ class _Parser:
     def _split(self) -> Iterator[tuple[str, str, int]]:
         at = 0
         while self._expression[at:].strip():
-            found = _TOKEN.match(self._expression, at)
-            if not found or not found.lastgroup:
+            match = _TOKEN.match(self._expression, at)
+            if not match or not match.lastgroup:
                 raise self._wrong("a name, an operator or a value", at)
-            yield found.lastgroup, found[found.lastgroup], found.start(found.lastgroup)
-            at = found.end()
+            yield match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)
+            at = match.end()
 
     def rules(self) -> tuple[Rule, ...]:
         """All rules of the expression."""
@@ -333,7 +335,7 @@ class _Parser:
                 break
             self._expect("and")
         where = f"expression {self._expression!r}"
-        return checked([make_rule(one, where=where) for one in fields.values()], where=where)
+        return checked([make_rule(field, where=where) for field in fields.values()], where=where)
 
     def _clause(self, fields: dict[str, dict[str, Any]]) -> None:
         name = self._next("a name", "word")
@@ -399,5 +401,5 @@ class _Parser:
 
     def _wrong(self, wanted: str, at: int) -> InputError:
         rest = self._expression[at:].strip()
-        found = f"instead of {rest!r}" if rest else "at its end"
-        return InputError(f"expression {self._expression!r} needs {wanted} {found}; write one such as {_EXAMPLE}")
+        place = f"instead of {rest!r}" if rest else "at its end"
+        return InputError(f"expression {self._expression!r} needs {wanted} {place}; write one such as {_EXAMPLE}")

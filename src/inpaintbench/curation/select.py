@@ -93,7 +93,7 @@ def _level(
 def inherited_levels(clips: Sequence[Clip], labels: Sequence[Attribute], *, level: str) -> list[Attribute]:
     """Labels called ``level`` for clips: their own, else their source's; clips without either get no row."""
     by_subject = {row.subject_id: row for row in labels if row.name == level}
-    found = ((clip, by_subject.get(clip.clip_id) or by_subject.get(clip.source_id)) for clip in clips)
+    labelled = ((clip, by_subject.get(clip.clip_id) or by_subject.get(clip.source_id)) for clip in clips)
     return [
-        Attribute(clip.clip_id, level, row.value, row.reason, row.producer, row.producer_version) for clip, row in found if row
+        Attribute(clip.clip_id, level, row.value, row.reason, row.producer, row.producer_version) for clip, row in labelled if row
     ]

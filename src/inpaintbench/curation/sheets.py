@@ -64,10 +64,10 @@ def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes
 def _delimiter(first: str, needed: Collection[str]) -> str:
     """The one that cuts the most needed columns out of the first line."""
 
-    def found(delimiter: str) -> int:
+    def columns_cut(delimiter: str) -> int:
         return len({name.strip().strip('"') for name in first.split(delimiter)} & set(needed))
 
-    return max(_DELIMITERS, key=found)
+    return max(_DELIMITERS, key=columns_cut)
 
 
 def _check_columns(path: Path, kind: str, columns: Sequence[str], needed: Sequence[str]) -> None:
@@ -137,8 +137,8 @@ def _subjects(workspace: Workspace) -> dict[str, str]:
 
 def _attribute(line: Line, subjects: dict[str, str]) -> Attribute:
     subject, name, value = (line.fields[column] for column in _LABEL_COLUMNS)
-    found = subjects.get(subject) or subjects.get(quote(subject))
-    if found is None:
+    subject_id = subjects.get(subject) or subjects.get(quote(subject))
+    if subject_id is None:
         raise InputError(f"{line.where}: {subject!r} is neither a clip, a source nor a source's path")
     if not name or not value:
         raise InputError(f"{line.where}: name and value must not be empty")
@@ -149,7 +149,7 @@ def _attribute(line: Line, subjects: dict[str, str]) -> Attribute:
     number_or_text = _number(value)
     if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
         raise InputError(f"{line.where}: {name} is {value!r}; leave a line out where nothing is known")
-    return Attribute(found, name, number_or_text, None, LABELS, LABELS_VERSION)
+    return Attribute(subject_id, name, number_or_text, None, LABELS, LABELS_VERSION)
 
 
 def _number(text: str) -> float | str:
@@ -190,11 +190,11 @@ def import_answers(workspace: Workspace, path: Path) -> list[Answer]:
         if rater in votes[vote["clip"], question]:
             raise InputError(f"{line.where}: {rater!r} has answered {question} of clip {vote['clip']} before")
         votes[vote["clip"], question][rater] = (vote["answer"], vote["reason"])
-    found = {key: _resolved(*key, list(given.values())) for key, given in votes.items()}
+    resolved = {key: _resolved(*key, list(given.values())) for key, given in votes.items()}
     before = {(row.subject_id, row.question): row for row in workspace.table(TABLE, Answer, step=STEP)}
-    rows = sorted((before | found).values(), key=lambda row: (row.question, row.subject_id))
+    rows = sorted((before | resolved).values(), key=lambda row: (row.question, row.subject_id))
     workspace.write_table(TABLE, STEP, rows, Answer)
-    return list(found.values())
+    return list(resolved.values())
 
 
 def _check_vote(vote: Mapping[str, str], question: str, known: set[str], where: str) -> None:
@@ -212,5 +212,5 @@ def _resolved(clip_id: str, question: str, given: Sequence[tuple[str, str]]) -> 
         return Answer(
             clip_id, question, None, f"{len(given)} votes, and no answer has most of them", len(given), votes / len(given)
         )
-    reasons = "; ".join(dict.fromkeys(reason for one, reason in given if one == answer and reason))
+    reasons = "; ".join(dict.fromkeys(reason for choice, reason in given if choice == answer and reason))
     return Answer(clip_id, question, answer, reasons or None, len(given), votes / len(given))

@@ -203,20 +203,20 @@ def _returns(details: list[Details], before: int, after: range) -> bool:
 def dissolves(details: list[Details], cuts: set[int]) -> list[Blend]:
     """The dissolves among consecutive frames; none reaches over one of ``cuts``, a flat frame or a change of size."""
     barriers = np.cumsum([index in cuts or frame.flat for index, frame in enumerate(details)])
-    found: list[Blend] = []
+    blends: list[Blend] = []
     for length in WINDOWS:
         for start in range(0, len(details) - length, length // 4):
             end = start + length
-            if barriers[end] > barriers[start] or details[start].flat or _inside(found, start, end):
+            if barriers[end] > barriers[start] or details[start].flat or _inside(blends, start, end):
                 continue
             fit = _mixed(details, start, end)
             if fit:
-                found.append(Blend(*_extent(details, start, end, barriers), score=round(fit, 4)))
-    return found
+                blends.append(Blend(*_extent(details, start, end, barriers), score=round(fit, 4)))
+    return blends
 
 
-def _inside(found: list[Blend], start: int, end: int) -> bool:
-    return any(blend.start < end and start < blend.end for blend in found)
+def _inside(blends: list[Blend], start: int, end: int) -> bool:
+    return any(blend.start < end and start < blend.end for blend in blends)
 
 
 def _mixed(details: list[Details], start: int, end: int) -> float:
@@ -257,7 +257,7 @@ def _halves(middle: int) -> tuple[slice, slice]:
 
 
 def _correlation(one: Plane, other: Plane) -> float:
-    """Of the levels of two planes, -1..1; 0 where one is flat."""
+    """Pearson correlation of the levels of two planes, -1..1; 0 where one is flat."""
     if min(one.std(), other.std()) < FLAT_LEVELS:
         return 0.0
     return float(np.mean((one - one.mean()) * (other - other.mean())) / (one.std() * other.std()))

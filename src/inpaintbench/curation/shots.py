@@ -64,8 +64,8 @@ def transitions(frames: Iterable[Image], *, fps: float) -> list[Transition]:
     cuts: dict[int, Transition] = {}
     gradual: list[Blend] = []
     for block in _blocks(frames, fps):
-        found = [*fades(block.details), *dissolves(block.details, _places(block))]
-        gradual += [Blend(block.first + blend.start, block.first + blend.end, blend.score) for blend in found]
+        blends = [*fades(block.details), *dissolves(block.details, _places(block))]
+        gradual += [Blend(block.first + blend.start, block.first + blend.end, blend.score) for blend in blends]
         cuts |= {cut.start_frame: cut for cut in _cuts(block)}
     merged = _merged(gradual)
     swallowed = {k for blend in merged for k in range(blend.start, blend.end + 1)}

@@ -1,4 +1,4 @@
-"""What other thresholds would change, told from what is stored: nothing is measured, and nothing is written to any table."""
+"""Effect of other thresholds, from stored measurements: nothing is measured, and nothing is written to any table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class WhatIf:
     """The present selection beside the one that other rules would give."""
 
     rules: tuple[Rule, ...]
-    """What would be asked."""
+    """Rules that would be asked."""
     replaced: tuple[str, ...]
     """The present rules that would no longer apply."""
     now: Judged
@@ -41,25 +41,25 @@ class WhatIf:
         Distances are in standard deviations of the attribute. For a clip that new rules drop, the one that it misses by most
         counts, and for any other the one that it meets by least.
         """
-        found = np.flatnonzero(moved)
+        clips = np.flatnonzero(moved)
         met, missed = np.full(len(moved), np.inf), np.full(len(moved), -np.inf)
-        for one in self.then.verdicts:
-            if one.rule in self.rules:
-                distance = _distance(one)
-                met, missed = np.fmin(met, distance), np.fmax(missed, np.where(one.keep, -np.inf, distance))
+        for verdict in self.then.verdicts:
+            if verdict.rule in self.rules:
+                distance = _distance(verdict)
+                met, missed = np.fmin(met, distance), np.fmax(missed, np.where(verdict.keep, -np.inf, distance))
         distance = np.where(np.isneginf(missed), met, missed)
-        order: list[int] = found[np.argsort(distance[found], kind="stable")].tolist()
+        order: list[int] = clips[np.argsort(distance[clips], kind="stable")].tolist()
         return order
 
     def values(self, place: int) -> list[tuple[str, str]]:
-        """What the clip at ``place`` has of everything the new rules ask for; a dash where it has nothing."""
-        found = []
+        """(attribute, value) of the clip at ``place`` for every new rule; a dash where it has no value."""
+        told = []
         for rule in self.rules:
             column = self.then.facts.of(rule.subject)
             number, text = float(column.numbers[place]), column.texts[place].as_py()
             known = text is not None or not np.isnan(number)
-            found.append((rule.subject, value_text(number if text is None else text) if known else "–"))
-        return found
+            told.append((rule.subject, value_text(number if text is None else text) if known else "–"))
+        return told
 
     def why(self, place: int) -> list[str]:
         """Why the clip at ``place`` is not kept now, or would not be kept then."""
@@ -72,17 +72,17 @@ def _distance(verdict: Verdict) -> npt.NDArray[np.float64]:
     numbers = verdict.column.numbers
     known = numbers[np.isfinite(numbers)]
     spread = float(known.std()) if len(known) else 0.0
-    found = np.full(len(numbers), np.inf)
+    distance = np.full(len(numbers), np.inf)
     for bound in verdict.rule.bounds.values() if verdict.rule else ():
         if isinstance(bound, float):
-            found = np.fmin(found, np.abs(numbers - bound) / (spread or 1.0))
-    return found
+            distance = np.fmin(distance, np.abs(numbers - bound) / (spread or 1.0))
+    return distance
 
 
 def why_not(verdicts: Sequence[Verdict], place: int) -> list[str]:
     """Every reason against the clip at ``place``."""
     at = np.array([place])
-    return [reason for one in verdicts if not one.keep[place] for reason in one.reasons(at)]
+    return [reason for verdict in verdicts if not verdict.keep[place] for reason in verdict.reasons(at)]
 
 
 def what_if(workspace: Workspace, rules: Sequence[Rule]) -> WhatIf:
@@ -95,7 +95,7 @@ def what_if(workspace: Workspace, rules: Sequence[Rule]) -> WhatIf:
     facts = Facts.of_workspace(workspace, subjects)
     require_measured(facts, rules, workspace=workspace)
     now = stored_selection(workspace, facts)
-    gone = [one.label for one in now.verdicts if one.rule is not None and one.rule.subject in subjects]
-    staying = [one for one in now.verdicts if one.label not in gone]
+    gone = [verdict.label for verdict in now.verdicts if verdict.rule is not None and verdict.rule.subject in subjects]
+    staying = [verdict for verdict in now.verdicts if verdict.label not in gone]
     then = Judged(facts, [*staying, *judge(facts, rules).verdicts])
     return WhatIf(tuple(rules), tuple(gone), now, then)

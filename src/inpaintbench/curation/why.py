@@ -42,9 +42,9 @@ class Trail:
     download: Download | None
     """None for footage that was not downloaded."""
     check: LicenceCheck | None
-    """What upstream said last of the licence; None where nobody has asked again."""
+    """Last answer of upstream on the licence; None where nobody has asked again."""
     facts: tuple[Attribute, ...]
-    """Of the source first, then of the clip."""
+    """Rows of the source first, then of the clip."""
     selections: tuple[Selection, ...]
     answers: tuple[Answer, ...]
     copies: tuple[str, ...]
@@ -60,36 +60,36 @@ def find_clip(workspace: Workspace, name: str) -> Clip:
     """
     spans = workspace.columns("clips", Clip, columns=["clip_id", "source_id", "start_frame", "end_frame"])
     sources = workspace.columns("sources", Source, columns=["source_id", "uri"])
-    found = _of_source(spans, sources, name)
-    if not found:
+    matches = _of_source(spans, sources, name)
+    if not matches:
         source, colon, frame = name.rpartition(":")
         held = _of_source(spans, sources, source) if colon and re.fullmatch(r"[0-9]{1,12}", frame) else []
-        found = [row for row in held if row["start_frame"] <= int(frame) < row["end_frame"]]
-    if not found:
-        found = spans.filter(pc.starts_with(spans["clip_id"], name)).to_pylist() if name else []
-    if len(found) != 1:
-        raise InputError(_not_one(name, found, spans))
-    (clip,) = _records(workspace, "clips", Clip, "clip_id", [found[0]["clip_id"]])
+        matches = [row for row in held if row["start_frame"] <= int(frame) < row["end_frame"]]
+    if not matches:
+        matches = spans.filter(pc.starts_with(spans["clip_id"], name)).to_pylist() if name else []
+    if len(matches) != 1:
+        raise InputError(_not_one(name, matches, spans))
+    (clip,) = _records(workspace, "clips", Clip, "clip_id", [matches[0]["clip_id"]])
     return clip
 
 
 def _of_source(spans: pa.Table, sources: pa.Table, name: str) -> list[dict[str, Any]]:
     called = [source for source, uri in zip(*(sources[column].to_pylist() for column in ("source_id", "uri")), strict=True)
               if name in (uri, display_name(uri))]  # fmt: skip
-    found: list[dict[str, Any]] = spans.filter(pc.is_in(spans["source_id"], value_set=pa.array(called, pa.string()))).to_pylist()
-    return found
+    rows: list[dict[str, Any]] = spans.filter(pc.is_in(spans["source_id"], value_set=pa.array(called, pa.string()))).to_pylist()
+    return rows
 
 
-def _not_one(name: str, found: Sequence[dict[str, Any]], spans: pa.Table) -> str:
+def _not_one(name: str, matches: Sequence[dict[str, Any]], spans: pa.Table) -> str:
     if not spans.num_rows:
         return "the workspace has no clips yet; `inpaintbench curation clips` makes them"
-    shown = [row["clip_id"] for row in found[:_SHOWN]] or spans["clip_id"].slice(0, _SHOWN).to_pylist()
-    count = f"{len(found)} clips are" if found else "no clip is"
+    shown = [row["clip_id"] for row in matches[:_SHOWN]] or spans["clip_id"].slice(0, _SHOWN).to_pylist()
+    count = f"{len(matches)} clips are" if matches else "no clip is"
     return f"{count} called {name!r}; name one by its id, such as {', '.join(map(str, shown))}, or as SOURCE:FRAME"
 
 
 def trail(workspace: Workspace, clip: Clip) -> Trail:
-    """What the tables of ``workspace`` hold about ``clip``; tables that are not there hold nothing."""
+    """Everything that the tables of ``workspace`` hold about ``clip``; missing tables count as empty."""
     subjects = [clip.source_id, clip.clip_id]
     sources = _records(workspace, "sources", Source, "source_id", [clip.source_id])
     source = sources[0] if sources else None  # of several with the same bytes, the one that `footage.distinct` keeps
@@ -120,7 +120,7 @@ def _endings(workspace: Workspace, clip: Clip) -> list[Ending]:
     made = _records(workspace, "corruptions", Corruption, "corruption_id", [item.corruption_id for item in items])
     corruptions = {row.corruption_id: row for row in made}
     slices = workspace.table("slices", Slice)
-    members = {one.name: set(one.item_ids) for one in slices}
+    members = {slice_.name: set(slice_.item_ids) for slice_ in slices}
     return [
         Ending(item, corruptions.get(item.corruption_id), tuple(name for name, ids in members.items() if item.item_id in ids))
         for item in items
@@ -132,7 +132,7 @@ def _records(workspace: Workspace, table: str, record: type[Record], column: str
 
 
 def unit_and_direction(name: str) -> tuple[str, str]:
-    """What the leaf of a measured attribute says of its values; empty for anything else."""
+    """Unit and direction that the leaf of a measured attribute states; both empty for anything else."""
     if name not in ATTRIBUTES:
         return "", ""
     leaf = ATTRIBUTES.get(name)

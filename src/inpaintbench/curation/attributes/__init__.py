@@ -1,4 +1,4 @@
-"""What is measured on a clip: one number or word per clip, to which thresholds are applied later."""
+"""Attribute leaves, measured on clips: one number or word per clip, to which thresholds are applied later."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ class AttributeLeaf(Leaf, ABC):
     unit: str
     """In words, such as ``fraction of the view``."""
     direction: str = ""
-    """What a higher value means, in a few words."""
+    """Meaning of a higher value, in a few words."""
     cost: float
     """Time to compute as a multiple of decoding the clip once, at 832x480 and 90 frames on one core; what other leaves have
     worked out already is not counted."""

@@ -157,7 +157,7 @@ def pair_matrices(luma: Luma, *, sampled_frames: int = 10) -> Matrices:
 
 
 def losses_from_transforms(transforms: Matrices, *, width: int, height: int, sampled_frames: int = 10) -> Losses:
-    """What ``pair_losses`` estimates, from the exact camera.
+    """Exact losses that ``pair_losses`` estimates, from the known camera.
 
     Args:
         transforms: ``float64[T, 3, 3]``, from pixels of each frame to one common plane.
@@ -393,7 +393,7 @@ class Views:
         return cls(frames, np.stack([_cells(frame)[0] for frame in frames]))
 
     def verdict(self, one: int, other: int, matrix: Matrix) -> Verdict:
-        """What the cells say of the way from frame ``one`` to frame ``other``.
+        """Verdict of the cells on the way from frame ``one`` to frame ``other``.
 
         ``still`` or ``wrong``: more of them look clearly more alike without ``matrix`` than with it; still, where enough look
         alike without it for a camera that does not move. ``moved``: more look clearly more alike with it, or enough look alike

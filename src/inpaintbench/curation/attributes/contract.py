@@ -1,4 +1,4 @@
-"""What every attribute has to do, whatever it measures."""
+"""The contract of attributes, whatever they measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the camera and what the scene does in a clip: optical flow split into a camera and the rest, for leaves that share it.
+"""Motion of the camera and of the scene in a clip: optical flow split into a camera and the rest, for leaves that share it.
 
 A few pairs of frames, a fixed time apart, are shrunk and joined by DIS optical flow in both directions. The camera is the
 similarity (turn, uniform scale and shift) that most points of the view agree with, one point from each cell so that no strongly
@@ -103,10 +103,10 @@ def motion_field(luma: Luma, *, fps: float) -> MotionField:
         raise NotMeasurable("the clip has one frame, motion needs two")
     lag, starts = pair_starts(len(luma), fps=fps)
     small = np.stack([_shrunk(luma[index]) for start in starts for index in (start, start + lag)])
-    found = _pairs(small.tobytes(), small.shape)
-    if not found:
+    motions = _pairs(small.tobytes(), small.shape)
+    if not motions:
         raise NotMeasurable(f"in none of {len(starts)} pairs of frames does the view have texture that agrees on a camera")
-    return MotionField(pairs=found, asked=len(starts), lag_seconds=lag / fps, width=small.shape[2])
+    return MotionField(pairs=motions, asked=len(starts), lag_seconds=lag / fps, width=small.shape[2])
 
 
 def pair_starts(frames: int, *, fps: float) -> tuple[int, list[int]]:
@@ -145,10 +145,10 @@ def _pairs(pixels: bytes, shape: tuple[int, ...]) -> tuple[PairMotion, ...]:
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)  # DIS gives other flow on more threads
     try:
-        found = [_pair(frames[index], frames[index + 1], number=index // 2) for index in range(0, len(frames), 2)]
+        motions = [_pair(frames[index], frames[index + 1], number=index // 2) for index in range(0, len(frames), 2)]
     finally:
         cv2.setNumThreads(threads)
-    return tuple(pair for pair in found if pair is not None)
+    return tuple(pair for pair in motions if pair is not None)
 
 
 def _pair(first: Frame, second: Frame, *, number: int) -> PairMotion | None:
@@ -217,8 +217,8 @@ def _unexplained(first: Frame, second: Frame, flow: Map) -> Map:
 def _sampled(values: Map, flow: Map) -> Map:
     """``values`` where the flow leads from each pixel."""
     columns, rows = grid(*flow.shape[:2])
-    found = cv2.remap(values, columns + flow[..., 0], rows + flow[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(found, np.float32)
+    sampled = cv2.remap(values, columns + flow[..., 0], rows + flow[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(sampled, np.float32)
 
 
 def _inside(displacement: Map, *, margin: int = 0) -> Mask:

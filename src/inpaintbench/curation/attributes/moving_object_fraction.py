@@ -48,12 +48,12 @@ class MovingObjectFraction(AttributeLeaf):
         """Where the objects of a pair are, ``bool[H, W]`` at the working size."""
         apart = (pair.moving > 0.5) & pair.seen & (np.linalg.norm(pair.residual, axis=2) > _strong_speed(pair))
         count, labels = cv2.connectedComponents(apart.astype(np.uint8))
-        found = np.zeros_like(apart)
+        covered = np.zeros_like(apart)
         for label in range(1, count):
             region = labels == label
             if self.smallest_fraction <= region.mean() <= self.largest_fraction and self._is_object(region, pair):
-                found |= region
-        return np.asarray(found, np.bool_)
+                covered |= region
+        return np.asarray(covered, np.bool_)
 
     def _is_object(self, region: Mask, pair: PairMotion) -> bool:
         speed = np.linalg.norm(pair.residual, axis=2)

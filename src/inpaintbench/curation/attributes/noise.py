@@ -46,8 +46,8 @@ class Noise(AttributeLeaf):
         if min(view.height, view.width) < SMALLEST_SIDE:
             raise NotMeasurable(f"the view is {view.width}x{view.height}, noise needs {SMALLEST_SIDE} pixels a side")
         chosen = evenly_spaced(view.frames, count=self.sampled_frames)
-        found = [_of_frame(view.luma[index]) for index in chosen]
-        known = [value for value in found if value is not None]
+        estimates = [_of_frame(view.luma[index]) for index in chosen]
+        known = [value for value in estimates if value is not None]
         if not known:
             raise NotMeasurable("no block of the view is free of black and white, where noise is cut off")
         return float(np.median(known))

@@ -1,4 +1,4 @@
-"""What a clip looks like, in so few bits that copies of it are found among a hundred thousand clips.
+"""Perceptual hashes of a clip: so few bits that copies of it are found among a hundred thousand clips.
 
 Six frames a second are reduced to 32x32 levels of luma and each to the signs of 64 low frequencies of its discrete cosine
 transform, which survive another encoder, another size, a squeeze and a change of brightness. Black bars are cut off first, so a

@@ -35,8 +35,8 @@ class Sharpness(AttributeLeaf):
     def measure(self, view: ItemView) -> float:
         """The sharpness in 0..1; ``NotMeasurable`` for a clip without any differences."""
         chosen = evenly_spaced(view.frames, count=self.sampled_frames)
-        found = [self._of_frame(view.luma[index]) for index in chosen]
-        known = [value for value in found if value is not None]
+        estimates = [self._of_frame(view.luma[index]) for index in chosen]
+        known = [value for value in estimates if value is not None]
         if not known:
             raise NotMeasurable("the frames are of one level each, so nothing in them could be sharp")
         return float(np.median(known))

@@ -71,7 +71,7 @@ class StaticOverlay(AttributeLeaf):
 
 @dataclass(frozen=True)
 class _Edges:
-    """What ten frames say of every pixel; planes are ``[H, W]`` at the working size."""
+    """Evidence of ten frames for every pixel; planes are ``[H, W]`` at the working size."""
 
     agree: npt.NDArray[np.bool_]
     surely: npt.NDArray[np.bool_]

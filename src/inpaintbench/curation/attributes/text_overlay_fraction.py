@@ -41,7 +41,7 @@ class TextOverlayFraction(AttributeLeaf):
 
     def _share(self, frame: npt.NDArray[np.uint8]) -> float:
         inside = np.zeros(frame.shape[:2], np.uint8)
-        found = text_detection.text_boxes(frame, longer_side=self.longer_side, score_threshold=self.score_threshold)
-        for corners, _ in found:
+        lines = text_detection.text_boxes(frame, longer_side=self.longer_side, score_threshold=self.score_threshold)
+        for corners, _ in lines:
             cv2.fillConvexPoly(inside, np.rint(corners - 0.5).astype(np.int32), 1)
         return float(inside.mean())

@@ -15,7 +15,7 @@ from inpaintbench.download import Limits, Received
 
 @dataclass(frozen=True)
 class Licence:
-    """What upstream says of the licence of one piece of footage."""
+    """Licence of one piece of footage, as upstream states it."""
 
     name: str | None
     """A name or SPDX id; None where nothing is stated."""
@@ -42,7 +42,7 @@ class Candidate:
     page_url: str | None = None
     title: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What ``fetch`` needs besides, and facts that rules can use."""
+    """Further data that ``fetch`` needs, and facts that rules can use."""
 
 
 @dataclass(frozen=True)

@@ -52,11 +52,11 @@ def brings_the_first_file_and_its_licence(fetcher: Fetcher) -> None:
         require(
             beside and fetched.path.is_file(), f"of {candidate.name} it gives {fetched.path}, no file that begins like {part}"
         )
-        stated, found = (
+        stated, actual = (
             (fetched.received.bytes, fetched.received.sha256),
             (fetched.path.stat().st_size, file_sha256(fetched.path)),
         )
-        require(stated == found, f"it states bytes and digest {stated} of a file with {found}")
+        require(stated == actual, f"it states bytes and digest {stated} of a file with {actual}")
     require(isinstance(licence, Licence), f"the licence of {candidate.name} is {licence!r}, no Licence")
 
 

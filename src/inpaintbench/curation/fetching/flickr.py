@@ -107,14 +107,14 @@ class Flickr(Fetcher):
         return [search(client, parameters, window) for parameters in each]
 
     def _asked_size(self, client: FlickrClient, photo: str) -> tuple[int, int] | None:
-        """Of the best rendition, where a rule needs it and the search did not say; None = unknown."""
+        """Width and height in pixels of the best rendition, where a rule needs it and the search did not say; None = unknown."""
         if not self._orientation and self._minimum == (0, 0):
             return None
         try:
             offered = renditions(client.ask("flickr.photos.getSizes", {"photo_id": photo}))
         except ApiError:  # gone or hidden since the search: fetching finds out and keeps a tombstone
             return None
-        return next(((found.width, found.height) for found in offered if found.width and found.height), None)
+        return next(((rendition.width, rendition.height) for rendition in offered if rendition.width and rendition.height), None)
 
     def _fits(self, width: int, height: int) -> bool:
         shape = "landscape" if width > height else "portrait" if height > width else "square"

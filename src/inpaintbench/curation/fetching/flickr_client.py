@@ -50,7 +50,7 @@ class ApiError(InputError):
 
 
 class _Passing(NetworkError):
-    """What may be better in a moment."""
+    """A failure that may be over in a moment, so that the question is asked again."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class FlickrClient:
             raise NetworkError("Flickr's table of licences is not in the form that is known; run again later") from None
 
     def ask(self, method: str, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """What Flickr answers to ``method``.
+        """Flickr's answer to ``method``.
 
         Raises:
             ApiError: Flickr refuses the question itself (``code`` says why).
@@ -288,15 +288,15 @@ def licence(title: str, url: str | None) -> FlickrLicence:
 
 
 def _name(title: str, url: str) -> str:
-    if found := re.search(r"creativecommons\.org/licenses/(by(?:-[a-z]{2})*)/([0-9.]+)", url):
-        return f"CC-{found[1].upper()}-{found[2]}"
+    if match := re.search(r"creativecommons\.org/licenses/(by(?:-[a-z]{2})*)/([0-9.]+)", url):
+        return f"CC-{match[1].upper()}-{match[2]}"
     for pattern, name in _BY_ADDRESS:
-        if found := re.search(pattern, url):
-            return name.format(*found.groups())
+        if match := re.search(pattern, url):
+            return name.format(*match.groups())
     return ALL_RIGHTS_RESERVED if _plain(title) == "allrightsreserved" else title
 
 
-def permits(found: FlickrLicence, asked: Sequence[str]) -> bool:
+def permits(stated: FlickrLicence, asked: Sequence[str]) -> bool:
     """Whether a licence is among those asked for.
 
     Args:
@@ -305,8 +305,8 @@ def permits(found: FlickrLicence, asked: Sequence[str]) -> bool:
             spelling; empty for all that allow changed copies to be passed on for any purpose: BY, BY-SA, CC0, PDM, US-Gov.
     """
     if not asked:
-        return _REDISTRIBUTABLE.fullmatch(found.name) is not None
-    spellings = {found.name, found.title, re.sub(r"-[0-9.]+$", "", found.name), _FORMER_TITLES.get(found.name, found.name)}
+        return _REDISTRIBUTABLE.fullmatch(stated.name) is not None
+    spellings = {stated.name, stated.title, re.sub(r"-[0-9.]+$", "", stated.name), _FORMER_TITLES.get(stated.name, stated.name)}
     return not {_plain(text) for text in spellings}.isdisjoint(_plain(text) for text in asked)
 
 
@@ -331,11 +331,11 @@ class FlickrLicences:
         Raises:
             InputError: the table has no such id.
         """
-        found = self._by_id.get(str(licence_id))
-        if found is None:
+        stated = self._by_id.get(str(licence_id))
+        if stated is None:
             known = ", ".join(sorted(self._by_id, key=lambda text: (len(text), text)))
             raise InputError(f"Flickr states licence id {licence_id!r} for photo {photo}, but lists only the ids {known}")
-        return found
+        return stated
 
     def ids(self, asked: Sequence[str]) -> list[str]:
         """Flickr's ids of the licences that ``permits`` lets through, in the table's order.

@@ -92,10 +92,10 @@ def search(client: FlickrClient, parameters: Mapping[str, str], window: Window) 
         for half in window.halves():
             yield from search(client, parameters, half)
         return
-    found = {str(photo["id"]): photo for photo in _results(first)}
+    results = {str(photo["id"]): photo for photo in _results(first)}
     for number in range(2, min(_number(first, "pages"), MOST_RESULTS // _PER_PAGE) + 1):
-        found |= {str(photo["id"]): photo for photo in _results(_page(client, parameters, window, number))}
-    photos = [Photo(photo, _uploaded(photo, window), crowded) for photo in found.values()]
+        results |= {str(photo["id"]): photo for photo in _results(_page(client, parameters, window, number))}
+    photos = [Photo(photo, _uploaded(photo, window), crowded) for photo in results.values()]
     yield from sorted(photos, key=lambda photo: photo.order)
 
 
@@ -157,12 +157,12 @@ class Rendition:
 def renditions(answer: Mapping[str, Any]) -> list[Rendition]:
     """The video files in an answer of ``flickr.photos.getSizes``, the best first; no posters, no Flash player."""
     sizes = (answer.get("sizes") or {}).get("size") or []
-    found = [
+    files = [
         Rendition(str(size.get("label", "")), str(size["source"]), _pixels(size.get("width")), _pixels(size.get("height")))
         for size in sizes
         if size.get("media") == "video" and size.get("source") and not urlsplit(str(size["source"])).path.endswith(".swf")
     ]
-    return sorted(found, key=lambda rendition: rendition.rank)
+    return sorted(files, key=lambda rendition: rendition.rank)
 
 
 def _pixels(value: object) -> int:

@@ -95,7 +95,7 @@ class HuggingFaceDataset(Fetcher):
         return Fetched(part, received)
 
     def licence_of(self, candidate: Candidate) -> Licence:
-        """What the dataset states now.
+        """Present licence in the dataset.
 
         Raises:
             Gone: there is no such dataset or row any more.
@@ -197,9 +197,9 @@ def _loaded(dataset: str, config: str | None, split: str, revision: str | None, 
         raise NetworkError(f"the dataset {dataset!r} cannot be had now: {_line(error)}") from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError(f"the dataset {dataset!r} (split {split!r}) cannot be loaded: {_line(error)}") from error
-    found = _media_column(dataset, rows.features, column)
-    is_media = type(rows.features[found]).__name__ in _MEDIA
-    return (rows.cast_column(found, type(rows.features[found])(decode=False)) if is_media else rows), found
+    media_column = _media_column(dataset, rows.features, column)
+    is_media = type(rows.features[media_column]).__name__ in _MEDIA
+    return (rows.cast_column(media_column, type(rows.features[media_column])(decode=False)) if is_media else rows), media_column
 
 
 def _load(dataset: str, config: str | None, split: str, revision: str | None) -> Any:

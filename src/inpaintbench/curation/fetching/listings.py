@@ -1,4 +1,4 @@
-"""What was asked to be fetched into a workspace, kept so that it can be asked about again."""
+"""Places that a workspace's footage was fetched from, kept so that their licences can be asked for again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Listing:
     label: str
     """Tells two lists of one leaf apart; empty where there is one."""
     constants: Plain
-    """Of the leaf; no keys or secrets are among them."""
+    """Constructor arguments of the leaf; no keys or secrets are among them."""
 
 
 def step_name(leaf: str, label: str = "") -> str:
@@ -47,10 +47,10 @@ def listings(workspace: Workspace) -> list[Listing]:
     Raises:
         WorkspaceError: a file of it is damaged.
     """
-    found = []
+    kept_listings = []
     for path in sorted((workspace.path / _FOLDER).glob("*.json")):
         try:
-            found.append(Listing(**json.loads(path.read_text())))
+            kept_listings.append(Listing(**json.loads(path.read_text())))
         except (ValueError, TypeError) as error:
             raise WorkspaceError(f"{str(path)!r} is damaged: {error}") from error
-    return found
+    return kept_listings

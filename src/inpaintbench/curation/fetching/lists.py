@@ -71,7 +71,7 @@ def name_of(url: str) -> str:
 
 
 def described(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str | float]]:
-    """What columns say: fields of ``Candidate`` but for the address, and further facts that are numbers or words."""
+    """Contents of columns: fields of ``Candidate`` but for the address, and further facts that are numbers or words."""
     named: dict[str, Any] = {}
     details: dict[str, str | float] = {}
     for column, value in values.items():

@@ -25,7 +25,7 @@ TABLE = "licence_checks"
 
 @dataclass(frozen=True)
 class LicenceCheck:
-    """What upstream says now of the licence of one obtained piece of footage. The proof of then stays in ``downloads``."""
+    """Present licence of one obtained piece of footage, by upstream. The proof of then stays in ``downloads``."""
 
     name: str
     fetcher: str
@@ -45,7 +45,7 @@ class LicenceCheck:
 
     @property
     def words(self) -> str | None:
-        """What is not as it was, in a few words; None where nothing is known to have changed."""
+        """The change in a few words; None where nothing is known to have changed."""
         told = {"changed": f"changed to {self.licence_now or 'none stated'}", "gone": "gone", "refused": "not told any more",
                 "unlisted": "no longer listed"}  # fmt: skip
         return told.get(self.status)
@@ -98,12 +98,12 @@ def _moment(check: LicenceCheck) -> tuple[str, str, str | None]:
 
 def latest_checks(workspace: Workspace) -> dict[str, LicenceCheck]:
     """Name as a source (see ``uri_of``) -> the last check that got an answer."""
-    found: dict[str, LicenceCheck] = {}
+    latest: dict[str, LicenceCheck] = {}
     for check in workspace.table(TABLE, LicenceCheck):  # earlier ones first, by the names of their tables
         uri = uri_of(check.fetcher, check.name)
-        if check.status != "failed" and (uri not in found or (check.checked_at or "") >= (found[uri].checked_at or "")):
-            found[uri] = check
-    return found
+        if check.status != "failed" and (uri not in latest or (check.checked_at or "") >= (latest[uri].checked_at or "")):
+            latest[uri] = check
+    return latest
 
 
 def _task(row: Download, listed: Candidate | None, constants: Plain, stamp: str) -> Task:
@@ -166,7 +166,7 @@ class _Work:
     author: str | None
     page_url: str | None
     since: str | None = None
-    """What upstream said later of the licence, where that is not the same."""
+    """Later change of the licence, by upstream; None where there is none."""
 
     def lines(self) -> list[str]:
         by = f"by {self.author}" if self.author else "(author not stated)"

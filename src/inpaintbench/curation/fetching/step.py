@@ -86,7 +86,7 @@ def fetch(
 
 
 def listed(leaf_name: str, constants: Plain, *, label: str = "") -> list[Candidate]:
-    """What a fetcher leaf offers; writes nothing.
+    """Candidates of a fetcher leaf; nothing is written.
 
     Raises:
         InputError: the leaf's constants or the label make no sense, or its place cannot be listed.
@@ -106,8 +106,8 @@ def _write(
     without = [row for row in missing if present.get(row.name) != "obtained"]
     proof = {**held, **{row.name: row for row in standing if row.status == "obtained"}}
     earlier = [row for row in proof.values() if present.get(row.name) not in ("obtained", row.status)]
-    for part, found in ((name, rows), (f"{name}.failed", without), (f"{name}.earlier", earlier)):
-        workspace.write_table(TABLE, part, found, Download)
+    for part, records in ((name, rows), (f"{name}.failed", without), (f"{name}.earlier", earlier)):
+        workspace.write_table(TABLE, part, records, Download)
 
 
 def _check_label(label: str) -> None:
@@ -125,12 +125,12 @@ def rows_of(workspace: Workspace, leaf_name: str, label: str = "", *, earlier: b
         earlier: also what was obtained before and is not asked for any more; it comes before a refusal of the same name.
     """
     name = step_name(leaf_name, label)
-    found: dict[str, Download] = {}
+    ledger: dict[str, Download] = {}
     for step in (name, f"{name}.failed", *([f"{name}.earlier"] if earlier else [])):
         for row in workspace.table(TABLE, Download, step=step):
-            if row.name not in found or (row.status == "obtained" and found[row.name].status != "obtained"):
-                found[row.name] = row
-    return sorted(found.values(), key=lambda row: row.name)
+            if row.name not in ledger or (row.status == "obtained" and ledger[row.name].status != "obtained"):
+                ledger[row.name] = row
+    return sorted(ledger.values(), key=lambda row: row.name)
 
 
 def _distinct(candidates: Iterator[Candidate]) -> list[Candidate]:
@@ -143,11 +143,11 @@ def _distinct(candidates: Iterator[Candidate]) -> list[Candidate]:
 
 def _held(workspace: Workspace, name: str) -> dict[str, Download]:
     """Name -> row of its file, else of its tombstone: the proof of licences that earlier calls left."""
-    found: dict[str, Download] = {}
+    proof: dict[str, Download] = {}
     for status in ("gone", "obtained"):
         for step in (f"{name}.earlier", name):
-            found |= {row.name: row for row in workspace.table(TABLE, Download, step=step) if row.status == status}
-    return found
+            proof |= {row.name: row for row in workspace.table(TABLE, Download, step=step) if row.status == status}
+    return proof
 
 
 def _standing(tasks: Sequence[Task], made: Sequence[Download], held: Mapping[str, Download], blobs: Blobs) -> list[Download]:
@@ -279,13 +279,13 @@ def _why_unusable(path: Path, media: str) -> str | None:
         if media == "image":
             video.read_image(path)
             return None
-        found = video.probe(path)
+        probe = video.probe(path)
     except MediaError as error:
         return f"it does not decode: {error}"
     # Headers count wrongly now and then, and a damaged packet in the middle costs a frame: neither is a missing end.
-    lost = found.header_frames - found.frames - found.damaged_packets
-    if found.truncated or (found.damaged_packets and lost > 1):
-        return f"it ends early: {found.frames} of {found.header_frames or 'more'} frames decode"
+    lost = probe.header_frames - probe.frames - probe.damaged_packets
+    if probe.truncated or (probe.damaged_packets and lost > 1):
+        return f"it ends early: {probe.frames} of {probe.header_frames or 'more'} frames decode"
     return None
 
 

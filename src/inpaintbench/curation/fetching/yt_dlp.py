@@ -73,7 +73,7 @@ class YtDlp(Fetcher):
         return Fetched(made, received, _licence(info, candidate), rendition=info.get("format"))
 
     def licence_of(self, candidate: Candidate) -> Licence:
-        """What the page states now."""
+        """Present licence on the page."""
         return _licence(_extract(candidate.url, self._limits, part=None), candidate)
 
 
@@ -98,7 +98,7 @@ class _Silent:
 
 
 def _extract(url: str, limits: Limits, *, part: Path | None) -> dict[str, Any]:
-    """What yt-dlp says of a page, with its video downloaded beside ``part`` where there is one."""
+    """Metadata that yt-dlp reads from a page, with its video downloaded beside ``part`` where there is one."""
     yt_dlp = _package()
     shown = without_query(url)
     options = {
@@ -136,7 +136,7 @@ def _within(limits: Limits, shown: str) -> Callable[[dict[str, Any]], None]:
 
 
 def _meant(error: Exception, url: str, yt_dlp: Any) -> InpaintBenchError:
-    """What a failure of yt-dlp means; its causes are chained in more than one way."""
+    """Error of ours for a failure of yt-dlp, whose causes are chained in more than one way."""
     shown = without_query(url)
     causes = list(_causes(error))
     for cause in causes:
@@ -160,7 +160,7 @@ def _without_queries(text: str, url: str) -> str:
     query = urlsplit(url).query
     for secret in (query, unquote(query)):
         text = text.replace(secret, "") if secret else text
-    text = re.sub(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", lambda found: without_query(found[0]), text, flags=re.IGNORECASE)
+    text = re.sub(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", lambda match: without_query(match[0]), text, flags=re.IGNORECASE)
     return re.sub(r"[?#][^\s'\"]*", "", text)
 
 
@@ -168,13 +168,13 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
     waiting = [error]
     while waiting:
-        one = waiting.pop(0)
-        if one is None or id(one) in seen:
+        failure = waiting.pop(0)
+        if failure is None or id(failure) in seen:
             continue
-        seen.add(id(one))
-        yield one
-        told = getattr(one, "exc_info", None)
-        waiting += [one.__cause__, getattr(one, "cause", None), told[1] if told else None, one.__context__]
+        seen.add(id(failure))
+        yield failure
+        told = getattr(failure, "exc_info", None)
+        waiting += [failure.__cause__, getattr(failure, "cause", None), told[1] if told else None, failure.__context__]
 
 
 _OWN = ("authorization", "cookie")  # headers that no other host than the one asked for may see

@@ -58,7 +58,7 @@ class Thumbnails:
         return f"{self.source(place)}:{self.judged.facts.clips['start_frame'][place].as_py()}"
 
     def source(self, place: int) -> str:
-        """What people call the source of the clip at ``place``."""
+        """Display name of the source of the clip at ``place``."""
         source_id = self.judged.facts.clips["source_id"][place].as_py()
         return self.names.get(source_id, source_id)
 

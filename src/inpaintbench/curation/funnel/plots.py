@@ -61,13 +61,13 @@ class WordBar:
 
 @dataclass(frozen=True)
 class Distribution:
-    """What a page shows of one attribute."""
+    """Distribution of one attribute over clips, for a page."""
 
     name: str
     direction: str
-    """What higher values mean."""
+    """Meaning of higher values."""
     plot: Markup | None
-    """Of numbers; None where there are none."""
+    """Histogram of the numbers; None where there are none."""
     words: tuple[WordBar, ...]
     """The most frequent texts, where there are no numbers."""
     further_words: int
@@ -84,8 +84,8 @@ class Distribution:
 def states(kept: Flags, waiting: Flags, *, by_own_rule: Flags | None = None) -> States:
     """The state of every clip; ``by_own_rule`` are those that a rule on what is drawn drops, None for all that are dropped."""
     dropped = 2 if by_own_rule is None else np.where(by_own_rule, 2, 3)
-    found: States = np.where(kept, 0, np.where(waiting, 1, dropped)).astype(np.int64)
-    return found
+    codes: States = np.where(kept, 0, np.where(waiting, 1, dropped)).astype(np.int64)
+    return codes
 
 
 def legend(*, waiting: bool, other: bool = False) -> list[tuple[str, str]]:
@@ -113,7 +113,7 @@ def distribution(
     missing = len(column.known) - int(column.known.sum())
     below = (unit if drawn else "", f"{count(missing, 'clip')} without a value" if missing else "")
     return Distribution(
-        name, direction, drawn, tuple(words[:_MOST_WORDS]), len(words[_MOST_WORDS:]), tuple(one for one in below if one)
+        name, direction, drawn, tuple(words[:_MOST_WORDS]), len(words[_MOST_WORDS:]), tuple(note for note in below if note)
     )
 
 
@@ -189,7 +189,7 @@ def _column_rows(counts: npt.NDArray[np.int64], *, low: float, high: float) -> l
 
 
 def _end(at: float, words: str) -> alt.Chart:
-    """What the outer column holds, in the place of a tick."""
+    """Label of an outer column that holds a cut-off tail, in the place of a tick."""
     return _chart([{"from": at, "words": words}]).encode(x="from:Q", y=alt.value(_HEIGHT + 14), text="words:N")
 
 
@@ -216,7 +216,7 @@ def word_bars(texts: Sequence[str | None], of: States) -> list[WordBar]:
         if text is not None:
             counts.setdefault(text, Counter())[_STATES[state]] += 1
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1].total(), pair[0]))
-    return [WordBar(text, tuple((state, found[state]) for state in _STATES if found[state])) for text, found in ranked]
+    return [WordBar(text, tuple((state, numbers[state]) for state in _STATES if numbers[state])) for text, numbers in ranked]
 
 
 def is_drawable(bound: float | str) -> bool:

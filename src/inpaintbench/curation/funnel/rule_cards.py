@@ -34,7 +34,7 @@ class Side:
 
 @dataclass(frozen=True)
 class RuleCard:
-    """What the page tells of one rule."""
+    """One rule on the funnel page."""
 
     title: str
     expression: str
@@ -50,7 +50,7 @@ class RuleCard:
 
     @property
     def states(self) -> dict[str, int]:
-        """What the rule did to the clips: state -> number."""
+        """State (kept, waiting, dropped) -> number of clips."""
         return {"kept": self.counted.kept, "waiting": self.counted.waiting, "dropped": self.counted.dropped}
 
     @property
@@ -112,7 +112,7 @@ def _tile(verdict: Verdict, place: int, thumbnails: Thumbnails) -> Tile:
 
 
 def said(verdict: Verdict, place: int) -> str:
-    """What the rule looked at: ``cut_score 0.21``."""
+    """Subject of the rule and the clip's value: ``cut_score 0.21``."""
     subject = verdict.rule.subject if verdict.rule else verdict.label
     text, value = verdict.column.texts[place].as_py(), float(verdict.column.numbers[place])
     if text is None and np.isnan(value):
@@ -128,9 +128,9 @@ def spread(places: Sequence[int], shown: int) -> list[int]:
 
 
 def distributions(judged: Judged) -> tuple[list[Distribution], list[Distribution]]:
-    """What rules ask for, and every other attribute of the clips, coloured by what became of the clips."""
+    """Distributions of attributes that rules ask for, and of every other one, coloured by what became of the clips."""
     bounds: dict[str, list[float]] = {}
-    for rule in (one.rule for one in judged.verdicts if one.rule):
+    for rule in (verdict.rule for verdict in judged.verdicts if verdict.rule):
         bounds.setdefault(rule.subject, []).extend(drawable(rule))
     others = [subject for subject in judged.facts.attributes_of_clips() if subject not in bounds]
     ruled = [of_attribute(judged, subject, bounds=limits) for subject, limits in bounds.items()]
@@ -140,7 +140,7 @@ def distributions(judged: Judged) -> tuple[list[Distribution], list[Distribution
 def of_attribute(judged: Judged, subject: str, *, bounds: Sequence[float]) -> Distribution:
     """The distribution of one attribute, coloured by what became of the clips."""
     unit, direction = unit_and_direction(subject)
-    own = [one.refused for one in judged.verdicts if one.rule and one.rule.subject == subject]
+    own = [verdict.refused for verdict in judged.verdicts if verdict.rule and verdict.rule.subject == subject]
     by_own_rule = np.logical_or.reduce([np.zeros(len(judged.facts), bool), *own])
     of = states(judged.kept, judged.waiting, by_own_rule=by_own_rule)
     return distribution(judged.facts.of(subject), of, bounds=bounds, unit=unit, name=subject, direction=direction)
@@ -152,11 +152,11 @@ def calibration_table(calibrations: Sequence[Calibration]) -> Table | None:
     columns = (Column("Rule"), *(Column(head, numeric=True) for head in heads), Column("Precision"), Column("Recall"))
     rows = tuple(
         Row((
-            Cell(breakable(one.rule)),
-            *(Cell(number(n)) for n in (one.n, one.true_positives, one.false_positives, one.false_negatives, one.true_negatives)),
-            _share(one.precision), _share(one.recall),
+            Cell(breakable(row.rule)),
+            *(Cell(number(n)) for n in (row.n, row.true_positives, row.false_positives, row.false_negatives, row.true_negatives)),
+            _share(row.precision), _share(row.recall),
         ))
-        for one in calibrations
+        for row in calibrations
     )  # fmt: skip
     return Table(columns, rows, label="Calibration") if rows else None
 
@@ -172,7 +172,9 @@ def _share(share: Share) -> Cell:
 
 
 def calibration_words(calibrations: Sequence[Calibration]) -> str:
-    """What the table's rows and lines are."""
-    few = next((one.reason for rule in calibrations for one in (rule.precision, rule.recall) if one.total and one.reason), None)
+    """Legend of the table's rows and interval lines."""
+    few = next(
+        (ratio.reason for rule in calibrations for ratio in (rule.precision, rule.recall) if ratio.total and ratio.reason), None
+    )
     lines = f"Some shares have no interval: {few}." if few else "Lines are 95 % intervals over sources, from 0 to 100 %."
     return f"The rule first, people second. {lines}"

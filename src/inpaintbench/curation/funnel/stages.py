@@ -40,7 +40,7 @@ class Stage:
     """``source`` or ``clip``: bars of one unit share a scale."""
     count: int
     waiting: int = 0
-    """Of those after this stage that people have still to answer for."""
+    """Number of those after this stage that people have still to answer for."""
     lost: tuple[tuple[str, int], ...] = ()
     """Why there are fewer than at the stage before, most frequent first."""
     several: int = 0
@@ -70,7 +70,7 @@ def stages(workspace: Workspace, judged: Judged) -> list[Stage]:
     kept = int(judged.kept.sum())
     # Copies of what was obtained already were obtained, too, though only one of each content is a source.
     obtained = len(sources) + sum(reason.startswith(SAME_BYTES) for _, _, reason in rejected)
-    uncut = [one for step in ("source_rules", "bars", "cut") for one in _of_step(rejected, step)]
+    uncut = [refusal for step in ("source_rules", "bars", "cut") for refusal in _of_step(rejected, step)]
     return [
         Stage("candidates", "source", obtained + len(missed)),
         Stage("obtained", "source", obtained, lost=_ranked(missed)),
@@ -94,7 +94,7 @@ def _not_obtained(workspace: Workspace) -> list[Refusal]:
 
 
 def _of_step(refusals: Sequence[Refusal], step: str) -> list[Refusal]:
-    return [one for one in refusals if one[0].startswith(step)]
+    return [refusal for refusal in refusals if refusal[0].startswith(step)]
 
 
 def _dropped(judged: Judged) -> tuple[tuple[str, int], ...]:
@@ -118,8 +118,8 @@ def failures(workspace: Workspace) -> list[FailureGroup]:
 
 def _refused(workspace: Workspace) -> list[Refusal]:
     columns = ("step", "name", "reason")
-    found: list[Refusal] = _rows(workspace.columns("rejected", Rejection, columns=columns), columns)
-    return found
+    refusals: list[Refusal] = _rows(workspace.columns("rejected", Rejection, columns=columns), columns)
+    return refusals
 
 
 def grouped(refusals: Iterable[Refusal]) -> list[FailureGroup]:
@@ -127,7 +127,7 @@ def grouped(refusals: Iterable[Refusal]) -> list[FailureGroup]:
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for step, name, reason in refusals:
         groups.setdefault((step, general(reason)), []).append((name, reason))
-    found = [
+    failures = [
         FailureGroup(
             step,
             held[0][1] if len({reason for _, reason in held}) == 1 else shared,
@@ -136,7 +136,7 @@ def grouped(refusals: Iterable[Refusal]) -> list[FailureGroup]:
         )
         for (step, shared), held in groups.items()
     ]
-    return sorted(found, key=lambda group: (-group.count, group.step, group.reason))
+    return sorted(failures, key=lambda group: (-group.count, group.step, group.reason))
 
 
 def _rows(rows: pa.Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -158,7 +158,7 @@ class StepEffort:
     median_seconds: float
     largest_seconds: float
     peak_mebibytes: float | None
-    """Of the worker, the largest; None where no task tells."""
+    """Largest memory of a worker; None where no task states it."""
 
 
 @dataclass(frozen=True)
@@ -167,9 +167,9 @@ class SlowItem:
 
     step: str
     subject_id: str
-    """Of the clip, source or corruption; empty where the ledger does not tell."""
+    """Id of the clip, source or corruption; empty where the ledger does not state it."""
     name: str
-    """What the ledger calls it, if it does."""
+    """Name of the subject in the ledger; may be empty."""
     seconds: float
     peak_mebibytes: float | None
 
@@ -185,8 +185,8 @@ def efforts(workspace: Workspace, *, slowest: int = 12) -> tuple[list[StepEffort
         steps.append(_effort(step, len(entries), timed))
         timed.sort(key=lambda entry: -entry["seconds"])
         items += [_item(step, entry) for entry in timed[:slowest]]
-    steps.sort(key=lambda one: (-one.total_seconds, one.step))
-    return steps, sorted(items, key=lambda one: (-one.seconds, one.step, one.subject_id))[:slowest]
+    steps.sort(key=lambda row: (-row.total_seconds, row.step))
+    return steps, sorted(items, key=lambda row: (-row.seconds, row.step, row.subject_id))[:slowest]
 
 
 def _effort(step: str, tasks: int, timed: list[dict[str, Any]]) -> StepEffort:
@@ -202,7 +202,7 @@ def _item(step: str, entry: Mapping[str, Any]) -> SlowItem:
     told = (entry, rows[0])
     # A source that was cut names its clips; the source is what took the time.
     keys = ("source_id", *_SUBJECTS) if step == "cut" else _SUBJECTS
-    subject = next((str(one[key]) for key in keys for one in told if one.get(key)), "")
+    subject = next((str(fields[key]) for key in keys for fields in told if fields.get(key)), "")
     peak = entry.get("peak_mebibytes")
     name = display_name(str(entry.get("name") or ""))
     return SlowItem(step, subject, name, float(entry["seconds"]), float(peak) if isinstance(peak, int | float) else None)
@@ -219,7 +219,7 @@ class LicenceCount:
     clips: int
     kept: int
     since: tuple[tuple[str, int], ...] = ()
-    """What upstream says now that is not as it was, and of how many sources."""
+    """Changes that upstream states since, each with its number of sources."""
 
 
 def licence_counts(workspace: Workspace, judged: Judged) -> list[LicenceCount]:
@@ -230,7 +230,7 @@ def licence_counts(workspace: Workspace, judged: Judged) -> list[LicenceCount]:
     if len(of_clips):
         sources = sources.filter(pc.is_in(sources["source_id"], value_set=pc.unique(of_clips)))
     kept = judged.kept
-    found = []
+    counts = []
     for licence in pc.unique(sources["licence"]).to_pylist():
         same = pc.is_null(sources["licence"]) if licence is None else pc.fill_null(pc.equal(sources["licence"], licence), False)
         rows = sources.filter(same)
@@ -238,8 +238,8 @@ def licence_counts(workspace: Workspace, judged: Judged) -> list[LicenceCount]:
         authors = len(pc.unique(pc.drop_null(rows["author"])))
         told = Counter(words for uri in rows["uri"].to_pylist() if uri in checks and (words := checks[uri].words))
         since = tuple(sorted(told.items()))
-        found.append(LicenceCount(licence, rows.num_rows, authors, int(own.sum()), int(np.sum(kept & own)), since))
-    return sorted(found, key=lambda one: (-one.sources, one.licence or ""))
+        counts.append(LicenceCount(licence, rows.num_rows, authors, int(own.sum()), int(np.sum(kept & own)), since))
+    return sorted(counts, key=lambda row: (-row.sources, row.licence or ""))
 
 
 # Rows of the table; `curation rejected` lists all.
@@ -287,16 +287,16 @@ def failure_table(groups: Sequence[FailureGroup]) -> Table | None:
 
 def licence_table(counts: Sequence[LicenceCount]) -> Table | None:
     """Licences of the sources; None without sources."""
-    sources = sum(one.sources for one in counts)
+    sources = sum(count.sources for count in counts)
     rows: list[list[object]] = [
         [
-            Cell(one.licence) if one.licence else Cell(note="none stated"),
-            number(one.sources),
-            percent(share(one.sources, sources)),
-            *map(number, (one.authors, one.clips, one.kept)),
-            ", ".join(f"{n:,} {words}" for words, n in one.since),
+            Cell(count.licence) if count.licence else Cell(note="none stated"),
+            number(count.sources),
+            percent(share(count.sources, sources)),
+            *map(number, (count.authors, count.clips, count.kept)),
+            ", ".join(f"{n:,} {words}" for words, n in count.since),
         ]
-        for one in counts
+        for count in counts
     ]
     heads = ("Licence", "sources", "share", "authors", "clips", "kept", "since then")
     return simple(heads, rows, label="Licences", numeric=(1, 2, 3, 4, 5)) if rows else None

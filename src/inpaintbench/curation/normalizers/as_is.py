@@ -34,5 +34,5 @@ class AsIs(Normalizer):
         return resized(frame, width=width, height=height)
 
     def describe(self) -> str:
-        """What is done, in words."""
+        """Description of the operation in a few words."""
         return f"size kept, square pixels, sides of {self.shortest_side} or more"

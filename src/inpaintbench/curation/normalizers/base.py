@@ -1,4 +1,4 @@
-"""What a normalizer leaf does: bring any frame to the benchmark's geometry."""
+"""The base class of normalizer leaves, which bring any frame to the benchmark's geometry."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ class Normalizer(Leaf, ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What is done, in a few words for a row: ``cover 832x480, bicubic``."""
+        """Short description for a row of a table: ``cover 832x480, bicubic``."""

@@ -76,6 +76,6 @@ class Contain(Normalizer):
         return padded
 
     def describe(self) -> str:
-        """What is done, in words."""
+        """Description of the operation in a few words."""
         padding = f", padded with RGB {'/'.join(map(str, self.colour))}" if self.pad else ", not padded, even sides"
         return f"contain {self.width}x{self.height}, bicubic{padding}{geometry.enlargement_words(self.most_enlargement)}"

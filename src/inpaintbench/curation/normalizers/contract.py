@@ -1,4 +1,4 @@
-"""What every normalizer has to do, whatever size it brings frames to."""
+"""The contract of normalizers, whatever size they bring frames to."""
 
 from __future__ import annotations
 

@@ -42,5 +42,5 @@ class Cover(Normalizer):
         return np.ascontiguousarray(scaled[top : top + self.height, left : left + self.width])
 
     def describe(self) -> str:
-        """What is done, in words."""
+        """Description of the operation in a few words."""
         return f"cover {self.width}x{self.height}, bicubic{geometry.enlargement_words(self.most_enlargement)}"

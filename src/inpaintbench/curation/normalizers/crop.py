@@ -35,5 +35,5 @@ class Crop(Normalizer):
         return np.ascontiguousarray(square[top : top + self.height, left : left + self.width])
 
     def describe(self) -> str:
-        """What is done, in words."""
+        """Description of the operation in a few words."""
         return f"crop {self.width}x{self.height} from the centre, not scaled"

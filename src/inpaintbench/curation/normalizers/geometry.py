@@ -1,4 +1,4 @@
-"""What the normalizer leaves share: square pixels, whole sizes, a limit to enlarging, and how they put it in words."""
+"""Geometry that the normalizer leaves share: square pixels, whole sizes, a limit to enlarging, and how they put it in words."""
 
 from __future__ import annotations
 

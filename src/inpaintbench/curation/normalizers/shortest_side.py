@@ -42,5 +42,5 @@ class ShortestSide(Normalizer):
         return geometry.resized(frame, width=columns, height=rows)
 
     def describe(self) -> str:
-        """What is done, in words."""
+        """Description of the operation in a few words."""
         return f"shorter side {self.pixels}, even sides, bicubic{geometry.enlargement_words(self.most_enlargement)}"

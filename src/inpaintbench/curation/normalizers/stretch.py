@@ -35,5 +35,5 @@ class Stretch(Normalizer):
         return geometry.resized(frame, width=self.width, height=self.height)
 
     def describe(self) -> str:
-        """What is done, in words."""
+        """Description of the operation in a few words."""
         return f"stretch {self.width}x{self.height}, bicubic{geometry.enlargement_words(self.most_enlargement)}"

@@ -1,4 +1,4 @@
-"""What a reader of pose annotations gives: people with their joints, and what could not be read."""
+"""The base class of readers of pose annotations, and their records: people with joints, and problems of reading."""
 
 from __future__ import annotations
 
@@ -167,10 +167,10 @@ def number(value: Any) -> float | None:
     if not isinstance(value, int | float | str | np.number | np.bool_) or isinstance(value, np.complexfloating):
         return None
     try:
-        found = float(value)
+        parsed = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return parsed if math.isfinite(parsed) else None
 
 
 def text(value: Any) -> str | None:

@@ -41,16 +41,16 @@ class BbcPoseReader(PoseReader):
         missing = [name for name in _FIELDS if not videos or name not in videos[0]]
         if missing:
             raise InputError(f"{Path(annotations).name} is not BBC Pose's: the field {missing[0]!r} is missing")
-        found = People()
+        people = People()
         for row, video in enumerate(videos):
             label = number(video.get("videoName"))
             name = image_name(video.get("videoName") if label is None else f"{label:.0f}")
             if name is None:
-                found.lose(f"video {row + 1}", "no usable name under 'videoName'")
+                people.lose(f"video {row + 1}", "no usable name under 'videoName'")
                 continue
             for split in ("train", "test"):
-                self._read_part(found, video, name=name, split=split)
-        return found
+                self._read_part(people, video, name=name, split=split)
+        return people
 
     def _load(self, annotations: Path | str) -> Any:
         try:
@@ -60,33 +60,33 @@ class BbcPoseReader(PoseReader):
                 raise
             return load_variable(annotations, _VARIABLES[1])
 
-    def _read_part(self, found: People, video: dict[str, Any], *, name: str, split: str) -> None:
+    def _read_part(self, people: People, video: dict[str, Any], *, name: str, split: str) -> None:
         frames, joints = numbers(video.get(f"{split}_frames")).reshape(-1), numbers(video.get(f"{split}_joints"))
         if not frames.size and not joints.size:
             return
         if joints.ndim == 2:  # MATLAB drops a last dimension of 1
             joints = joints[:, :, None]
         if joints.shape[:2] != (2, len(BBC_JOINTS)):
-            found.lose(f"{name}: {split}_joints", f"has the shape {joints.shape}, not (2, {len(BBC_JOINTS)}, F)")
+            people.lose(f"{name}: {split}_joints", f"has the shape {joints.shape}, not (2, {len(BBC_JOINTS)}, F)")
             return
         if joints.shape[2] != len(frames):
             reason = f"{len(frames)} frames but joints for {joints.shape[2]}: the surplus is left out"
-            found.lose(f"{name}: {split}_frames", reason)
+            people.lose(f"{name}: {split}_frames", reason)
         for frame, points in zip(frames.tolist(), joints.transpose(2, 1, 0), strict=False):
             if number(frame) is None or frame != int(frame):
-                found.lose(f"{name}: {split}_frames", f"{frame} is not a frame number")
+                people.lose(f"{name}: {split}_frames", f"{frame} is not a frame number")
                 continue
             image = f"{name}/{frame:.0f}.jpg"
-            index = found.next_number(image)
-            found.add(Person(self.name, image, index, self._joints(found, f"{image}#{index}", points, index),
+            index = people.next_number(image)
+            people.add(Person(self.name, image, index, self._joints(people, f"{image}#{index}", points, index),
                              f"bbc_pose/{name}", published_split=split))  # fmt: skip
 
-    def _joints(self, found: People, where: str, points: Any, person: int) -> tuple[Joint, ...]:
+    def _joints(self, people: People, where: str, points: Any, person: int) -> tuple[Joint, ...]:
         joints = []
         for slot, point in zip(BBC_JOINTS, points, strict=True):
             x, y = (number(value) for value in point)
             if x is None or y is None:
-                found.note(where, f"{slot[1] or ''} {slot[0]} has no coordinates".strip())
+                people.note(where, f"{slot[1] or ''} {slot[0]} has no coordinates".strip())
             else:
                 joints.append(Joint(person, *slot, x - self.first_pixel, y - self.first_pixel))
         return tuple(joints)

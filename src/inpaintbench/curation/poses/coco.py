@@ -41,51 +41,51 @@ class CocoReader(PoseReader):
         for name in ("images", "annotations", "categories"):
             if not isinstance(content, dict) or not isinstance(content.get(name), list):
                 raise InputError(f"{file} is not in COCO's layout: it has no list {name!r}")
-        found = People()
+        people = People()
         images = {_key(image): image for image in content["images"] if isinstance(image, dict)}
-        categories = {_key(kind): self._slots(found, kind) for kind in content["categories"] if isinstance(kind, dict)}
+        categories = {_key(kind): self._slots(people, kind) for kind in content["categories"] if isinstance(kind, dict)}
         if not any(categories.values()):
             raise InputError(f"{file} has no category with keypoints of a person")
         for row, annotation in enumerate(content["annotations"]):
-            self._read_person(found, row, annotation, images=images, categories=categories)
-        return found
+            self._read_person(people, row, annotation, images=images, categories=categories)
+        return people
 
-    def _slots(self, found: People, category: dict[str, Any]) -> list[Slot | None]:
+    def _slots(self, people: People, category: dict[str, Any]) -> list[Slot | None]:
         names = category.get("keypoints")
         names = names if isinstance(names, list) else []
         unknown = [name for name in names if not isinstance(name, str) or name not in COCO_JOINTS]
         if unknown:
-            found.note(f"category {category.get('name')}", f"keypoints left out: {', '.join(map(str, unknown))}")
+            people.note(f"category {category.get('name')}", f"keypoints left out: {', '.join(map(str, unknown))}")
         return [COCO_JOINTS.get(name) if isinstance(name, str) else None for name in names]
 
     def _read_person(
-        self, found: People, row: int, annotation: Any,
+        self, people: People, row: int, annotation: Any,
         *, images: dict[str, dict[str, Any]], categories: dict[str, list[Slot | None]],
     ) -> None:  # fmt: skip
         entry = annotation if isinstance(annotation, dict) else {}
         picture = images.get(str(entry.get("image_id")), {})
         image = image_name(picture.get("file_name"))
         if image is None:
-            found.lose(f"annotations[{row}]", f"no picture with a usable file name for image_id {entry.get('image_id')!r}")
+            people.lose(f"annotations[{row}]", f"no picture with a usable file name for image_id {entry.get('image_id')!r}")
             return
-        index = found.next_number(image)
+        index = people.next_number(image)
         where, slots = f"{image}#{index}", categories.get(str(entry.get("category_id")), [])
         if not slots or number(entry.get("iscrowd")):
-            found.lose(where, "a crowd" if slots else f"category {entry.get('category_id')!r} has no keypoints")
+            people.lose(where, "a crowd" if slots else f"category {entry.get('category_id')!r} has no keypoints")
             return
-        found.add(
+        people.add(
             Person(
-                dataset=self.name, image=image, number=index, joints=self._joints(found, where, entry, slots, index),
+                dataset=self.name, image=image, number=index, joints=self._joints(people, where, entry, slots, index),
                 split_group=f"coco/{image}", person_box=_box(entry.get("bbox")), size=_size(picture),
             )
         )  # fmt: skip
 
     def _joints(
-        self, found: People, where: str, entry: dict[str, Any], slots: list[Slot | None], person: int
+        self, people: People, where: str, entry: dict[str, Any], slots: list[Slot | None], person: int
     ) -> tuple[Joint, ...]:
         values = entry.get("keypoints")
         if not isinstance(values, list) or len(values) != 3 * len(slots):
-            found.note(where, f"keypoints are not {len(slots)} times x, y, flag")
+            people.note(where, f"keypoints are not {len(slots)} times x, y, flag")
             return ()
         joints = []
         for index, slot in enumerate(slots):
@@ -93,7 +93,7 @@ class CocoReader(PoseReader):
             if slot is None or flag == 0:
                 continue
             if x is None or y is None or flag not in (1, 2):
-                found.note(where, f"{slot[1] or ''} {slot[0]} is ({x}, {y}) with flag {flag}".strip())
+                people.note(where, f"{slot[1] or ''} {slot[0]} is ({x}, {y}) with flag {flag}".strip())
             else:
                 joints.append(Joint(person, *slot, x, y, flag == 2))
         return tuple(joints)

@@ -39,7 +39,7 @@ def load_variable(path: Path | str, variable: str) -> Any:
 
 
 def _ask_child(path: Path, variable: str) -> tuple[str, Any]:
-    """What ``matlab_child`` answers; an error when it crashes or hangs on a damaged file."""
+    """Answer of ``matlab_child``; an error when it crashes or hangs on a damaged file."""
     program = Path(__file__).with_name("matlab_child.py")
     command = [sys.executable, "-I", str(program), str(path.absolute()), variable]
     try:
@@ -64,8 +64,8 @@ def structs(value: Any) -> list[dict[str, Any]]:
 
 def struct(value: Any) -> dict[str, Any]:
     """The one struct in ``value``; empty when there is none or there are several."""
-    found = structs(value)
-    return found[0] if len(found) == 1 else {}
+    inner = structs(value)
+    return inner[0] if len(inner) == 1 else {}
 
 
 def numbers(value: Any) -> npt.NDArray[np.float64]:
@@ -85,7 +85,7 @@ def _is_hdf5(path: Path) -> bool:
 
 
 def load_json(path: Path | str) -> Any:
-    """What a JSON file holds.
+    """Content of a JSON file.
 
     Raises:
         InputError: the file cannot be read or is not JSON.

@@ -57,40 +57,40 @@ class FlicReader(PoseReader):
         if not examples or "coords" not in examples[0]:
             fields = ", ".join(examples[0]) if examples else "nothing"
             raise InputError(f"{Path(annotations).name} is not FLIC's: examples has no field 'coords', only {fields}")
-        found = People()
+        people = People()
         for row, example in enumerate(examples):
             image = image_name(example.get("filepath"))
             if image is None:
-                found.lose(f"examples({row + 1})", "no usable file name under 'filepath'")
+                people.lose(f"examples({row + 1})", "no usable file name under 'filepath'")
             else:
-                self._read_example(found, example, image=image, index=found.next_number(image))
-        return found
+                self._read_example(people, example, image=image, index=people.next_number(image))
+        return people
 
-    def _read_example(self, found: People, example: dict[str, Any], *, image: str, index: int) -> None:
+    def _read_example(self, people: People, example: dict[str, Any], *, image: str, index: int) -> None:
         where = f"{image}#{index}"
         if number(example.get("isbad")):
-            found.lose(where, "marked as bad by its annotators")
+            people.lose(where, "marked as bad by its annotators")
             return
         if number(example.get("isunchecked")):
-            found.note(where, "not checked by its annotators")
+            people.note(where, "not checked by its annotators")
         film = text(example.get("moviename"))
         if film is None:
-            found.note(where, "no film is named: it is a split group of its own")
+            people.note(where, "no film is named: it is a split group of its own")
         torso = [number(corner) for corner in numbers(example.get("torsobox")).reshape(-1)]
         dataset = "flic_full" if "isbad" in example else self.name
         person = Person(
-            dataset=dataset, image=image, number=index, joints=self._joints(found, where, example, index),
+            dataset=dataset, image=image, number=index, joints=self._joints(people, where, example, index),
             split_group=f"flic/{film or image}", published_split=_split(example),
             torso_box=Box.of_corners(torso, first_pixel=self.first_pixel), size=_size(example),
         )  # fmt: skip
         if person.torso_box is None:
-            found.note(where, "no torso box")
-        found.add(person)
+            people.note(where, "no torso box")
+        people.add(person)
 
-    def _joints(self, found: People, where: str, example: dict[str, Any], person: int) -> tuple[Joint, ...]:
+    def _joints(self, people: People, where: str, example: dict[str, Any], person: int) -> tuple[Joint, ...]:
         coords = numbers(example.get("coords"))
         if coords.shape != (2, _COLUMNS):
-            found.note(where, f"coords is {coords.shape}, not (2, {_COLUMNS})")
+            people.note(where, f"coords is {coords.shape}, not (2, {_COLUMNS})")
             return ()
         joints = []
         for slot, column in zip(FLIC_JOINTS, coords.T, strict=False):
@@ -98,7 +98,7 @@ class FlicReader(PoseReader):
             if x is not None and y is not None:
                 joints.append(Joint(person, *slot, x - self.first_pixel, y - self.first_pixel))
             elif (x is None) != (y is None):
-                found.note(where, f"{slot[1] or ''} {slot[0]} has one coordinate only".strip())
+                people.note(where, f"{slot[1] or ''} {slot[0]} has one coordinate only".strip())
         return tuple(joints)
 
 

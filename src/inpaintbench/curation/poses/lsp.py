@@ -56,14 +56,14 @@ class LspReader(PoseReader):
         if joints.shape[:2] != (3, 14) and not extended:
             raise InputError(f"{Path(annotations).name} is not LSP's: joints is {shape}, not (3, 14, N) or (14, 3, N)")
         people = joints.transpose(2, 0, 1) if extended else joints.transpose(2, 1, 0)
-        found = People()
-        meaning = self._meaning(found, people, extended=extended)
+        read_people = People()
+        meaning = self._meaning(read_people, people, extended=extended)
         for row, person in enumerate(people):
-            self._read_person(found, row, person, extended=extended, meaning=meaning)
-        return found
+            self._read_person(read_people, row, person, extended=extended, meaning=meaning)
+        return read_people
 
-    def _meaning(self, found: People, people: npt.NDArray[np.float64], *, extended: bool) -> str:
-        """What a 1 in the third row says."""
+    def _meaning(self, read_people: People, people: npt.NDArray[np.float64], *, extended: bool) -> str:
+        """Meaning of a 1 in the third row: ``occluded`` or ``visible``."""
         if self.third_row != "auto":
             return self.third_row
         expected, other = ("visible", "occluded") if extended else ("occluded", "visible")
@@ -71,22 +71,22 @@ class LspReader(PoseReader):
         occluded = labelled[:, 2] == (1 if expected == "occluded" else 0)
         if len(labelled) < _ENOUGH_JOINTS or occluded.mean() <= _CLEAR_MAJORITY:
             return expected
-        found.note("third row", f"{occluded.mean():.0%} would be occluded if 1 meant {expected}: read as 1 = {other}")
+        read_people.note("third row", f"{occluded.mean():.0%} would be occluded if 1 meant {expected}: read as 1 = {other}")
         return other
 
-    def _read_person(self, found: People, row: int, person: npt.NDArray[np.float64], *, extended: bool, meaning: str) -> None:
+    def _read_person(self, people: People, row: int, person: npt.NDArray[np.float64], *, extended: bool, meaning: str) -> None:
         image = f"im{row + 1:05d}.jpg" if extended else f"im{row + 1:04d}.jpg"
         where, joints = f"{image}#0", []
         for (name, side), (x, y, flag) in zip(LSP_JOINTS, person.tolist(), strict=True):
             if not np.isfinite([x, y]).all():
-                found.note(where, f"{side or ''} {name} has no coordinates".strip())
+                people.note(where, f"{side or ''} {name} has no coordinates".strip())
             elif extended and flag == 0 and x <= 0 and y <= 0:
-                found.note(where, f"{side or ''} {name} is not labelled".strip())
+                people.note(where, f"{side or ''} {name} is not labelled".strip())
             else:
                 if flag not in (0, 1):
-                    found.note(where, f"the third row of {side or ''} {name} is {flag:g}, not 0 or 1")
+                    people.note(where, f"the third row of {side or ''} {name} is {flag:g}, not 0 or 1")
                 visible = {0: meaning == "occluded", 1: meaning == "visible"}.get(flag)
                 joints.append(Joint(0, name, side, x - self.first_pixel, y - self.first_pixel, visible))
         dataset = "lsp_extended" if extended else self.name
         split = "train" if extended or row < _TRAIN_PICTURES else "test"
-        found.add(Person(dataset, image, 0, tuple(joints), f"{dataset}/{image}", published_split=split))
+        people.add(Person(dataset, image, 0, tuple(joints), f"{dataset}/{image}", published_split=split))

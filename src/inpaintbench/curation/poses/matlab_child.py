@@ -16,9 +16,9 @@ def answer(path: str, variable: str) -> bytes:
     """The pickle of ("value", it), ("names", those of all variables) or ("error", why)."""
     try:
         warnings.simplefilter("error", io.matlab.MatReadWarning)
-        found = io.loadmat(path, variable_names=[variable], appendmat=False, verify_compressed_data_integrity=True)
-        if variable in found:
-            return pickle.dumps(("value", found[variable]))
+        variables = io.loadmat(path, variable_names=[variable], appendmat=False, verify_compressed_data_integrity=True)
+        if variable in variables:
+            return pickle.dumps(("value", variables[variable]))
         return pickle.dumps(("names", [name for name, _, _ in io.whosmat(path, appendmat=False)]))
     except Exception as error:  # on damaged bytes SciPy raises nearly anything
         return pickle.dumps(("error", str(error) or type(error).__name__))

@@ -50,48 +50,48 @@ class MpiiReader(PoseReader):
         rows = structs(release["annolist"])
         flags = release.get("img_train")
         train = [number(flag) for flag in flags.flat] if isinstance(flags, np.ndarray) else []
-        found = People()
+        people = People()
         if len(train) != len(rows):
-            found.note("img_train", f"{len(train)} flags for {len(rows)} pictures: no original split is given")
+            people.note("img_train", f"{len(train)} flags for {len(rows)} pictures: no original split is given")
             train = [None] * len(rows)
         for row, (picture, flag) in enumerate(zip(rows, train, strict=True)):
-            self._read_picture(found, row, picture, published={0.0: "test", 1.0: "train"}.get(_or_minus_one(flag)))
-        return found
+            self._read_picture(people, row, picture, published={0.0: "test", 1.0: "train"}.get(_or_minus_one(flag)))
+        return people
 
-    def _read_picture(self, found: People, row: int, picture: dict[str, Any], *, published: str | None) -> None:
+    def _read_picture(self, read_people: People, row: int, picture: dict[str, Any], *, published: str | None) -> None:
         image = image_name(struct(picture.get("image")).get("name"))
         if image is None:
-            found.lose(f"annolist({row + 1})", "the picture has no usable file name")
+            read_people.lose(f"annolist({row + 1})", "the picture has no usable file name")
             return
         people = structs(picture.get("annorect"))
         if not people:
-            found.lose(image, "nobody is labelled in it")
+            read_people.lose(image, "nobody is labelled in it")
         video = number(picture.get("vidx"))
         group = f"mpii/{image}" if video is None else f"mpii/video {video:.0f}"
         for rectangle in people:
-            index = found.next_number(image)
+            index = read_people.next_number(image)
             corners = [number(rectangle.get(name)) for name in ("x1", "y1", "x2", "y2")]
             person = Person(
-                dataset=self.name, image=image, number=index, joints=self._points(found, f"{image}#{index}", rectangle),
+                dataset=self.name, image=image, number=index, joints=self._points(read_people, f"{image}#{index}", rectangle),
                 split_group=group, published_split=published, head_box=Box.of_corners(corners, first_pixel=self.first_pixel),
                 scale=number(rectangle.get("scale")),
             )  # fmt: skip
             if person.joints and person.head_box is None:
-                found.note(f"{image}#{index}", "no head box")
-            found.add(person)
+                read_people.note(f"{image}#{index}", "no head box")
+            read_people.add(person)
 
-    def _points(self, found: People, where: str, rectangle: dict[str, Any]) -> tuple[Joint, ...]:
+    def _points(self, people: People, where: str, rectangle: dict[str, Any]) -> tuple[Joint, ...]:
         joints: dict[Slot, Joint] = {}
         for point in structs(struct(rectangle.get("annopoints")).get("point")):
             joint_id, x, y = (number(point.get(name)) for name in ("id", "x", "y"))
             if joint_id is None or joint_id not in range(len(MPII_JOINTS)):
-                found.note(where, f"a point has the joint id {joint_id}, not 0..{len(MPII_JOINTS) - 1}")
+                people.note(where, f"a point has the joint id {joint_id}, not 0..{len(MPII_JOINTS) - 1}")
                 continue
             slot = MPII_JOINTS[int(joint_id)]
             if x is None or y is None:
-                found.note(where, f"joint {joint_id:.0f} has no coordinates")
+                people.note(where, f"joint {joint_id:.0f} has no coordinates")
             elif slot in joints:
-                found.note(where, f"joint {joint_id:.0f} is labelled twice, the first is kept")
+                people.note(where, f"joint {joint_id:.0f} is labelled twice, the first is kept")
             else:
                 visible = {0.0: False, 1.0: True}.get(_or_minus_one(number(point.get("is_visible"))))
                 person = int(where.rpartition("#")[2])
@@ -101,29 +101,29 @@ class MpiiReader(PoseReader):
     def _read_json(self, rows: Any, file: str) -> People:
         if not isinstance(rows, list):
             raise InputError(f"{file} is not a list of people as MPII's JSON form is, but a {type(rows).__name__}")
-        found = People()
+        read_people = People()
         for row, entry in enumerate(rows):
             image = image_name(entry.get("image")) if isinstance(entry, dict) else None
             if image is None:
-                found.lose(f"row {row}", "no usable file name under 'image'")
+                read_people.lose(f"row {row}", "no usable file name under 'image'")
                 continue
-            index = found.next_number(image)
-            joints = self._json_joints(found, f"{image}#{index}", entry, index)
-            found.add(Person(self.name, image, index, joints, f"mpii/{image}", scale=number(entry.get("scale"))))
-        return found
+            index = read_people.next_number(image)
+            joints = self._json_joints(read_people, f"{image}#{index}", entry, index)
+            read_people.add(Person(self.name, image, index, joints, f"mpii/{image}", scale=number(entry.get("scale"))))
+        return read_people
 
-    def _json_joints(self, found: People, where: str, entry: dict[str, Any], person: int) -> tuple[Joint, ...]:
+    def _json_joints(self, people: People, where: str, entry: dict[str, Any], person: int) -> tuple[Joint, ...]:
         points, labelled = pairs(entry.get("joints")), entry.get("joints_vis")
         flags = [number(flag) for flag in labelled] if isinstance(labelled, list) else []
         if len(points) != len(MPII_JOINTS) or len(flags) != len(MPII_JOINTS):
-            found.note(where, f"{len(points)} joints with {len(flags)} flags instead of {len(MPII_JOINTS)}")
+            people.note(where, f"{len(points)} joints with {len(flags)} flags instead of {len(MPII_JOINTS)}")
             return ()
         joints = []
         for index, (slot, (x, y), flag) in enumerate(zip(MPII_JOINTS, points, flags, strict=True)):
             if flag == 0:
                 continue
             if x is None or y is None or flag is None:
-                found.note(where, f"joint {index} has no coordinates or no flag")
+                people.note(where, f"joint {index} has no coordinates or no flag")
             else:
                 joints.append(Joint(person, *slot, x - self.first_pixel, y - self.first_pixel))
         return tuple(joints)

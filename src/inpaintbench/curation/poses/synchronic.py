@@ -42,25 +42,27 @@ class SynchronicReader(PoseReader):
             lines = Path(annotations).read_bytes().decode("latin-1").splitlines()
         except OSError as error:
             raise InputError(f"annotations {str(annotations)!r} cannot be read: {error.strerror}") from error
-        found, row = People(), 0
+        read_people, row = People(), 0
         while row < len(lines):
             header = _header(lines[row])
             row += 1
             if header is None:
                 if lines[row - 1].strip():
-                    found.lose(f"line {row}", f"is neither '<image> <people> {len(_PARTS)}' nor part of a person")
+                    read_people.lose(f"line {row}", f"is neither '<image> <people> {len(_PARTS)}' nor part of a person")
                 continue
             for _ in range(header[1]):
-                index = found.next_number(header[0])
+                index = read_people.next_number(header[0])
                 sticks = list(_sticks(lines[row : row + len(_PARTS)]))
                 row += len(sticks)
                 if len(sticks) < len(_PARTS):
-                    found.lose(f"{header[0]}#{index}", f"has {len(sticks)} of {len(_PARTS)} sticks, then line {row + 1} differs")
+                    read_people.lose(
+                        f"{header[0]}#{index}", f"has {len(sticks)} of {len(_PARTS)} sticks, then line {row + 1} differs"
+                    )
                     break
-                self._read_person(found, header[0], index, [self._moved(stick) for stick in sticks])
-        if not found.people and not any("#" in problem.where for problem in found.problems):
+                self._read_person(read_people, header[0], index, [self._moved(stick) for stick in sticks])
+        if not read_people.people and not any("#" in problem.where for problem in read_people.problems):
             raise InputError(f"{Path(annotations).name} has no line '<image> <people> {len(_PARTS)}' with people below it")
-        return found
+        return read_people
 
     def _moved(self, stick: tuple[float | None, ...]) -> Stick | None:
         x1, y1, x2, y2 = stick
@@ -68,25 +70,25 @@ class SynchronicReader(PoseReader):
             return None
         return (x1 - self.first_pixel, y1 - self.first_pixel), (x2 - self.first_pixel, y2 - self.first_pixel)
 
-    def _read_person(self, found: People, image: str, index: int, sticks: list[Stick | None]) -> None:
+    def _read_person(self, people: People, image: str, index: int, sticks: list[Stick | None]) -> None:
         where = f"{image}#{index}"
         for part, stick in zip(_PARTS, sticks, strict=True):
             if stick is None:
-                found.note(where, f"the {part} is occluded")
+                people.note(where, f"the {part} is occluded")
         torso, left_upper, right_upper, left_lower, right_lower, head = sticks
         joints = [Joint(index, "thorax", None, *_middle(*torso), side_of=_SIDE_OF)] if torso else []
         for side, upper, lower in (("left", left_upper, left_lower), ("right", right_upper, right_lower)):
             if upper and lower:
                 joints += _arm(index, side, upper, lower)
             elif upper or lower:
-                found.note(where, f"the {side} arm has one stick: its joints cannot be told apart")
+                people.note(where, f"the {side} arm has one stick: its joints cannot be told apart")
         if head:
             top, neck = sorted(head, key=lambda point: point[1])
             joints += [
                 Joint(index, "head_top", None, *top, side_of=_SIDE_OF),
                 Joint(index, "upper_neck", None, *neck, side_of=_SIDE_OF),
             ]
-        found.add(Person(self.name, image, index, tuple(joints), f"synchronic/{image}"))
+        people.add(Person(self.name, image, index, tuple(joints), f"synchronic/{image}"))
 
 
 def _arm(person: int, side: str, upper: Stick, lower: Stick) -> list[Joint]:
@@ -125,5 +127,5 @@ def _stick(line: str) -> tuple[float | None, ...] | None:
     if len(words) != 4:
         return None
     numbers = tuple(number(word) for word in words)
-    plain = all(found is not None or word.lower() == "nan" for word, found in zip(words, numbers, strict=True))
+    plain = all(coordinate is not None or word.lower() == "nan" for word, coordinate in zip(words, numbers, strict=True))
     return numbers if plain else None

@@ -30,7 +30,7 @@ class Footage:
     content: str
     """Changes whenever the footage changes (file size and time, or all parameters of something rendered)."""
     payload: Mapping[str, Any]
-    """What a worker needs to obtain the file; JSON-able."""
+    """Data that a worker needs to obtain the file; JSON-able."""
     licence: str | None = None
     author: str | None = None
     page_url: str | None = None
@@ -59,7 +59,7 @@ class SourceLeaf(Leaf, ABC):
         """
 
     def notes(self) -> list[tuple[str, str]]:
-        """What could not be read, or is odd: (where, why), after ``footage`` was looked through."""
+        """Unreadable or odd entries, (where, why), once ``footage`` was iterated."""
         return []
 
 

@@ -1,4 +1,4 @@
-"""What every source has to do, wherever its footage comes from."""
+"""The contract of sources, wherever their footage comes from."""
 
 from __future__ import annotations
 

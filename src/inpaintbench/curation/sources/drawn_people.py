@@ -60,7 +60,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Painting:
-    """What a picture gave."""
+    """A painted picture with its joints."""
 
     image: Image
     joints: tuple[Joint, ...]

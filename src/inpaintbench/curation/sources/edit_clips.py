@@ -62,11 +62,11 @@ def read_prompts(path: Path, *, fewest: int = FEWEST_PROMPTS) -> tuple[list[Aske
         raise InputError(f"prompts {str(path)!r} hold no edit; give a line for each, with {', '.join(NEEDED)}")
     asked, faults = [], []
     for line in lines:
-        found = _asked(line)
-        if isinstance(found, Asked):
-            asked.append(found)
+        parsed = _asked(line)
+        if isinstance(parsed, Asked):
+            asked.append(parsed)
         else:
-            faults += found
+            faults += parsed
     return asked, [*faults, *_together(asked, fewest)]
 
 
@@ -92,16 +92,16 @@ def _tidy(name: str) -> str:
 
 
 def _together(asked: Sequence[Asked], fewest: int) -> Iterator[str]:
-    """What is wrong with lines that are right by themselves."""
+    """Faults of lines that are right by themselves."""
     first: dict[tuple[str, str, str, int | None], str] = {}
-    for one in asked:
-        target = _words(one.target_prompt)
-        if one.source_prompt and _words(one.source_prompt) == target:
-            yield f"{one.where}: the target prompt is the source prompt, so nothing is to be edited"
-        key = (one.clip, one.task, target, one.object)
+    for edit in asked:
+        target = _words(edit.target_prompt)
+        if edit.source_prompt and _words(edit.source_prompt) == target:
+            yield f"{edit.where}: the target prompt is the source prompt, so nothing is to be edited"
+        key = (edit.clip, edit.task, target, edit.object)
         if key in first:
-            yield f"{one.where}: asks the same as {first[key]}"
-        first.setdefault(key, one.where)
+            yield f"{edit.where}: asks the same as {first[key]}"
+        first.setdefault(key, edit.where)
     for (clip, task), count in _counts(asked).items():
         if count < fewest:
             noun = "prompt" if count == 1 else "prompts"
@@ -115,7 +115,7 @@ def _words(text: str) -> str:
 
 def _counts(asked: Sequence[Asked]) -> Mapping[tuple[str, str], int]:
     """(clip, task) -> its different target prompts."""
-    different = dict.fromkeys((one.clip, one.task, _words(one.target_prompt)) for one in asked)
+    different = dict.fromkeys((edit.clip, edit.task, _words(edit.target_prompt)) for edit in asked)
     return Counter((clip, task) for clip, task, _ in different)
 
 
@@ -132,12 +132,12 @@ def _json_lines(path: Path) -> list[Line]:
 
 def _fields(where: str, text: str) -> dict[str, str]:
     try:
-        found: Any = json.loads(text)
+        entry: Any = json.loads(text)
     except ValueError as error:
         raise InputError(f"{where} is not JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(entry, dict):
         raise InputError(f'{where} is not an object such as {{"clip": "bear", "task": "SE", "target_prompt": "..."}}')
-    return {name: str(value).strip() for name, value in found.items() if value is not None}
+    return {name: str(value).strip() for name, value in entry.items() if value is not None}
 
 
 # The fact of a source that says what edits are asked of it.
@@ -189,7 +189,7 @@ class EditClips(SourceLeaf):
         self._notes: list[tuple[str, str]] = []
 
     def notes(self) -> list[tuple[str, str]]:
-        """What is odd of clips that are used all the same: (name, reason), after ``footage``."""
+        """Odd points of clips that are used all the same: (name, reason), after ``footage``."""
         return self._notes
 
     def footage(self) -> Iterator[Footage]:
@@ -200,7 +200,7 @@ class EditClips(SourceLeaf):
         """
         asked, clips = self.checked()
         for clip in clips:
-            edits = [one for one in asked if one.clip == clip.name]
+            edits = [edit for edit in asked if edit.clip == clip.name]
             yield self._footage(clip, edits)
         self._notes = [(quote(name), note) for name, note in order_notes(clips).items()]
 
@@ -211,7 +211,7 @@ class EditClips(SourceLeaf):
             InputError: what is wrong with them, all of it.
         """
         asked, faults = read_prompts(self.prompts, fewest=self.fewest_prompts)
-        clips, missing = locate(self.folder, list(dict.fromkeys(one.clip for one in asked)), masks=self.masks)
+        clips, missing = locate(self.folder, list(dict.fromkeys(edit.clip for edit in asked)), masks=self.masks)
         faults += missing
         for clip in clips:
             faults += faults_of(clip, objects=self._objects(clip.name, asked))
@@ -220,14 +220,14 @@ class EditClips(SourceLeaf):
         return asked, clips
 
     def _objects(self, clip: str, asked: Sequence[Asked]) -> list[int | None]:
-        return list(dict.fromkeys(one.object for one in asked if one.clip == clip and one.task in self.mask_tasks))
+        return list(dict.fromkeys(edit.object for edit in asked if edit.clip == clip and edit.task in self.mask_tasks))
 
     def _footage(self, clip: Found, edits: Sequence[Asked]) -> Footage:
         payload: dict[str, Any] = {"frames": [quoted_path(path.absolute()) for path in clip.frames], "fps": self.fps, "masks": []}
         if not clip.frames:
             payload["path"] = quoted_path(clip.path.absolute())
         files = list(clip.frames or (clip.path,))
-        if any(one.task in self.mask_tasks for one in edits):
+        if any(edit.task in self.mask_tasks for edit in edits):
             payload["masks"] = [quoted_path(path.absolute()) for path in clip.masks]
             files += clip.masks
         return Footage(
@@ -237,7 +237,7 @@ class EditClips(SourceLeaf):
             content=content_id(self.version, self.fps, [_state(path) for path in files]),
             payload=payload,
             licence=self.licence,
-            data={EDITS: [edit_of(one) for one in edits]},
+            data={EDITS: [edit_of(edit) for edit in edits]},
         )
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
@@ -277,8 +277,8 @@ def _alike(names: Sequence[str], read: Any) -> Iterator[npt.NDArray[np.uint8]]:
         picture: npt.NDArray[np.uint8] = read(Path(unquoted_path(name)))
         size = size or picture.shape
         if picture.shape != size:
-            found, first = (f"{shape[1]}x{shape[0]}" for shape in (picture.shape, size))
-            raise Rejected(f"{Path(name).name} is {found}, the frames before it are {first}")
+            size_here, first = (f"{shape[1]}x{shape[0]}" for shape in (picture.shape, size))
+            raise Rejected(f"{Path(name).name} is {size_here}, the frames before it are {first}")
         yield picture
 
 

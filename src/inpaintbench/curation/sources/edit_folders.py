@@ -50,14 +50,14 @@ def index(root: Path) -> dict[str, list[Path]]:
     """
     if not root.is_dir():
         raise InputError(f"folder of clips {str(root)!r} does not exist or is not a folder")
-    found: dict[str, list[Path]] = {}
+    paths_of: dict[str, list[Path]] = {}
     for path in _clips(root, DEPTH):
         parts = [*path.relative_to(root).parent.parts, path.stem if path.is_file() else path.name]
         for begin in range(len(parts)):
-            found.setdefault("/".join(parts[begin:]), []).append(path)
+            paths_of.setdefault("/".join(parts[begin:]), []).append(path)
         if path.is_file():
-            found.setdefault(path.relative_to(root).as_posix(), []).append(path)
-    return found
+            paths_of.setdefault(path.relative_to(root).as_posix(), []).append(path)
+    return paths_of
 
 
 def _clips(folder: Path, depth: int) -> Iterator[Path]:
@@ -88,10 +88,10 @@ def mask_files(path: Path, *, given: Path | None) -> tuple[Path, ...]:
     if given is None and _FRAMES in path.parts:
         last = len(path.parts) - 1 - path.parts[::-1].index(_FRAMES)
         places.append(Path(*path.parts[:last], _ANNOTATIONS, *path.parts[last + 1 :]))
-    found = {place: files for place in places if place.is_dir() and (files := _ordered(place))}
-    if len(found) > 1:
-        raise MediaError(f"masks lie in {' and in '.join(map(repr, map(str, found)))}: keep one of them")
-    return next(iter(found.values()), ())
+    masks_in = {place: files for place in places if place.is_dir() and (files := _ordered(place))}
+    if len(masks_in) > 1:
+        raise MediaError(f"masks lie in {' and in '.join(map(repr, map(str, masks_in)))}: keep one of them")
+    return next(iter(masks_in.values()), ())
 
 
 def _ordered(folder: Path) -> tuple[Path, ...]:
@@ -107,7 +107,7 @@ def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[lis
     """
     if masks is not None and not masks.is_dir():
         raise InputError(f"folder of masks {str(masks)!r} does not exist or is not a folder")
-    known, found, faults = index(root), list[Found](), list[str]()
+    known, clips, faults = index(root), list[Found](), list[str]()
     taken: dict[str, str] = {}
     for name in names:
         paths = list(dict.fromkeys(known.get(name, ())))
@@ -121,10 +121,10 @@ def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[lis
         taken[real] = name
         try:
             frames = _ordered(paths[0]) if paths[0].is_dir() else ()
-            found.append(Found(name, paths[0], frames, mask_files(paths[0], given=masks)))
+            clips.append(Found(name, paths[0], frames, mask_files(paths[0], given=masks)))
         except MediaError as error:
             faults.append(f"clip {name!r}: {error}")
-    return found, faults
+    return clips, faults
 
 
 def _unclear(name: str, paths: Sequence[Path], root: Path) -> str:
@@ -135,7 +135,7 @@ def _unclear(name: str, paths: Sequence[Path], root: Path) -> str:
 
 
 def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
-    """What is wrong with the frames and masks of a clip, a sentence each.
+    """Faults of the frames and masks of a clip, a sentence each.
 
     Args:
         clip: where it lies.
@@ -161,12 +161,12 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
         looked = _looked_at(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in clip.masks))
     except (MediaError, OSError) as error:
         return [f"{told}: a mask cannot be read: {error}"]
-    wrong = [found for found, _ in looked if found != (size or looked[0][0])]
+    wrong = [size_of_mask for size_of_mask, _ in looked if size_of_mask != (size or looked[0][0])]
     if wrong:
         height, width = size or looked[0][0]
         return [f"{told} has masks of {wrong[0][1]}x{wrong[0][0]}, its frames are {width}x{height}"]
     counts = sum(np.array(values) for _, values in looked)
-    return [fault for one in objects if (fault := _object_fault(told, np.asarray(counts), one))]
+    return [fault for wanted in objects if (fault := _object_fault(told, np.asarray(counts), wanted))]
 
 
 def _begin(paths: Sequence[Path]) -> str:

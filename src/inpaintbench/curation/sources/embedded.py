@@ -71,7 +71,7 @@ class Shot:
 
 @dataclass(frozen=True)
 class Film:
-    """What a shot gave, with its truth."""
+    """A filmed shot with its ground truth."""
 
     frames: Frames
     homographies: npt.NDArray[np.float64]

@@ -174,5 +174,5 @@ def filmed(payload: Mapping[str, Any]) -> tuple[Frames, Any]:
     shot = Shot(f"edits {scene.photograph} {motion}", scene.photograph, motion, speed, payload["frames"], seed=payload["seed"])
     made, thing = film(shot, width=side, height=side), object_of(scene) * 255
     flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
-    mask = np.stack([cv2.warpAffine(thing, one[:2], (side, side), flags=flags) for one in made.homographies])
+    mask = np.stack([cv2.warpAffine(thing, homography[:2], (side, side), flags=flags) for homography in made.homographies])
     return made.frames, mask

@@ -38,7 +38,11 @@ class FetchedSource(SourceLeaf):
         """One piece of footage a file; its content is judged by the file's hash and by what is known of its author."""
         workspace = Workspace(self._path, create=False)
         rows: dict[str, Download] = {}
-        asked = [(self._fetcher, self._label)] if self._fetcher else [(one.leaf, one.label) for one in listings(workspace)]
+        asked = (
+            [(self._fetcher, self._label)]
+            if self._fetcher
+            else [(listing.leaf, listing.label) for listing in listings(workspace)]
+        )
         for leaf, label in asked:
             for row in rows_of(workspace, leaf, label, earlier=False):
                 if row.status == "obtained" and row.blob:

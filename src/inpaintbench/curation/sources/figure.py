@@ -28,14 +28,14 @@ _SHADOW = 0.34
 
 @dataclass(frozen=True)
 class Cloth:
-    """What a part is made of."""
+    """Material of a part."""
 
     colour: Colour
     second: Colour
     pattern: str = "plain"
     """``plain``, ``stripes``, ``checks`` or ``weave``."""
     period: float = 10.0
-    """Of the pattern, in pixels."""
+    """Period of the pattern, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def _limb_field(limb: Limb, x: Plane, y: Plane) -> tuple[Plane, Plane, Plane, Pl
     flat = np.minimum(tilt_x**2 + tilt_y**2, 1)
     normal = np.stack([tilt_x, tilt_y, np.sqrt(1 - flat)], axis=-1)
     across = (-(x - x0) * dy + (y - y0) * dx) / length
-    found = (radius - distance, normal, share * length, across)
-    return cast(tuple[Plane, Plane, Plane, Plane], tuple(np.asarray(field, np.float32) for field in found))
+    surface = (radius - distance, normal, share * length, across)
+    return cast(tuple[Plane, Plane, Plane, Plane], tuple(np.asarray(field, np.float32) for field in surface))
 
 
 def _shading(normal: Plane) -> Plane:
@@ -185,7 +185,7 @@ JOINT_NAMES = ("ankle", "knee", "hip", "pelvis", "thorax", "upper_neck", "head_t
 
 @dataclass(frozen=True)
 class Look:
-    """What a figure wears, and how broad it is."""
+    """Clothes of a figure, and how broad it is."""
 
     shirt: Cloth
     trousers: Cloth

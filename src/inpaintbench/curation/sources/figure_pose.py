@@ -41,9 +41,9 @@ class Pose:
     hip_abduction: tuple[float, float] = (5, 5)
     knee: tuple[float, float] = (3, 3)
     lean: float = 0
-    """Of the trunk, forward."""
+    """Lean of the trunk, forward."""
     bend: float = 0
-    """Of the trunk, to the figure's left."""
+    """Bend of the trunk, to the figure's left."""
     nod: float = 0
     tilt: float = 0
 

@@ -77,7 +77,7 @@ class FingerprintSource(SourceLeaf):
                 yield self._footage(finger, impression, self.print_of(finger, impression))
 
     def print_of(self, finger: int, impression: int) -> Print:
-        """What determines an impression of a finger, both numbered from 0."""
+        """Everything that determines an impression of a finger, both numbered from 0."""
         drawn = self._finger(finger)
         rng = item_rng(self.seed, "impression", f"{finger}.{impression}")
         pressed = draw_impression(rng, finger=drawn, number=impression, seed=int(rng.integers(_SEEDS)), style=self.style)

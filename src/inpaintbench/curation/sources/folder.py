@@ -94,7 +94,7 @@ class TextFiles:
         self._by_stem: dict[Path, dict[str, list[Path]]] = {}
 
     def of(self, path: Path) -> dict[str, Any]:
-        """What there is for the video at ``path``, as part of a payload: ``timed_text``, its percent-encoded path, and its state.
+        """Timed text beside the video at ``path``, as part of a payload: ``timed_text``, its percent-encoded path, and its state.
 
         ``timed_text_doubles`` names them where there are several, ``timed_text_near`` those with a further word before the
         ending (``film.en.srt``) where there is none. An accent may be one sign (Linux) or two (macOS).
@@ -104,26 +104,26 @@ class TextFiles:
             known = self._by_stem[path.parent] = _listed(path.parent)
         texts = known.get(_alike(path.stem), [])
         if texts:
-            found: dict[str, Any] = {"timed_text": quoted_path(texts[0].absolute())}
+            payload: dict[str, Any] = {"timed_text": quoted_path(texts[0].absolute())}
             states = [state(text) for text in texts]
             doubles = {"timed_text_doubles": [_shown(text) for text in texts]} if len(texts) > 1 else {}
-            return {**found, "timed_text_state": states[0] if len(states) == 1 else content_id(*states), **doubles}
+            return {**payload, "timed_text_state": states[0] if len(states) == 1 else content_id(*states), **doubles}
         near = [_shown(text) for text in known.get(f"{_alike(path.stem)}/", [])]
         return {"timed_text_near": near, "timed_text_state": content_id(*near)} if near else {}
 
 
 def _listed(folder: Path) -> dict[str, list[Path]]:
     """Stem -> files; ``film.en.srt`` is also listed as ``film/``, which is no stem."""
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     with os.scandir(folder) as entries:
         names = sorted(
             (entry.name for entry in entries if entry.name.lower().endswith(TEXT_SUFFIXES) and entry.is_file()), key=os.fsencode
         )
     for path in (folder / name for name in names if not name.startswith(".")):
-        found.setdefault(_alike(path.stem), []).append(path)
+        files.setdefault(_alike(path.stem), []).append(path)
         if path.with_suffix("").suffix:
-            found.setdefault(f"{_alike(Path(path.stem).stem)}/", []).append(path)
-    return found
+            files.setdefault(f"{_alike(Path(path.stem).stem)}/", []).append(path)
+    return files
 
 
 def _shown(path: Path) -> str:

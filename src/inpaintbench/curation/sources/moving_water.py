@@ -81,7 +81,7 @@ def lay_shoreline(path: Transforms, *, view: tuple[int, int], share: float, rng:
 
 @dataclass(frozen=True)
 class Water:
-    """What the water below a shoreline looks like."""
+    """Appearance of the water below a shoreline."""
 
     shoreline: Shoreline
     middle: float
@@ -142,7 +142,7 @@ class Water:
         return across, along
 
     def _reflection(self, x: Map, y: Map, depth: Map, across: Map, along: Map) -> Image:
-        """What of the photograph the water mirrors, ``uint8[H, W, 3]``."""
+        """The part of the photograph that the water mirrors, ``uint8[H, W, 3]``."""
         above = y - 1.9 * depth + 0.55 * self.shoreline.unit * along
         aside = x + 0.25 * self.shoreline.unit * across
         mirrored = cv2.remap(self.mirrored, aside, above, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101)

@@ -94,7 +94,7 @@ class PeopleSource(SourceLeaf):
         self._notes: list[tuple[str, str]] = []
 
     def notes(self) -> list[tuple[str, str]]:
-        """What the file leaves out or spoils of people who are used all the same: (name, reason), after ``footage``."""
+        """Missing or spoilt annotations of people who are used all the same: (name, reason), after ``footage``."""
         return self._notes
 
     def footage(self) -> Iterator[Footage]:

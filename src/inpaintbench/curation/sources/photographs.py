@@ -20,7 +20,7 @@ class Photograph:
     width: int
     height: int
     focus: tuple[float, float]
-    """What it shows, as shares of width and height."""
+    """Centre of what it shows, (x, y) as shares of width and height."""
     licence: str | None
     author: str | None
     page_url: str | None = None

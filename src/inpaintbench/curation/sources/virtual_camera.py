@@ -32,7 +32,7 @@ _BLUR_STEPS = 16
 
 @dataclass(frozen=True)
 class Motion:
-    """What moves, as factors of a shot's speed: the share of the view that is gone by the last frame."""
+    """Components of a motion, as factors of a shot's speed: the share of the view that is gone by the last frame."""
 
     pan: float = 0
     """View widths to the right."""
@@ -99,7 +99,7 @@ def transforms(
 
 
 def capture(photograph: Image, path: Transforms, *, width: int, height: int) -> Iterator[Image]:
-    """What the camera sees at each transform, ``uint8[H, W, 3]``, low-pass filtered first where it sees several pixels as one."""
+    """Frames at each transform, ``uint8[H, W, 3]``, low-pass filtered first where the camera sees several pixels as one."""
     blur, filtered = 0.0, photograph
     for transform in path:
         # Variances add up: this takes a pixel of the photograph, about half a pixel wide, to the same at the frame's scale.

@@ -1,4 +1,4 @@
-"""What a splitter leaf does: divide one source into spans."""
+"""The base class of splitter leaves, which divide a source into spans of frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every splitter has to do, however it divides films."""
+"""The contract of splitters, however they divide films."""
 
 from __future__ import annotations
 

@@ -38,11 +38,11 @@ class Shots(Splitter):
         if frames < self.shortest:
             raise Rejected(f"{frames} frames decode, a clip needs at least {self.shortest}")
         pixels = (frame for frame, _ in islice(video.upright_frames(path, fps=fps if retimed else None, hdr="tone_map"), frames))
-        found = transitions(pixels, fps=fps)
-        shots = list(shots_between(found, frames=frames, margin=self.margin))
+        cuts = transitions(pixels, fps=fps)
+        shots = list(shots_between(cuts, frames=frames, margin=self.margin))
         if max((end - start for start, end in shots), default=0) < self.shortest:
             raise Rejected(
-                f"no shot of {self.shortest} frames or more between {len(found)} transitions and {self.margin} frames beside each"
+                f"no shot of {self.shortest} frames or more between {len(cuts)} transitions and {self.margin} frames beside each"
             )
         yield from self._windows(shots)
 
@@ -51,10 +51,10 @@ class Shots(Splitter):
             yield from windows_within(start, end, length=self.length, shortest=self.shortest, stride=self.length)
 
 
-def shots_between(found: Sequence[Transition], *, frames: int, margin: int) -> Iterator[tuple[int, int]]:
+def shots_between(cuts: Sequence[Transition], *, frames: int, margin: int) -> Iterator[tuple[int, int]]:
     """Half-open spans of the frames between transitions, ascending, shorter by ``margin`` at each and by the faint ends."""
     start = 0
-    for transition in found:
+    for transition in cuts:
         left_out = margin + (transition.end_frame - transition.start_frame) // 4
         end = transition.start_frame - left_out
         if end > start:

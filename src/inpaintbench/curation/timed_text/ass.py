@@ -43,11 +43,11 @@ def read(lines: Sequence[str]) -> tuple[list[TextEvent], list[Skipped]]:
         if kind.strip().lower() == "format":
             fields = [field.strip().lower() for field in rest[:2000].split(",")]
         elif kind.strip().lower() == "dialogue":
-            found = _event(rest, fields, resolved)
-            if isinstance(found, TextEvent):
-                events.append(found)
+            parsed = _event(rest, fields, resolved)
+            if isinstance(parsed, TextEvent):
+                events.append(parsed)
             else:
-                skipped.append(Skipped(number, found))
+                skipped.append(Skipped(number, parsed))
         elif line.strip() and kind.strip().lower() not in ("comment", "picture", "sound", "movie", "command"):
             skipped.append(Skipped(number, f"not an event: {shown(line.strip())}"))
     return events, skipped
@@ -55,15 +55,15 @@ def read(lines: Sequence[str]) -> tuple[list[TextEvent], list[Skipped]]:
 
 def _sections(lines: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     """Section -> its lines with their numbers; comments are left out."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    sections: dict[str, list[tuple[int, str]]] = {}
     current: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
         heading = _SECTION.match(line) if line.lstrip()[:1] == "[" and len(line) < 200 else None
         if heading:
-            current = found.setdefault(heading[1].strip().lower(), [])
+            current = sections.setdefault(heading[1].strip().lower(), [])
         elif not line.startswith((";", "!:")):
             current.append((number, line))
-    return found
+    return sections
 
 
 def _resolution(info: Sequence[tuple[int, str]]) -> dict[str, int]:
@@ -86,18 +86,18 @@ def _styles(sections: Mapping[str, list[tuple[int, str]]], skipped: list[Skipped
         from pysubs2 import SSAFile, SSAStyle
     except ImportError as error:
         raise MissingExtraError("reading ASS subtitles", "curation") from error
-    found = {"default": _fields(SSAStyle())}
+    fields_of = {"default": _fields(SSAStyle())}
     for section, kind in (("v4 styles", "ssa"), ("v4+ styles", "ass")):
         heading = "[V4 Styles]" if kind == "ssa" else "[V4+ Styles]"
         for number, line in sections.get(section, ()):
             if not line.lstrip().lower().startswith("style:"):
                 continue
             try:
-                one = SSAFile.from_string(f"[Script Info]\n\n{heading}\n{line.strip()}\n", format_=kind).styles
-                found |= {name.strip().lstrip("*").lower(): _fields(style) for name, style in one.items()}
+                parsed = SSAFile.from_string(f"[Script Info]\n\n{heading}\n{line.strip()}\n", format_=kind).styles
+                fields_of |= {name.strip().lstrip("*").lower(): _fields(style) for name, style in parsed.items()}
             except Exception as error:  # pysubs2 raises whatever its parsing trips over
                 skipped.append(Skipped(number, f"style cannot be read ({error or type(error).__name__}): {shown(line.strip())}"))
-    return found
+    return fields_of
 
 
 def _fields(style: SSAStyle) -> dict[str, Any]:

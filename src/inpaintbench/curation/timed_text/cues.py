@@ -31,11 +31,11 @@ def read(lines: Sequence[str], *, web: bool) -> tuple[list[TextEvent], list[Skip
             skipped += _stray(lines[start:end], line=start + 1, web=web)
             continue
         text, left = _text(body, web=web)
-        found = _event(timing, text)
-        if isinstance(found, TextEvent):
-            events.append(found)
+        event = _event(timing, text)
+        if isinstance(event, TextEvent):
+            events.append(event)
         else:
-            skipped.append(Skipped(start + 1, found))
+            skipped.append(Skipped(start + 1, event))
         skipped += _stray(body[left:], line=start + 2 + left, web=web)
     return events, skipped, notes
 
@@ -227,7 +227,7 @@ def _tag(match: re.Match[str], fonts: list[str], closed: Collection[str]) -> str
 def _font(attributes: str, *, closes: bool, fonts: list[str]) -> str:
     """Override tags for ``<font>``; where it ends, what held before it: the tags of those still open."""
     if not closes:
-        fonts.append("".join(_attribute(*found) for found in _ATTRIBUTE.findall(attributes)))
+        fonts.append("".join(_attribute(*attribute) for attribute in _ATTRIBUTE.findall(attributes)))
         return fonts[-1]
     if not fonts:
         return ""

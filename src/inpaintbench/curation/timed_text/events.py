@@ -80,7 +80,7 @@ class Skipped:
     """Something in a subtitle file that could not be used."""
 
     line: int
-    """Of the file, counted from 1."""
+    """Line of the file, counted from 1."""
     reason: str
 
 
@@ -92,7 +92,7 @@ class TimedText:
     """In order of their start, then of the file."""
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was assumed of the file as a whole, such as its encoding: sentences of one line."""
+    """Assumptions about the file as a whole, such as its encoding: sentences of one line."""
 
 
 def checked_stamp(minutes: str, seconds: str) -> str | None:
