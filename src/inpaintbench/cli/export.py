@@ -309,8 +309,8 @@ def push(
         raise InputError("; ".join(obstacles))
     if dry_run:
         return
-    with console.progress() as told:
-        done = upload(made, repo, public=public, revision=revision, told=told)
+    with console.progress() as progress:
+        done = upload(made, repo, public=public, revision=revision, progress=progress)
     if as_json:
         print_json(done)
         return
@@ -338,8 +338,8 @@ def fetch(
     """
     from inpaintbench.export.publishing.fetch import fetch as download
 
-    with console.progress() as told:
-        done = download(repo, to, slices=slices or (), revision=revision, told=told)
+    with console.progress() as progress:
+        done = download(repo, to, slices=slices or (), revision=revision, progress=progress)
     if as_json:
         names = [part.name for part in done.dataset.slices]
         print_json(

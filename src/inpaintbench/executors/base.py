@@ -104,8 +104,12 @@ class Outcome:
         return to_records(self.rows, self.record)
 
 
-# Told how a step goes: its name, and how many of how many tasks are finished. The command line draws a bar.
+# Is called with the name of a step or stage, and how many of how many tasks are finished. The command line draws a bar.
 Progress = Callable[[str, int, int], None]
+
+
+def unwatched(stage: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
 
 class Executor(Protocol):

@@ -30,7 +30,7 @@ class _Row(NamedTuple):
     y: int
     bars: list[_Bar]
     end: float
-    """Where the bars end."""
+    """End of the bars, in pixels."""
     total: str
 
 

@@ -85,8 +85,8 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
     folders = _folders(dataset)
     paper = benchmark_of(dataset).paper
     stated = {row["licence"] for row in sources(dataset.items).values() if is_known(row["licence"])}
-    licences = sorted({licence_url(one) or spdx(one) or str(one) for one in stated})
-    told = {
+    licences = sorted({licence_url(licence) or spdx(licence) or str(licence) for licence in stated})
+    document = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
@@ -107,14 +107,14 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
             *(_slice_set(part.name, part.rule, dataset, folders) for part in dataset.slices),
         ],
     }
-    return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def _description(dataset: Dataset, folders: Sequence[tuple[str, str]]) -> str:
-    told = f"{first_paragraph(dataset)} README.md is the card, NOTICE names the sources and their licences."
+    text = f"{first_paragraph(dataset)} README.md is the card, NOTICE names the sources and their licences."
     if _too_many(dataset, folders):
-        told += f" The SHA-256 of each media file stands in {MANIFEST}."
-    return told
+        text += f" The SHA-256 of each media file stands in {MANIFEST}."
+    return text
 
 
 def _metadata_names(dataset: Dataset) -> dict[str, list[str]]:
@@ -181,13 +181,13 @@ def _slice_set(name: str, rule: str, dataset: Dataset, folders: Sequence[tuple[s
     fields = []
     for column in layout.row_schema(dataset.items):
         is_list = pa.types.is_list(column.type)
-        told: dict[str, Any] = {"source": {"fileSet": {"@id": f"{name}-rows"}, "extract": {"column": column.name}}}
+        properties: dict[str, Any] = {"source": {"fileSet": {"@id": f"{name}-rows"}, "extract": {"column": column.name}}}
         if folder := of_columns.get(column.name):
             # Not ``references``: with them mlcroissant 1.1 reads no row, since it can open no video to join.
-            told["description"] = f"{'Paths' if is_list else 'Path'} of the record set {_media_name(folder)}."
+            properties["description"] = f"{'Paths' if is_list else 'Path'} of the record set {_media_name(folder)}."
         if is_list:
-            told |= {"isArray": True, "arrayShape": "-1"}
-        fields.append(_field(name, column.name, _TYPES.get(column.type, "sc:Text"), **told))
+            properties |= {"isArray": True, "arrayShape": "-1"}
+        fields.append(_field(name, column.name, _TYPES.get(column.type, "sc:Text"), **properties))
     return _record_set(name, rule, fields, key="item_id")
 
 
@@ -198,5 +198,5 @@ def _record_set(name: str, description: str, fields: Sequence[dict[str, Any]], *
     }  # fmt: skip
 
 
-def _field(of: str, name: str, kind: str, **told: Any) -> dict[str, Any]:
-    return {"@type": "cr:Field", "@id": f"{of}/{name}", "name": name, "dataType": kind, **told}
+def _field(of: str, name: str, kind: str, **properties: Any) -> dict[str, Any]:
+    return {"@type": "cr:Field", "@id": f"{of}/{name}", "name": name, "dataType": kind, **properties}

@@ -36,7 +36,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ItemChange:
-    """What differs of an item that both versions have."""
+    """Differences of an item that both versions have."""
 
     columns: Mapping[str, Change]
     """Column, ``attributes.NAME`` or ``generator_parameters.NAME`` -> its values."""
@@ -46,7 +46,7 @@ class ItemChange:
 
 @dataclass(frozen=True)
 class SliceChange:
-    """What differs of a slice that both versions have."""
+    """Differences of a slice that both versions have."""
 
     rule: Change | None
     added: list[str]
@@ -58,13 +58,13 @@ class SliceChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """What changed; empty mappings and lists where nothing did."""
+    """Changes between two versions; empty mappings and lists where nothing changed."""
 
     old: str
     """Id of the dataset, see ``frozen.dataset_id``."""
     new: str
     items: Change
-    """How many there are."""
+    """Number of items."""
     items_added: list[str]
     items_removed: dict[str, str | None]
     """Item -> the reason on its tombstone; None without one."""
@@ -80,13 +80,13 @@ class Difference:
     files: dict[str, str]
     """Other files, less rows and documents -> added, gone or changed."""
     facts: dict[str, Change]
-    """What the card tells besides the rows, flat."""
+    """Facts on the card besides the rows, flat."""
 
     @property
     def equal(self) -> bool:
         """Whether items, slices and recipe are the same."""
-        told = (self.items_added, self.items_removed, self.items_changed, self.slices_added, self.slices_removed)
-        return not any((*told, self.slices_changed, self.recipe, self.files))
+        changes = (self.items_added, self.items_removed, self.items_changed, self.slices_added, self.slices_removed)
+        return not any((*changes, self.slices_changed, self.recipe, self.files))
 
 
 def manifest_of(where: str, *, revision: str | None = None) -> Dataset:
@@ -115,13 +115,13 @@ def is_hub_name(where: str) -> bool:
 
 
 def difference(old: Dataset, new: Dataset) -> Difference:
-    """What ``new`` has otherwise than ``old``; ids decide what is the same item."""
+    """Changes from ``old`` to ``new``; ids decide what is the same item."""
     before, after = ({row["item_id"]: row for row in dataset.items} for dataset in (old, new))
     reasons = {row["item_id"]: row["reason"] for row in new.removed}
     slices, later = ({part.name: part for part in dataset.slices} for dataset in (old, new))
     both = [name for name in after if name in before]
     changed = {name: _item_change(before[name], after[name], old.files, new.files) for name in both}
-    kept = {name: _slice_change(slices[name], part) for name, part in later.items() if name in slices}
+    compared = {name: _slice_change(slices[name], part) for name, part in later.items() if name in slices}
     return Difference(
         old=dataset_id(old),
         new=dataset_id(new),
@@ -131,7 +131,11 @@ def difference(old: Dataset, new: Dataset) -> Difference:
         items_changed={name: change for name, change in changed.items() if change.columns or change.media},
         slices_added={name: len(part.item_ids) for name, part in later.items() if name not in slices},
         slices_removed={name: new.left_out.get(name) for name in slices if name not in later},
-        slices_changed={name: one for name, one in kept.items() if one.rule or one.added or one.removed or one.reordered},
+        slices_changed={
+            name: slice_change
+            for name, slice_change in compared.items()
+            if slice_change.rule or slice_change.added or slice_change.removed or slice_change.reordered
+        },
         recipe=_changes(_flat(old.recipe), _flat(new.recipe)),
         packages=_changes(old.versions, new.versions),
         files=_other_files(old, new),
@@ -155,7 +159,7 @@ def _item_change(old: Plain, new: Plain, old_files: Mapping[str, str], new_files
 def _media_change(part: str, old_files: Sequence[Any], new_files: Sequence[Any], old: Plain, new: Plain) -> str | None:
     pixels = [[row.get(column) for column in _PIXELS.get(part, ())] for row in (old, new)]
     if part == "second_hole":
-        pixels = [[one.get("hole_sha256") for one in row["attributes"].get("second_holes", ())] for row in (old, new)]
+        pixels = [[second.get("hole_sha256") for second in row["attributes"].get("second_holes", ())] for row in (old, new)]
     same = pixels[0] == pixels[1]
     if old_files == new_files:
         return None if same else OTHER_PIXELS
@@ -187,8 +191,8 @@ def _other_files(old: Dataset, new: Dataset) -> dict[str, str]:
         media = {name for row in dataset.items for name in layout.media_names(row)}
         mine = {name for name in dataset.files if name not in media and not name.endswith(".parquet") and not is_document(name)}
         hashes.append({name: dataset.files[name] for name in mine})
-    told = {name: ADDED if change.old is None else GONE for name, change in _changes(*hashes).items()}
-    return {name: "changed" if name in hashes[0] and name in hashes[1] else what for name, what in sorted(told.items())}
+    changes = {name: ADDED if change.old is None else GONE for name, change in _changes(*hashes).items()}
+    return {name: "changed" if name in hashes[0] and name in hashes[1] else what for name, what in sorted(changes.items())}
 
 
 def _flat(value: Plain, before: str = "") -> dict[str, Any]:
@@ -201,85 +205,85 @@ def _flat(value: Plain, before: str = "") -> dict[str, Any]:
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Change]:
     names = sorted({*old, *new})
-    found = {name: Change(old.get(name), new.get(name)) for name in names}
-    return {name: one for name, one in found.items() if canonical_json(one.old) != canonical_json(one.new)}
+    changes = {name: Change(old.get(name), new.get(name)) for name in names}
+    return {name: change for name, change in changes.items() if canonical_json(change.old) != canonical_json(change.new)}
 
 
 _SHOWN = 20
 _LONGEST = 60
 
 
-def lines(found: Difference, *, shown: int = _SHOWN) -> list[str]:
+def lines(diff: Difference, *, shown: int = _SHOWN) -> list[str]:
     """Every change in a line of its own, at most ``shown`` of a kind."""
-    made = [_one_line(f"{found.old} -> {found.new}"), f"items: {found.items.old} -> {found.items.new}"]
-    made += _some([f"+ item {name}" for name in found.items_added], shown)
-    made += _some([f"- item {name}{_because(why)}" for name, why in found.items_removed.items()], shown)
-    made += _some([line for name in found.items_changed for line in _item_lines(found, name)], shown)
-    made += _some([f"+ slice {name}: {count} items" for name, count in found.slices_added.items()], shown)
-    made += _some([f"- slice {name}{_because(why)}" for name, why in found.slices_removed.items()], shown)
-    made += _some([f"~ slice {name}: {what}" for name in found.slices_changed for what in _slice_words(found, name)], shown)
-    for kind, changes in (("recipe", found.recipe), ("package", found.packages), ("fact", found.facts)):
-        made += _some([f"~ {kind} {name}: {_change(one)}" for name, one in changes.items()], shown)
-    made += _some([f"~ file {name}: {what}" for name, what in found.files.items()], shown)
-    return [*made, "the same items, slices and recipe"] if found.equal else made
+    text = [_one_line(f"{diff.old} -> {diff.new}"), f"items: {diff.items.old} -> {diff.items.new}"]
+    text += _some([f"+ item {name}" for name in diff.items_added], shown)
+    text += _some([f"- item {name}{_because(why)}" for name, why in diff.items_removed.items()], shown)
+    text += _some([line for name in diff.items_changed for line in _item_lines(diff, name)], shown)
+    text += _some([f"+ slice {name}: {count} items" for name, count in diff.slices_added.items()], shown)
+    text += _some([f"- slice {name}{_because(why)}" for name, why in diff.slices_removed.items()], shown)
+    text += _some([f"~ slice {name}: {what}" for name in diff.slices_changed for what in _slice_words(diff, name)], shown)
+    for kind, changes in (("recipe", diff.recipe), ("package", diff.packages), ("fact", diff.facts)):
+        text += _some([f"~ {kind} {name}: {_change(change)}" for name, change in changes.items()], shown)
+    text += _some([f"~ file {name}: {what}" for name, what in diff.files.items()], shown)
+    return [*text, "the same items, slices and recipe"] if diff.equal else text
 
 
-def changelog(found: Difference) -> str:
+def changelog(diff: Difference) -> str:
     """Markdown for a changelog or a card: counts and reasons, without lists of ids; words of others are no Markdown in it."""
-    made = [f"## {plain(found.new)}", "", f"Since {plain(found.old)}:", ""]
-    made += [f"- {line}" for line in _summary(found)]
-    return "\n".join([*made, ""])
+    text = [f"## {plain(diff.new)}", "", f"Since {plain(diff.old)}:", ""]
+    text += [f"- {line}" for line in _summary(diff)]
+    return "\n".join([*text, ""])
 
 
-def _summary(found: Difference) -> Iterator[str]:
-    if found.equal:
+def _summary(diff: Difference) -> Iterator[str]:
+    if diff.equal:
         yield "The same items, slices and recipe."
-    if found.items_added:
-        yield f"{_count(len(found.items_added), 'item')} added"
-    for reason, count in sorted(Counter(why or "no reason given" for why in found.items_removed.values()).items()):
+    if diff.items_added:
+        yield f"{_count(len(diff.items_added), 'item')} added"
+    for reason, count in sorted(Counter(why or "no reason given" for why in diff.items_removed.values()).items()):
         yield f"{_count(count, 'item')} removed: {plain(reason)}"
-    yield from _summary_of_items(found)
-    for name, count in found.slices_added.items():
+    yield from _summary_of_items(diff)
+    for name, count in diff.slices_added.items():
         yield f"slice {code(name)} added, {_count(count, 'item')}"
-    for name, why in found.slices_removed.items():
+    for name, why in diff.slices_removed.items():
         yield f"slice {code(name)} removed{_because(why, plain)}"
-    for name in found.slices_changed:
-        yield f"slice {code(name)}: {'; '.join(_slice_words(found, name, plain))}"
-    for name, one in found.recipe.items():
-        yield f"recipe {code(name)}: {_change(one, plain)}"
-    for name, what in found.files.items():
+    for name in diff.slices_changed:
+        yield f"slice {code(name)}: {'; '.join(_slice_words(diff, name, plain))}"
+    for name, change in diff.recipe.items():
+        yield f"recipe {code(name)}: {_change(change, plain)}"
+    for name, what in diff.files.items():
         yield f"file {code(name)}: {what}"
-    if found.packages:
-        packages = [f"{plain(name)} {plain(one.new)} (was {plain(one.old)})" for name, one in found.packages.items()]
+    if diff.packages:
+        packages = [f"{plain(name)} {plain(change.new)} (was {plain(change.old)})" for name, change in diff.packages.items()]
         yield f"made with {', '.join(packages)}"
 
 
-def _summary_of_items(found: Difference) -> Iterator[str]:
-    columns = Counter(name for one in found.items_changed.values() for name in one.columns)
-    media = Counter((part, what) for one in found.items_changed.values() for part, what in one.media.items())
+def _summary_of_items(diff: Difference) -> Iterator[str]:
+    columns = Counter(name for change in diff.items_changed.values() for name in change.columns)
+    media = Counter((part, what) for change in diff.items_changed.values() for part, what in change.media.items())
     for name, count in sorted(columns.items()):
         yield f"{code(name)} changed for {_count(count, 'item')}"
     for (part, what), count in sorted(media.items()):
         yield f"{code(part)}: {what} for {_count(count, 'item')}"
 
 
-def _item_lines(found: Difference, name: str) -> list[str]:
-    one = found.items_changed[name]
-    told = [f"{column}: {_change(change)}" for column, change in one.columns.items()]
-    return [f"~ item {name}: {what}" for what in [*told, *(f"{part}: {what}" for part, what in one.media.items())]]
+def _item_lines(diff: Difference, name: str) -> list[str]:
+    changed = diff.items_changed[name]
+    words = [f"{column}: {_change(change)}" for column, change in changed.columns.items()]
+    return [f"~ item {name}: {what}" for what in [*words, *(f"{part}: {what}" for part, what in changed.media.items())]]
 
 
-def _slice_words(found: Difference, name: str, say: Callable[[str], str] = str) -> list[str]:
-    one = found.slices_changed[name]
-    made = [f"rule: {_change(one.rule, say)}"] if one.rule else []
-    for items, what in ((one.added, "added"), (one.removed, "removed")):
-        made += [f"{_count(len(items), 'item')} {what}"] if items else []
-    return [*made, *(["another order"] if one.reordered else [])]
+def _slice_words(diff: Difference, name: str, say: Callable[[str], str] = str) -> list[str]:
+    changed = diff.slices_changed[name]
+    words = [f"rule: {_change(changed.rule, say)}"] if changed.rule else []
+    for items, what in ((changed.added, "added"), (changed.removed, "removed")):
+        words += [f"{_count(len(items), 'item')} {what}"] if items else []
+    return [*words, *(["another order"] if changed.reordered else [])]
 
 
-def _some(made: Sequence[str], shown: int) -> list[str]:
-    more = len(made) - shown
-    return [*map(_one_line, made[:shown]), *([f"  and {more} more like these"] if more > 0 else [])]
+def _some(text: Sequence[str], shown: int) -> list[str]:
+    more = len(text) - shown
+    return [*map(_one_line, text[:shown]), *([f"  and {more} more like these"] if more > 0 else [])]
 
 
 def _one_line(text: str) -> str:
@@ -291,8 +295,8 @@ def _because(why: str | None, say: Callable[[str], str] = str) -> str:
     return f": {say(why)}" if why else ""
 
 
-def _change(one: Change, say: Callable[[str], str] = str) -> str:
-    return f"{say(_word(one.old))} -> {say(_word(one.new))}"
+def _change(change: Change, say: Callable[[str], str] = str) -> str:
+    return f"{say(_word(change.old))} -> {say(_word(change.new))}"
 
 
 def _word(value: Any) -> str:
@@ -304,6 +308,6 @@ def _count(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def as_json(found: Difference) -> Mapping[str, Any]:
+def as_json(diff: Difference) -> Mapping[str, Any]:
     """All of it, ready for JSON."""
-    return {"equal": found.equal, **asdict(found)}
+    return {"equal": diff.equal, **asdict(diff)}

@@ -1,4 +1,4 @@
-"""What is written about a dataset, from its manifest alone: card, NOTICE, Croissant and manifest itself.
+"""Documents about a dataset, written from its manifest alone: card, NOTICE, Croissant and manifest itself.
 
 The same manifest, with the same sizes of the data files, gives the same bytes.
 """
@@ -52,7 +52,7 @@ def _facts(dataset: Dataset) -> dict[str, object]:
 def _documents(dataset: Dataset, sizes: Mapping[str, int]) -> dict[str, bytes]:
     """Croissant last: it states the hashes of the others."""
     pictures = plots(dataset)
-    written = {one.path: one.svg.encode() for one in pictures}
+    written = {picture.path: picture.svg.encode() for picture in pictures}
     written[NOTICE] = notice(dataset).encode()
     written[CARD] = card(dataset, pictures=pictures, sizes=sizes).encode()
     known = replace(dataset, files=dict(dataset.files) | _hashes(written))

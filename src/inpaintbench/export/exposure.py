@@ -1,4 +1,4 @@
-"""How much of what is held back other items show: items of one clip have different holes, and each input shows the rest of it."""
+"""Share of what is held back that other items show: holes of one clip differ, and each input shows what the others hide."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_EXPOSED = 0.05
 
 
 def exposure(root: Path, held: Sequence[Plain]) -> dict[str, Any] | None:
-    """What the inputs of the items together show under their holes; None where no two are of one clip.
+    """Share that the inputs of the items together show under their holes; None where no two are of one clip.
 
     Args:
         root: folder of the whole dataset.
@@ -48,11 +48,11 @@ def exposure(root: Path, held: Sequence[Plain]) -> dict[str, Any] | None:
     return {"items": items, "hole_pixels": round(seen / total, 4)} if items else None
 
 
-def check_exposed(found: Mapping[str, Any] | None, *, items: int, allowed: str | None) -> None:
+def check_exposed(seen: Mapping[str, Any] | None, *, items: int, allowed: str | None) -> None:
     """Refuse to hold back what other inputs show, unless a reason for it is published.
 
     Args:
-        found: of ``exposure``.
+        seen: of ``exposure``.
         items: how many are held back.
         allowed: why it may be all the same.
 
@@ -61,25 +61,25 @@ def check_exposed(found: Mapping[str, Any] | None, *, items: int, allowed: str |
     """
     if allowed is not None and not allowed.strip():
         raise InputError("inputs that show held-back pixels are allowed for a reason that is published; give one in words")
-    if not is_exposed(found) or allowed is not None:
+    if not is_exposed(seen) or allowed is not None:
         return
     raise InputError(
-        f"{exposed_words(found, items)}, and copying recovers them; up to {100 * MOST_EXPOSED:g} % may show. Build again with one"
+        f"{exposed_words(seen, items)}, and copying recovers them; up to {100 * MOST_EXPOSED:g} % may show. Build again with one"
         " hole a clip, or hold back other splits, whose clips have one hole each, or say why it may be: `inpaintbench export"
         ' freeze --allow-exposed "..."`'
     )
 
 
-def is_exposed(found: Mapping[str, Any] | None) -> TypeGuard[Mapping[str, Any]]:
+def is_exposed(seen: Mapping[str, Any] | None) -> TypeGuard[Mapping[str, Any]]:
     """Whether inputs together show more than ``MOST_EXPOSED``."""
-    return found is not None and found["hole_pixels"] > MOST_EXPOSED
+    return seen is not None and seen["hole_pixels"] > MOST_EXPOSED
 
 
-def exposed_words(found: Mapping[str, Any], items: int) -> str:
-    """What ``exposure`` found among ``items``, in one sentence without its end."""
+def exposed_words(seen: Mapping[str, Any], items: int) -> str:
+    """Sentence, without its end, on what ``exposure`` found among ``items``."""
     return (
-        f"{found['items']} of {items} held-back items share their clip with others whose holes lie elsewhere: the inputs"
-        f" together show {100 * found['hole_pixels']:.1f} % of what lies under the holes"
+        f"{seen['items']} of {items} held-back items share their clip with others whose holes lie elsewhere: the inputs"
+        f" together show {100 * seen['hole_pixels']:.1f} % of what lies under the holes"
     )
 
 

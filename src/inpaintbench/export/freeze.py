@@ -180,23 +180,23 @@ def _rows(
     facts: dict[str, dict[str, Any]] = {}
     for row in attributes:
         facts.setdefault(row.subject_id, {})[row.name] = _fact(row, blobs)
-    made = []
+    rows = []
     for item in sorted(items, key=lambda item: item.item_id):
         clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
-        own = facts.get(clip.source_id, {}) | facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
+        row_facts = facts.get(clip.source_id, {}) | facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
         second = children.get(corruption.corruption_id, [])
         if second:
-            own |= {"second_holes": [_second(row, facts.get(row.corruption_id, {})) for row in second]}
+            row_facts |= {"second_holes": [_second(row, facts.get(row.corruption_id, {})) for row in second]}
         media = _media_columns(clip, corruption, second)
         plain = _plain_columns(item, clip, corruption, source_of[clip.source_id]) | _edit_columns(corruption)
-        made.append(media | plain | {"attributes": own})
-    return filled_columns(made)
+        rows.append(media | plain | {"attributes": row_facts})
+    return filled_columns(rows)
 
 
 def _second(corruption: Corruption, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of a second hole, in the order of the files."""
-    told = {name: value for name, value in facts.items() if value is not None}
-    return {"corruption_id": corruption.corruption_id, "hole_sha256": corruption.hole_sha256, **told}
+    """Facts of a second hole, in the order of the files."""
+    known = {name: value for name, value in facts.items() if value is not None}
+    return {"corruption_id": corruption.corruption_id, "hole_sha256": corruption.hole_sha256, **known}
 
 
 def _fact(row: Attribute, blobs: Blobs) -> Any:
@@ -219,9 +219,9 @@ def _media_columns(clip: Clip, corruption: Corruption, second: Sequence[Corrupti
 
 
 def _edit_columns(corruption: Corruption) -> dict[str, Any]:
-    asked = corruption.parameters if corruption.generator == EDIT else {}
-    told = {name: asked.get(name) for name in EDIT_COLUMNS}
-    return told | {"object_mask_sha256": corruption.object_mask_sha256}
+    parameters = corruption.parameters if corruption.generator == EDIT else {}
+    columns = {name: parameters.get(name) for name in EDIT_COLUMNS}
+    return columns | {"object_mask_sha256": corruption.object_mask_sha256}
 
 
 def _plain_columns(item: Item, clip: Clip, corruption: Corruption, source: Source) -> dict[str, Any]:

@@ -57,8 +57,8 @@ def _of_items(path: Path, whole: Dataset, items: Collection[str]) -> bytes | Non
     """A JSON object of items limited to ``items``, no bytes where it has none of them; None for any other file."""
     if path.suffix != ".json":
         return None
-    told, known = json.loads(path.read_bytes()), {row["item_id"] for row in whole.items}
-    if not isinstance(told, dict) or not told or not {PurePosixPath(key).stem for key in told} <= known:
+    whole_object, known = json.loads(path.read_bytes()), {row["item_id"] for row in whole.items}
+    if not isinstance(whole_object, dict) or not whole_object or not {PurePosixPath(key).stem for key in whole_object} <= known:
         return None
-    kept = {key: value for key, value in told.items() if PurePosixPath(key).stem in items}
-    return canonical_json(kept).encode() + b"\n" if kept else b""
+    limited = {key: value for key, value in whole_object.items() if PurePosixPath(key).stem in items}
+    return canonical_json(limited).encode() + b"\n" if limited else b""

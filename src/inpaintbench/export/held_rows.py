@@ -1,4 +1,4 @@
-"""What the row of an item says whose truth is held back: an allow-list; everything else stays with the truth."""
+"""Row of an item whose truth is held back: an allow-list; everything else stays with the truth."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def stand_ins(held: Sequence[Plain], column: str) -> dict[str, str]:
 
 
 def withheld_words(whole: Dataset, held: Sequence[Plain]) -> set[str]:
-    """What names a truth that is held back, or where it came from: ids, hashes, file names, addresses.
+    """Words that name a truth that is held back, or where it came from: ids, hashes, file names, addresses.
 
     What the open items or the shown holes say too is not among it.
     """
@@ -54,12 +54,12 @@ def withheld_words(whole: Dataset, held: Sequence[Plain]) -> set[str]:
     titles = {name: str(title) for name, title in whole.facts.get("titles", {}).items() if len(str(title)) >= _SHORTEST_TITLE}
     named = {word for row in held for word in (*_names_of(row, whole.files), *_title(row, titles))}
     others = [row for row in whole.items if row["item_id"] not in ids]
-    told = {word for row in others for word in (*_names_of(row, whole.files), *_title(row, titles))}
+    public_words = {word for row in others for word in (*_names_of(row, whole.files), *_title(row, titles))}
     for row in held:
         if row["hole_is_given"] and frozen.has_hole(row):
             name = row["hole_file_name"]
-            told |= {name, PurePosixPath(name).stem, row["hole_sha256"], whole.files[name]}
-    return named - told
+            public_words |= {name, PurePosixPath(name).stem, row["hole_sha256"], whole.files[name]}
+    return named - public_words
 
 
 def _names_of(row: Plain, files: Mapping[str, str]) -> Iterator[str]:
@@ -99,7 +99,7 @@ def slipped_inside(text: str, withheld: set[str]) -> list[str]:
     """The withheld words anywhere in a text, as words of their own, sorted; in any case, quoted as in addresses or not."""
     searched = [text.casefold(), unquote(text).casefold()]
     forms = {word: {word.casefold(), unquote(word).casefold()} for word in withheld if len(word) >= _SHORTEST_WORD}
-    return sorted(word for word, said in forms.items() if any(_stands_in(form, one) for form in said for one in searched))
+    return sorted(word for word, said in forms.items() if any(_stands_in(form, term) for form in said for term in searched))
 
 
 def _stands_in(word: str, text: str) -> bool:
@@ -115,17 +115,17 @@ def _stands_in(word: str, text: str) -> bool:
 
 def open_row(row: Plain, withheld: set[str], seed: Any) -> dict[str, Any]:
     """The row of an item that is not held back, without the seed of the recipe and what it says of items that are."""
-    kept = {name: value for name, value in row["attributes"].items() if not slipped({name: value}, withheld)}
-    return {**row, "attributes": kept, "generator_parameters": without_seed(row["generator_parameters"], seed)}
+    row_facts = {name: value for name, value in row["attributes"].items() if not slipped({name: value}, withheld)}
+    return {**row, "attributes": row_facts, "generator_parameters": without_seed(row["generator_parameters"], seed)}
 
 
 def open_facts(facts: Plain, withheld: set[str]) -> dict[str, Any]:
     """Facts of the dataset: those of single sources without the held-back ones, and no other that names one."""
-    kept = {
+    shown = {
         name: {key: inner for key, inner in fact.items() if key not in withheld} if isinstance(fact, Mapping) else fact
         for name, fact in facts.items()
     }
-    return {name: fact for name, fact in kept.items() if not slipped(fact, withheld)}
+    return {name: fact for name, fact in shown.items() if not slipped(fact, withheld)}
 
 
 def without_seed(value: Any, seed: Any) -> Any:

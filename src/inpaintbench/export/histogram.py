@@ -89,7 +89,7 @@ def histogram_svg(
 
 
 def group_counts(values: Sequence[float], *, bin_edges: Sequence[float], groups: Sequence[str] | None = None) -> list[list[int]]:
-    """How many values of each group lie in each bin ``[edge, next edge)``, and a last bin from the last edge on if it has any."""
+    """Numbers of values of each group in each bin ``[edge, next edge)``, and a last bin from the last edge on if it has any."""
     labels = groups or [""] * len(values)
     names = list(dict.fromkeys(labels))
     bins = len(bin_edges) - (0 if max(values) >= bin_edges[-1] else 1)
@@ -170,7 +170,7 @@ def _keys(names: Sequence[str], counts: Sequence[Sequence[int]]) -> list[tuple[f
 
 
 def colour(place: int) -> str:
-    """Of the group in this place, as CSS has it."""
+    """CSS colour of the group in this place."""
     return _COLOURS[place % len(_COLOURS)]
 
 

@@ -79,24 +79,24 @@ def hold_back(
         check_target(target)
     _check_places(root, public, truth)
     # The truth comes into place first: nothing is public of which it could be lost.
-    with replacing(public, what="export ") as shown, replacing(truth, what="export ") as kept:
+    with replacing(public, what="export ") as shown, replacing(truth, what="export ") as hidden:
         _check_files(root, whole)
         seen = exposure(root, held)
         check_exposed(seen, items=len(held), allowed=allow_exposed)
         exposed = _exposed_facts(seen, allow_exposed)
         given = _inputs(root, held, shown)
         public_dataset = _write_public(root, whole, held, given, shown, exposed)
-        truth_dataset = _write_truth(root, whole, held, given, shown, kept)
+        truth_dataset = _write_truth(root, whole, held, given, shown, hidden)
     return public_dataset, truth_dataset
 
 
 def truth_name(whole: Dataset) -> str:
-    """What the dataset with the truth is called."""
+    """Name of the dataset with the truth."""
     return f"{whole.name} (truth)"
 
 
 def _exposed_facts(seen: Plain | None, allowed: str | None) -> dict[str, Any]:
-    """What the public dataset says of inputs that show each other's truth."""
+    """Facts of the public dataset on inputs that show each other's truth."""
     if not seen:
         return {}
     return {"shown_by_other_inputs": seen} | ({"allowed": allowed} if is_exposed(seen) else {})
@@ -143,10 +143,10 @@ def _check_seed(whole: Dataset) -> None:
 
 def _check_places(*folders: Path) -> None:
     resolved = [folder.resolve() for folder in folders]
-    for place, one in enumerate(resolved):
+    for place, first in enumerate(resolved):
         for other in resolved[place + 1 :]:
-            if one.is_relative_to(other) or other.is_relative_to(one):
-                raise InputError(f"{str(one)!r} and {str(other)!r} lie in each other; choose another folder")
+            if first.is_relative_to(other) or other.is_relative_to(first):
+                raise InputError(f"{str(first)!r} and {str(other)!r} lie in each other; choose another folder")
 
 
 def _check_files(root: Path, whole: Dataset) -> None:
@@ -159,26 +159,26 @@ def _inputs(root: Path, held: Sequence[Plain], shown: Path) -> dict[str, dict[st
     """Item -> name and hash of its input, which then lies in ``shown``: the stored file, or its frames without loss."""
     (shown / MEDIA["input"]).mkdir()
 
-    def one(row: Plain) -> dict[str, str]:
+    def store(row: Plain) -> dict[str, str]:
         if name := row.get("input_file_name"):
             shutil.copyfile(root / name, shown / name)
             return {"input_file_name": name, "input_sha256": row["input_sha256"]}
         return _rendered(root, row, shown)
 
     with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as threads:
-        return dict(zip((row["item_id"] for row in held), threads.map(one, held), strict=True))
+        return dict(zip((row["item_id"] for row in held), threads.map(store, held), strict=True))
 
 
 def _rendered(root: Path, row: Plain, shown: Path) -> dict[str, str]:
     frames = frozen.corrupted(root, row, lambda: frozen.hole_of(root, row))
     suffix = video.suffix_for(row["frames"])
-    made = shown / MEDIA["input"] / f"{row['item_id']}{suffix}"
-    video.write_lossless(made, frames, fps=row["fps"])
+    path = shown / MEDIA["input"] / f"{row['item_id']}{suffix}"
+    video.write_lossless(path, frames, fps=row["fps"])
     digest = hashlib.sha256(frames.tobytes()).hexdigest()
-    if video.decoded_hashes(made)[1] != digest:
+    if video.decoded_hashes(path)[1] != digest:
         raise VerifyError(f"the input of item {row['item_id']} cannot be stored without loss")
-    name = f"{MEDIA['input']}/{file_sha256(made)[:16]}{suffix}"
-    made.replace(shown / name)
+    name = f"{MEDIA['input']}/{file_sha256(path)[:16]}{suffix}"
+    path.replace(shown / name)
     return {"input_file_name": name, "input_sha256": digest}
 
 
@@ -190,12 +190,12 @@ def _write_public(
     rows = []
     for row in whole.items:
         if row["item_id"] in given:
-            one = shown_row(row, given[row["item_id"]], clip=clips[row["clip_id"]], source=sources[row["source_id"]])
-            rows.append(one | {"generator_parameters": without_seed(one["generator_parameters"], seed)})
+            shown = shown_row(row, given[row["item_id"]], clip=clips[row["clip_id"]], source=sources[row["source_id"]])
+            rows.append(shown | {"generator_parameters": without_seed(shown["generator_parameters"], seed)})
         else:
             rows.append({"input_file_name": None, **open_row(row, withheld, seed)})
     rows = filled_columns(rows)
-    told: dict[str, Any] = {
+    fact: dict[str, Any] = {
         "splits": sorted({row["split"] for row in held}), "items": len(held), "truth_dataset": truth_name(whole),
         **exposed,
     }  # fmt: skip
@@ -203,12 +203,12 @@ def _write_public(
     opened = {row["item_id"] for row in rows if frozen.has_truth(row)}
     with_holes = opened | {row["item_id"] for row in rows if frozen.has_hole(row)}
     copy_further(root, whole, folder, of=lambda name: with_holes if name == HOLES_FILE else opened, everybody=True)
-    facts = open_facts(whole.facts, withheld) | {HELD_BACK: told}
-    made = replace(whole, items=tuple(rows), recipe=without_seed(dict(whole.recipe), seed), facts=facts)
+    facts = open_facts(whole.facts, withheld) | {HELD_BACK: fact}
+    dataset = replace(whole, items=tuple(rows), recipe=without_seed(dict(whole.recipe), seed), facts=facts)
     write_rows(folder, rows, whole.slices)
-    made = seal(folder, made)
-    _check_nothing_slipped(folder, made, withheld)
-    return made
+    dataset = seal(folder, dataset)
+    _check_nothing_slipped(folder, dataset, withheld)
+    return dataset
 
 
 def _write_truth(
@@ -223,15 +223,15 @@ def _write_truth(
         shutil.copyfile(shown / name, folder / name)
     _copy_media(root, rows, folder)
     copy_further(root, whole, folder, of=lambda name: set(given), everybody=False)  # noqa: ARG005
-    told = {
+    fact = {
         "dataset": whole.name, "manifest_sha256": file_sha256(shown / MANIFEST), "splits": sorted({row["split"] for row in held}),
     }  # fmt: skip
-    made = replace(
+    dataset = replace(
         whole, name=truth_name(whole), items=tuple(rows), slices=tuple(filled), left_out=dict(whole.left_out) | empty,
-        facts=dict(whole.facts) | {TRUTH_OF: told},
+        facts=dict(whole.facts) | {TRUTH_OF: fact},
     )  # fmt: skip
     write_rows(folder, rows, filled)
-    return seal(folder, made)
+    return seal(folder, dataset)
 
 
 def _copy_media(root: Path, rows: Sequence[Plain], folder: Path) -> None:
@@ -242,11 +242,11 @@ def _copy_media(root: Path, rows: Sequence[Plain], folder: Path) -> None:
 
 
 def _check_nothing_slipped(folder: Path, public: Dataset, withheld: set[str]) -> None:
-    """What is written for everybody, searched for ids, hashes and addresses of what is held back, whoever wrote it."""
+    """Search what is written for everybody for ids, hashes and addresses of what is held back, whoever wrote it."""
     media = {name for row in public.items for name in media_names(row)}
     texts = [name for name in public.files if name not in media and not name.endswith(".parquet")]
     for name in [MANIFEST, *texts]:
         text = (folder / name).read_text(encoding="utf-8", errors="replace")
         value = json.loads(text) if name.endswith(".json") else text
-        if found := slipped(value, withheld) or slipped_inside(text, withheld):
-            raise InputError(f"{name} would tell everybody {found[0]!r}, which belongs to what is held back; nothing was written")
+        if words := slipped(value, withheld) or slipped_inside(text, withheld):
+            raise InputError(f"{name} would tell everybody {words[0]!r}, which belongs to what is held back; nothing was written")

@@ -1,4 +1,4 @@
-"""How a frozen dataset is laid out: media columns and folders, metadata files, splits."""
+"""Arrangement of a frozen dataset: media columns and folders, metadata files, splits."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _OF_ONES_OWN = re.compile(r"licenseref-[a-z0-9.-]+")  # SPDX: a text that the pu
 
 
 def why_refused(licence: str | None) -> str | None:
-    """What a licence forbids that publishing needs, in words; None where it forbids nothing of it, or nobody knows.
+    """Words for what a licence forbids that publishing needs; None where it forbids nothing of it, or nobody knows.
 
     Clips are cut and scaled, which makes them derivatives.
     """
@@ -61,9 +61,9 @@ def hub_name(licence: str) -> str:
 def canonical(licence: str | None) -> str:
     """A licence in one spelling: small letters, words joined by single hyphens, addresses of Creative Commons as their ids."""
     text = (licence or "").strip().casefold()
-    if found := _CREATIVE_COMMONS_URL.fullmatch(text):
-        name = "cc-" + found[2] if found[1] == "licenses" else {"zero": "cc0", "mark": "pdm"}.get(found[2], found[2])
-        text = "-".join(part for part in (name, found[3]) if part)
+    if match := _CREATIVE_COMMONS_URL.fullmatch(text):
+        name = "cc-" + match[2] if match[1] == "licenses" else {"zero": "cc0", "mark": "pdm"}.get(match[2], match[2])
+        text = "-".join(part for part in (name, match[3]) if part)
     text = re.sub(r"[\s_\u2010-\u2015-]+", "-", text)
     return _OF_ONE_VERSION.get(text, text)
 
@@ -87,7 +87,7 @@ _CREATIVE_COMMONS = re.compile(r"cc-(by(?:-nc)?(?:-nd)?(?:-sa)?)-([0-9.]+)(?:-([
 
 
 def header_names(licences: list[str | None]) -> list[str]:
-    """What the header of a card says: names that the Hub knows, and ``other`` for the rest; sorted, each once."""
+    """Licences in the header of a card: names that the Hub knows, and ``other`` for the rest; sorted, each once."""
     names = {hub_name(licence or "") for licence in licences}
     return sorted({name if name in _ON_THE_HUB else "other" for name in names})
 
@@ -101,11 +101,11 @@ def spdx(licence: str | None) -> str | None:
 
 
 def licence_url(licence: str | None) -> str | None:
-    """Where the text of a licence is; None where that cannot be told from its name."""
+    """Address of the text of a licence; None where its name does not give it."""
     text = canonical(licence)
-    if found := _CREATIVE_COMMONS.fullmatch(text):
-        country = f"{found[3]}/" if found[3] else ""
-        return f"https://creativecommons.org/licenses/{found[1]}/{found[2]}/{country}"
+    if match := _CREATIVE_COMMONS.fullmatch(text):
+        country = f"{match[3]}/" if match[3] else ""
+        return f"https://creativecommons.org/licenses/{match[1]}/{match[2]}/{country}"
     if (page := {"cc0-1.0": "zero", "pdm-1.0": "mark"}.get(text)) is not None:
         return f"https://creativecommons.org/publicdomain/{page}/1.0/"
     return f"https://spdx.org/licenses/{_SPDX[text]}.html" if text in _SPDX else None

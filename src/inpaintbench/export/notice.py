@@ -72,8 +72,8 @@ def _title(source_id: str, row: Plain, titles: Mapping[str, Any]) -> str:
 
 def _entry(title: str, rows: Sequence[Plain]) -> list[str]:
     first = rows[0]
-    told = {"author": first.get("author"), "page": first.get("page_url"), "changes": _changes(rows)}
-    return [f"- {title}", *(f"  {name}: {_line(value)}" for name, value in told.items() if value)]
+    facts = {"author": first.get("author"), "page": first.get("page_url"), "changes": _changes(rows)}
+    return [f"- {title}", *(f"  {name}: {_line(value)}" for name, value in facts.items() if value)]
 
 
 def _changes(rows: Sequence[Plain]) -> str:

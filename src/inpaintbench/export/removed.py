@@ -34,14 +34,14 @@ class Order:
     reason: str
     """Is published."""
     uri_sha256: str | None = None
-    """Of the source's address where it was named so: another file that comes from there is taken out too."""
+    """Hash of the source's address where it was named so: another file that comes from there is taken out too."""
     items: tuple[str, ...] = field(default=())
     """Ids of the items that it has taken out, ascending."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is left for an export."""
+    """Items and slices that are left for an export."""
 
     items: list[Item]
     slices: list[Slice]
@@ -52,7 +52,7 @@ class Kept:
 
 
 def orders(workspace: Workspace) -> list[Order]:
-    """What is taken out of a workspace, in the order of asking.
+    """Orders of a workspace, oldest first.
 
     Raises:
         WorkspaceError: the file is damaged.
@@ -84,15 +84,15 @@ def remove(workspace: Workspace, named: Iterable[tuple[str, str]], *, reason: st
         raise InputError("a removal needs a reason: it is published in the place of the items")
     world = _World.of(workspace)
     before = orders(workspace)
-    known = {(one.kind, one.subject_id) for one in before}
-    made: list[Order] = []
+    known = {(earlier.kind, earlier.subject_id) for earlier in before}
+    new: list[Order] = []
     for kind, name in named:
         order = world.order(kind, name, reason)
         if (kind, order.subject_id) not in known:
-            made.append(order)
+            new.append(order)
             known.add((kind, order.subject_id))
-    _write(workspace, [*before, *made])
-    return made
+    _write(workspace, [*before, *new])
+    return new
 
 
 def undo(workspace: Workspace, named: Iterable[tuple[str, str]]) -> list[Order]:
@@ -105,13 +105,15 @@ def undo(workspace: Workspace, named: Iterable[tuple[str, str]]) -> list[Order]:
     world = _World.of(workspace)
     for kind, name in named:
         hashes = {_sha256(uri) for uri in (name, _quoted(name), *world.addresses(name))}
-        of_kind = [one for one in left if one.kind == kind]
-        found = [one for one in of_kind if one.subject_id == name] or [one for one in of_kind if one.uri_sha256 in hashes]
-        if not found:
+        of_kind = [order for order in left if order.kind == kind]
+        matches = [order for order in of_kind if order.subject_id == name] or [
+            order for order in of_kind if order.uri_sha256 in hashes
+        ]
+        if not matches:
             raise InputError(f"the {kind} {name!r} was not removed, so it cannot be put back")
-        if len({one.uri_sha256 for one in found}) > 1:
-            raise _ambiguous(name, [one.subject_id for one in found])
-        left, gone = [one for one in left if one not in found], [*gone, *found]
+        if len({order.uri_sha256 for order in matches}) > 1:
+            raise _ambiguous(name, [order.subject_id for order in matches])
+        left, gone = [order for order in left if order not in matches], [*gone, *matches]
     _write(workspace, left)
     return gone
 
@@ -125,10 +127,10 @@ def kept(workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice]) -
     if not standing:
         return Kept(list(items), list(slices), {}, [])
     world = _World.of(workspace)
-    grown = [replace(one, items=tuple(sorted({*one.items, *world.taken(one, items)}))) for one in standing]
+    grown = [replace(order, items=tuple(sorted({*order.items, *world.taken(order, items)}))) for order in standing]
     if grown != standing:
         _write(workspace, grown)
-    reasons = {item: _one_line(one.reason) for one in reversed(grown) for item in one.items}
+    reasons = {item: _one_line(order.reason) for order in reversed(grown) for item in order.items}
     shorter = [replace(part, item_ids=tuple(item for item in part.item_ids if item not in reasons)) for part in slices]
     empty = {part.name: EMPTY for part in shorter if not part.item_ids}
     return Kept(
@@ -141,7 +143,7 @@ def kept(workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice]) -
 
 @dataclass(frozen=True)
 class _World:
-    """What the workspace holds now."""
+    """Items, clips and sources that the workspace holds now."""
 
     items: Sequence[Item]
     source_of: Mapping[str, str]
@@ -156,7 +158,7 @@ class _World:
 
     def order(self, kind: str, name: str, reason: str) -> Order:
         known = {"item": {item.item_id for item in self.items}, "clip": self.source_of, "source": self.uris}[kind]
-        made = Order(kind, name, reason)
+        new = Order(kind, name, reason)
         if name not in known:
             addresses = self.addresses(name) if kind == "source" else []
             if not addresses:
@@ -164,8 +166,8 @@ class _World:
             first = [next(source for source, uri in self.uris.items() if uri == address) for address in addresses]
             if len(first) > 1:
                 raise _ambiguous(name, first)
-            made = Order(kind, first[0], reason, _sha256(addresses[0]))
-        return replace(made, items=tuple(sorted(self.taken(made, self.items))))
+            new = Order(kind, first[0], reason, _sha256(addresses[0]))
+        return replace(new, items=tuple(sorted(self.taken(new, self.items))))
 
     def addresses(self, name: str) -> list[str]:
         """Different addresses of sources that ``name`` may mean: itself, what it is percent-encoded, and what NOTICE shows so."""
@@ -206,6 +208,6 @@ def _ambiguous(name: str, sources: Sequence[str]) -> InputError:
 def _write(workspace: Workspace, standing: Sequence[Order]) -> None:
     path = workspace.path / FILE
     if standing:
-        write_atomically(path, b"".join(canonical_json(asdict(one)).encode() + b"\n" for one in standing))
+        write_atomically(path, b"".join(canonical_json(asdict(order)).encode() + b"\n" for order in standing))
     else:
         path.unlink(missing_ok=True)

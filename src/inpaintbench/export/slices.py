@@ -31,7 +31,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Plan:
-    """What every slice holds."""
+    """Pairs of every slice."""
 
     pairs: list[Pair]
     rules: dict[str, str]
@@ -153,15 +153,15 @@ def by_value(
     Returns:
         Slices ``<name>-<value>`` with their items in the order of ``values``, and value-less slices with the reason.
     """
-    occurring = sorted({value for own in values.values() for value in own})
-    made, left_out = [], {}
+    occurring = sorted({value for item_values in values.values() for value in item_values})
+    slices, left_out = [], {}
     for value in wanted or occurring:
-        members = tuple(item for item, own in values.items() if value in own)
+        members = tuple(item for item, item_values in values.items() if value in item_values)
         if members:
-            made.append(Slice(f"{name}-{value}", f"{attribute} == '{value}'", members))
+            slices.append(Slice(f"{name}-{value}", f"{attribute} == '{value}'", members))
         else:
             left_out[f"{name}-{value}"] = f"no item has {attribute} '{value}'"
-    return made, left_out
+    return slices, left_out
 
 
 def by_bin(
@@ -183,17 +183,17 @@ def by_bin(
         percent: name the bins in per cent of numbers in 0..1.
         closed: the first bin holds its lower edge too.
     """
-    made, left_out = [], {}
+    slices, left_out = [], {}
     for place, (low, high) in enumerate(pairwise(edges)):
         label = f"{name}-{_edge(low, percent)}-{_edge(high, percent)}"
         holds_low = closed and not place
         rule = f"{low:g} {'<=' if holds_low else '<'} {attribute} <= {high:g}"
         members = tuple(item for item, number in numbers.items() if low < number <= high or (holds_low and number == low))
         if members:
-            made.append(Slice(label, rule, members))
+            slices.append(Slice(label, rule, members))
         else:
             left_out[label] = f"no item has {rule}"
-    return made, left_out
+    return slices, left_out
 
 
 def _edge(value: float, percent: bool) -> str:

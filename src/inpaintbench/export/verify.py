@@ -14,6 +14,7 @@ from pathlib import Path
 
 from inpaintbench import video
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
+from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import available, compare, require
 from inpaintbench.export.verify_files import config_problems, needless, there
@@ -26,21 +27,16 @@ _SECONDS_PER_FILE = 30.0
 _THREADS = 2 * (os.cpu_count() or 1)
 # Each holds a clip.
 _DECODING_THREADS = min(4, os.cpu_count() or 1)
-Told = Callable[[str, int, int], None]
-
-
-def _nobody(stage: str, done: int, total: int) -> None:
-    """Watches."""
 
 
 @dataclass
 class Verification:
-    """What was looked at and what was wrong."""
+    """Amounts that were looked at, and the problems found."""
 
     dataset_id: str | None = None
     items: int = 0
     items_decoded: int = 0
-    """Those whose media were decoded."""
+    """Items whose media were decoded."""
     files: int = 0
     configs: int = 0
     cells: int = 0
@@ -59,7 +55,7 @@ def verify(
     decoder: str | None = None,
     sample: int | None = None,
     seed: int = 0,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
     """Hash every file again, load every config afresh, decode media with two decoders, compare with the manifest.
 
@@ -81,11 +77,11 @@ def verify(
     dataset = _manifest(root, result.problems)
     if dataset is None:
         return result
-    told = progress or _nobody
+    report = progress or unwatched
     rows = sampled(dataset, sample, seed=seed)
-    found = list(_file_problems(root, dataset, result, told))
-    result.problems += found
-    prove(root, dataset, result, rows=rows, whole=not found, decoder=decoder, told=told)
+    problems = list(_file_problems(root, dataset, result, report))
+    result.problems += problems
+    prove(root, dataset, result, rows=rows, whole=not problems, decoder=decoder, progress=report)
     return result
 
 
@@ -105,7 +101,14 @@ def sampled(dataset: Dataset, count: int | None, *, seed: int) -> list[Plain]:
 
 
 def prove(
-    root: Path, dataset: Dataset, result: Verification, *, rows: Sequence[Plain], whole: bool, decoder: str | None, told: Told
+    root: Path,
+    dataset: Dataset,
+    result: Verification,
+    *,
+    rows: Sequence[Plain],
+    whole: bool,
+    decoder: str | None,
+    progress: Progress,
 ) -> None:
     """Load every config and decode the media of ``rows``, with two decoders; what is found goes into ``result``.
 
@@ -118,9 +121,9 @@ def prove(
         result.not_looked_at.append(f"the truths of {held} items, which are held back")
     if whole:
         counts = Counter[str]()
-        result.problems += config_problems(root, dataset, counts, told)
+        result.problems += config_problems(root, dataset, counts, progress)
         result.configs, result.cells = counts["configs"], counts["cells"]
-    result.problems += _media_problems(root, rows, told)
+    result.problems += _media_problems(root, rows, progress)
     if not (names := [decoder] if decoder else available()):
         result.not_looked_at.append('what a second decoder gives: none is installed (pip install "inpaintbench[export]")')
     elif not result.problems:
@@ -148,7 +151,7 @@ def file_problems(folder: Path | str) -> list[str]:
     root, problems = Path(folder), list[str]()
     dataset = _manifest(root, problems)
     if dataset is not None:
-        problems += _file_problems(root, dataset, Verification(), _nobody)
+        problems += _file_problems(root, dataset, Verification(), unwatched)
     return problems
 
 
@@ -165,7 +168,7 @@ def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     return dataset
 
 
-def _file_problems(root: Path, dataset: Dataset, result: Verification, told: Told) -> Iterator[str]:
+def _file_problems(root: Path, dataset: Dataset, result: Verification, progress: Progress) -> Iterator[str]:
     present, others = there(root)
     yield from (f"{name}: missing" for name in sorted(set(dataset.files) - present))
     yield from (f"{name}: not in the manifest" for name in sorted(present - set(dataset.files)))
@@ -176,15 +179,15 @@ def _file_problems(root: Path, dataset: Dataset, result: Verification, told: Tol
             if sha256 != dataset.files[name]:
                 yield f"{name}: changed (SHA-256 differs from the manifest)"
             result.files += 1
-            told("files", result.files, len(dataset.files))
+            progress("files", result.files, len(dataset.files))
 
 
-def _media_problems(root: Path, rows: Sequence[Plain], told: Told) -> Iterator[str]:
+def _media_problems(root: Path, rows: Sequence[Plain], progress: Progress) -> Iterator[str]:
     wanted = {name: check for row in rows for name, check in _checks(row).items() if (root / name).is_file()}
     with ThreadPoolExecutor(_DECODING_THREADS) as threads:
-        found = threads.map(lambda one: _media_problem(root, *one), sorted(wanted.items()))
-        for done, problem in enumerate(found, start=1):
-            told("media", done, len(wanted))
+        problems = threads.map(lambda named_check: _media_problem(root, *named_check), sorted(wanted.items()))
+        for done, problem in enumerate(problems, start=1):
+            progress("media", done, len(wanted))
             if problem:
                 yield problem
 
@@ -234,11 +237,11 @@ def _decoder_problems(root: Path, rows: Sequence[Plain], result: Verification) -
     names = sorted({row[column] for row in rows for column in ("truth_file_name", "input_file_name") if row.get(column)})
     paths = {str(root / name): name for name in names}
     limit = 60 + _SECONDS_PER_FILE * len(names)
-    for path, found in compare(list(paths), decoder=str(result.second_decoder), time_limit_seconds=limit).items():
-        if "error" in found:
-            yield f"{paths[path]}: {found['error']}"
+    for path, comparison in compare(list(paths), decoder=str(result.second_decoder), time_limit_seconds=limit).items():
+        if "error" in comparison:
+            yield f"{paths[path]}: {comparison['error']}"
             continue
-        difference = found["max_difference"]
+        difference = comparison["max_difference"]
         result.largest_difference = max(difference, result.largest_difference or 0)
         # Equal in every trial on x86-64; elsewhere conversions may round otherwise, so the difference is only told.
         if difference and platform.machine() in ("x86_64", "AMD64"):

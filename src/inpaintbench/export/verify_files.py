@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from inpaintbench.executors.base import Progress
 from inpaintbench.export import layout
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
@@ -28,13 +29,13 @@ def there(root: Path) -> tuple[set[str], dict[str, Path]]:
 
     Links to folders are not followed, so that what lies behind them is missing.
     """
-    found = {name: path for path in root.rglob("*") if is_ours(name := path.relative_to(root).as_posix())}
-    files = {name for name, path in found.items() if path.is_file()}
-    return files - {MANIFEST}, {name: found[name] for name in sorted(set(found) - files)}
+    paths = {name: path for path in root.rglob("*") if is_ours(name := path.relative_to(root).as_posix())}
+    files = {name for name, path in paths.items() if path.is_file()}
+    return files - {MANIFEST}, {name: paths[name] for name in sorted(set(paths) - files)}
 
 
 def needless(others: Mapping[str, Path], *, files: Iterable[str]) -> Iterator[str]:
-    """What is wrong with that which is no file: only real folders belong to a dataset, each for a file in it.
+    """Problems with what is no file: only real folders belong to a dataset, each for a file in it.
 
     Args:
         others: as ``there`` found them.
@@ -50,8 +51,8 @@ def needless(others: Mapping[str, Path], *, files: Iterable[str]) -> Iterator[st
             yield f"{name}: a folder without files, not in the manifest"
 
 
-def config_problems(root: Path, dataset: Dataset, counts: Counter[str], told: Callable[[str, int, int], None]) -> Iterator[str]:
-    """What differs when `datasets` loads every config afresh; ``configs`` and media ``cells`` are counted in ``counts``."""
+def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress: Progress) -> Iterator[str]:
+    """Differences when `datasets` loads every config afresh; ``configs`` and media ``cells`` are counted in ``counts``."""
     from datasets import disable_progress_bars, enable_progress_bars, get_dataset_config_names
 
     rows = {row["item_id"]: row for row in dataset.items}
@@ -65,7 +66,7 @@ def config_problems(root: Path, dataset: Dataset, counts: Counter[str], told: Ca
             for part in dataset.slices:
                 yield from _slice_problems(root, part, rows, cache, counts)
                 counts["configs"] += 1
-                told("configs", counts["configs"], len(dataset.slices))
+                progress("configs", counts["configs"], len(dataset.slices))
     finally:
         enable_progress_bars()
 
@@ -108,9 +109,9 @@ def _media_cell_problems(
         return
     for name, cell in zip(names, cells, strict=True):
         counts["cells"] += 1
-        found = Path(cell["path"])
-        if found.resolve() != (root / name).resolve():
-            yield f"{where}: {column} of {row['item_id']} is {found.name}, not {name}"
+        path = Path(cell["path"])
+        if path.resolve() != (root / name).resolve():
+            yield f"{where}: {column} of {row['item_id']} is {path.name}, not {name}"
 
 
 def _cell_problems(name: str, row: Mapping[str, Any], expected: Plain) -> Iterator[str]:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export import layout
 from inpaintbench.export.publishing.client import Remote, Repository, opened
 from inpaintbench.export.publishing.remote import Held, held
 from inpaintbench.export.second_decoder import require
-from inpaintbench.export.verify import Told, Verification, prove, sampled
+from inpaintbench.export.verify import Verification, prove, sampled
 from inpaintbench.export.verify_files import is_ours
 from inpaintbench.files import file_sha256
 from inpaintbench.frozen import MANIFEST
@@ -27,7 +28,7 @@ def verify_hub(
     sample: int | None = None,
     seed: int = 0,
     revision: str | None = None,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
     """Download manifest, rows, documents and the media of a sample of items; then as ``verify``.
 
@@ -48,7 +49,7 @@ def verify_hub(
     """
     if decoder:
         require(decoder)
-    told = progress or (lambda stage, done, total: None)  # noqa: ARG005 - nobody watches
+    report = progress or unwatched
     result = Verification()
     with tempfile.TemporaryDirectory(prefix="inpaintbench-verify-") as place, opened(repository) as hub:
         root = Path(place) / "dataset"
@@ -57,17 +58,17 @@ def verify_hub(
         rows = sampled(there.dataset, sample, seed=seed)
         media = {name for row in there.dataset.items for name in layout.media_names(row)}
         wanted = (set(there.dataset.files) - media) | {name for row in rows for name in layout.media_names(row)}
-        found = list(_listing_problems(there.dataset, there.listed, brought=wanted))
-        found += _downloaded(hub, there, sorted(wanted & set(there.listed)), root, told, result)
-        result.problems += found
+        problems = list(_listing_problems(there.dataset, there.listed, brought=wanted))
+        problems += _downloaded(hub, there, sorted(wanted & set(there.listed)), root, report, result)
+        result.problems += problems
         others = sorted(media - wanted)
         if others:
-            stated = sum(1 for name in others if (one := there.listed.get(name)) and one.sha256)
+            stated = sum(1 for name in others if (remote := there.listed.get(name)) and remote.sha256)
             result.not_looked_at.append(f"the bytes of {len(others)} files, of which the Hub states {stated} hashes")
         for name in others:  # configs load by the names alone
             (root / name).parent.mkdir(exist_ok=True)
             (root / name).touch()
-        prove(root, there.dataset, result, rows=rows, whole=not found, decoder=decoder, told=told)
+        prove(root, there.dataset, result, rows=rows, whole=not problems, decoder=decoder, progress=report)
     return result
 
 
@@ -80,17 +81,19 @@ def _listing_problems(dataset: Dataset, listed: Mapping[str, Remote], *, brought
             yield f"{name}: changed (the SHA-256 that the Hub states differs from the manifest)"
 
 
-def _downloaded(hub: Repository, there: Held, names: Sequence[str], root: Path, told: Told, result: Verification) -> list[str]:
+def _downloaded(
+    hub: Repository, there: Held, names: Sequence[str], root: Path, progress: Progress, result: Verification
+) -> list[str]:
     problems = []
     threads = ThreadPoolExecutor(_AT_ONCE)
     try:
         running = {threads.submit(hub.download, name, commit=there.commit, folder=root): name for name in names}
-        for one in as_completed(running):
-            name = running[one]
-            if file_sha256(one.result()) != there.dataset.files[name]:
+        for download in as_completed(running):
+            name = running[download]
+            if file_sha256(download.result()) != there.dataset.files[name]:
                 problems.append(f"{name}: changed (SHA-256 differs from the manifest)")
             result.files += 1
-            told("files", result.files, len(names))
+            progress("files", result.files, len(names))
     finally:
         threads.shutdown(cancel_futures=True)
     return sorted(problems)

@@ -36,7 +36,7 @@ def brought(hub: HubServer) -> set[str]:
 
 def test_the_whole_is_the_same_bytes(hub: HubServer, held: dict[str, bytes], tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    done = fetch(NAME, tmp_path / "got", told=lambda *parts: told.append(parts))
+    done = fetch(NAME, tmp_path / "got", progress=lambda *parts: told.append(parts))
     assert contents(tmp_path / "got") == held
     assert (done.folder, done.missing) == (tmp_path / "got", ())
     assert done.dataset == frozen.load(tmp_path / "got")

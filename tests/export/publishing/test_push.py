@@ -27,7 +27,7 @@ def published(made: Plan) -> dict[str, bytes]:
 
 def test_the_hub_holds_every_file_once_and_shows_it_to_nobody(hub: HubServer, ready: Plan) -> None:
     told: list[tuple[str, int, int]] = []
-    done = push(ready, NAME, told=lambda *parts: told.append(parts))
+    done = push(ready, NAME, progress=lambda *parts: told.append(parts))
     assert hub.files(NAME) == published(ready)
     assert hub.repositories[NAME].private
     assert (done.private, done.sent, done.there, done.removed) == (True, 14, 0, 0)

@@ -59,7 +59,7 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         files_sha256=hashlib.sha256(canonical_json(dict(dataset.files)).encode()).hexdigest(),
         splits=layout.by_split(list(split_of), split_of),
         first_split=next(iter(layout.by_split(dataset.slices[0].item_ids, split_of))),
-        generated=[told for leaf, told in benchmark.generated.items() if leaf in _source_leaves(dataset)],
+        generated=[words_of_leaf for leaf, words_of_leaf in benchmark.generated.items() if leaf in _source_leaves(dataset)],
         slice_table=_slice_table(dataset),
         few_items=_FEW_ITEMS,
         statistics=statistics(dataset),
@@ -114,7 +114,7 @@ def _source_leaves(dataset: Dataset) -> Mapping[str, Any]:
 
 
 def _amounts(dataset: Dataset) -> list[str]:
-    """How much there is of what, and what slices are for."""
+    """Sentences on the amounts of items, clips and sources, and on what slices are for."""
     rows, split_of, media = dataset.items, layout.splits(dataset.items), _media(dataset.items)
     clips, footage = len({row["clip_id"] for row in rows}), len(words.sources(rows))
     splits = layout.by_split(list(split_of), split_of)

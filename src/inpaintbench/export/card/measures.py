@@ -24,7 +24,7 @@ class Measure:
     scale: float = 1.0
     """Factor for the number as printed."""
     level: str | None = None
-    """What the items are grouped by: an attribute or a column."""
+    """Attribute or column that items are grouped by."""
     of_clips: bool = False
     """Whether it says something of the clip, so that items of one clip have one value."""
 
@@ -32,12 +32,12 @@ class Measure:
         """The rows that count once: all, or the first of each clip that has a value, or else its first."""
         if not self.of_clips:
             return list(rows)
-        found: dict[str, Plain] = {}
+        row_of_clip: dict[str, Plain] = {}
         for row in rows:
-            before = found.get(row["clip_id"])
+            before = row_of_clip.get(row["clip_id"])
             if before is None or (self.of(before) is None and self.of(row) is not None):
-                found[row["clip_id"]] = row
-        return list(found.values())
+                row_of_clip[row["clip_id"]] = row
+        return list(row_of_clip.values())
 
     def of(self, row: Plain) -> float | None:
         """The number of an item; None where it has none."""
@@ -76,16 +76,16 @@ NEITHER = "neither"
 
 def present(rows: Sequence[Plain], *, most: int) -> list[Measure]:
     """The first ``most`` measures that differ between items."""
-    values = {one.name: {value for row in rows if (value := one.of(row)) is not None} for one in MEASURES}
-    return [one for one in MEASURES if len(values[one.name]) > 1][:most]
+    values = {measure.name: {value for row in rows if (value := measure.of(row)) is not None} for measure in MEASURES}
+    return [measure for measure in MEASURES if len(values[measure.name]) > 1][:most]
 
 
 def groups_of(measure: Measure, rows: Sequence[Plain]) -> list[str] | None:
     """The level of each item; None where items do not differ in one."""
     for name in filter(None, (measure.level, *_OTHER_LEVELS.get(measure.name, ()))):
-        found = [_level(row, name) for row in rows]
-        if 1 < len(set(found)) <= 8:
-            return found
+        levels = [_level(row, name) for row in rows]
+        if 1 < len(set(levels)) <= 8:
+            return levels
     return None
 
 
@@ -95,7 +95,7 @@ def _level(row: Plain, name: str) -> str:
 
 
 def rank_of(level: str) -> tuple[int, str]:
-    """Where a level stands beside others: low before high, and those that have none last."""
+    """Sort key of a level: low before high, and those that have none last."""
     place = _ORDER.index(level) if level in _ORDER else len(_ORDER) + (level == NEITHER)
     return place, level
 
@@ -133,7 +133,7 @@ def _spread(measure: Measure, rows: Sequence[Plain]) -> str:
 
 
 def _missing(measure: Measure, counting: Sequence[Plain]) -> list[str]:
-    """How many have no number; what is held back apart."""
+    """Counts of rows without a number, in words; those held back apart."""
     without = [row for row in counting if measure.of(row) is None]
     hidden = sum(not has_truth(row) for row in without)
     counts = {"held back": hidden, "unknown": len(without) - hidden}

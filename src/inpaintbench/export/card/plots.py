@@ -30,17 +30,17 @@ class Plot:
     path: str
     """In the dataset."""
     alt: str
-    """What it shows, for who does not see it."""
+    """Text for readers who do not see it."""
     svg: str
 
 
 def plots(dataset: Dataset) -> list[Plot]:
     """Items a slice, then the attributes that differ between items, then how long or large clips are; the same bytes always."""
-    made = [_of_slices(dataset)]
-    made += [_of_measure(one, dataset.items) for one in present(dataset.items, most=_MOST_MEASURES)]
+    pictures = [_of_slices(dataset)]
+    pictures += [_of_measure(measure, dataset.items) for measure in present(dataset.items, most=_MOST_MEASURES)]
     if (size := _of_sizes(dataset.items)) is not None:
-        made.append(size)
-    return made
+        pictures.append(size)
+    return pictures
 
 
 def _of_slices(dataset: Dataset) -> Plot:
@@ -74,7 +74,7 @@ def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
 
 
 def _of_sizes(rows: Sequence[Plain]) -> Plot | None:
-    """How long clips are, or how large pictures; None where they are all alike."""
+    """Histogram of the lengths of clips, or of the sizes of pictures; None where they are all alike."""
     clips = {row["clip_id"]: row for row in rows}.values()
     if are_stills(rows):
         name, title, unit, of = "sides", "The longer side of the pictures", "pixels", "pictures"
@@ -91,7 +91,7 @@ def _histogram(
     name: str, values: Sequence[float], *, title: str, x_label: str, unit: str, of: str, scale: float = 1.0,
     groups: Sequence[str] | None = None,
 ) -> Plot:  # fmt: skip
-    low, middle, high = (number(scale * one) for one in (min(values), statistics.median(values), max(values)))
+    low, middle, high = (number(scale * value) for value in (min(values), statistics.median(values), max(values)))
     alt = f"Histogram: {title}, of {len(values):,} {of} from {low} to {high} {unit}".rstrip() + f", median {middle}"
     if groups:
         alt += f", by {', '.join(dict.fromkeys(groups))}"
@@ -111,7 +111,7 @@ def edges(values: Sequence[float]) -> list[float]:
     step = next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * (1 - 1e-9)) * power
     first = math.floor(low / step + 1e-9)
     last = math.floor(high / step + 1e-9) + 1
-    made = [float(f"{place * step:.12g}") for place in range(first, last + 1)]
-    if made[0] > low:  # rounding
-        made.insert(0, float(f"{(first - 1) * step:.12g}"))
-    return made
+    rounded = [float(f"{place * step:.12g}") for place in range(first, last + 1)]
+    if rounded[0] > low:  # rounding
+        rounded.insert(0, float(f"{(first - 1) * step:.12g}"))
+    return rounded

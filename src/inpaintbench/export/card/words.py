@@ -1,4 +1,4 @@
-"""What a card has to know of its dataset, words of others in Markdown, and numbers as people read them."""
+"""Facts of rows that several documents need, words of others in Markdown, and numbers as people read them."""
 
 from __future__ import annotations
 

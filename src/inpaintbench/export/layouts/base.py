@@ -45,7 +45,7 @@ class Written:
 
     row: Plain
     files: Mapping[str, Any]
-    """What -> path in the new folder, or a list of them; ``%04d`` stands for the number of a frame, from 0."""
+    """Kind of file -> path in the new folder, or a list of them; ``%04d`` stands for the number of a frame, from 0."""
     slice: str | None = None
     """The slice that these files are of, where a layout writes an item once a slice."""
 
@@ -56,13 +56,13 @@ class Chosen:
     Args:
         root: folder of the dataset.
         dataset: its manifest.
-        slices: those that were asked for, in their order; all where nobody asked.
-        asked: whether somebody asked.
+        slices: those to convert, in their order; all where none is named.
+        named: whether slices were named.
     """
 
-    def __init__(self, root: Path, dataset: Dataset, slices: Sequence[Slice], *, asked: bool) -> None:
-        self.root, self.dataset, self.slices, self.asked = root, dataset, tuple(slices), asked
-        wanted = {item_id for part in slices for item_id in part.item_ids} if asked else None
+    def __init__(self, root: Path, dataset: Dataset, slices: Sequence[Slice], *, named: bool) -> None:
+        self.root, self.dataset, self.slices, self.named = root, dataset, tuple(slices), named
+        wanted = {item_id for part in slices for item_id in part.item_ids} if named else None
         self.rows = [row for row in dataset.items if wanted is None or row["item_id"] in wanted]
         """Every item once, in the order of the manifest."""
         self._row_of = {row["item_id"]: row for row in self.rows}
@@ -70,7 +70,7 @@ class Chosen:
 
     @property
     def places(self) -> int:
-        """Of items in slices: an item counts once for each of its slices."""
+        """Number of items in slices: an item counts once for each of its slices."""
         return sum(len(part.item_ids) for part in self.slices)
 
     def of(self, part: Slice) -> list[Plain]:
@@ -104,13 +104,13 @@ class Layout(Leaf, ABC):
     """A layout of a dataset. It writes into an empty folder; reading, checking and replacing belong to ``convert``."""
 
     takes: tuple[str, ...]
-    """Those of ``KINDS`` that it has a place for."""
+    """Members of ``KINDS`` that it has a place for."""
     needs_truth: bool = True
     """Whether it has nothing to write where the truth is held back."""
     lists_items: bool = True
     """Whether its files leave out what is known of items, so that ``items.jsonl`` has to hold it."""
     about: str
-    """What lies where, and what of it is exact, in Markdown."""
+    """Markdown on where files lie, and which of them are exact."""
 
     @abstractmethod
     def write(self, folder: Path, chosen: Chosen) -> Iterator[Written]:
@@ -121,7 +121,7 @@ class Layout(Leaf, ABC):
         """
 
     def count(self, chosen: Chosen) -> int:
-        """How many times ``write`` will tell of an item."""
+        """Number of items that ``write`` will give."""
         return len(chosen.rows)
 
     def front_matter(self, chosen: Chosen) -> Mapping[str, Any]:  # noqa: ARG002
@@ -130,15 +130,15 @@ class Layout(Leaf, ABC):
 
 
 def flat(row: Plain) -> dict[str, Any]:
-    """What is known of an item besides its files, mappings as JSON text: the plain columns of the dataset's own tables."""
+    """Facts of an item besides its files, mappings as JSON text: the plain columns of the dataset's own tables."""
     known = {name: value for name, value in row.items() if not name.endswith(("_file_name", "_file_names"))}
     return {name: canonical_json(value) if isinstance(value, dict) else value for name, value in known.items()}
 
 
 def item_line(written: Written) -> bytes:
     """One line of ``items.jsonl``."""
-    told = {"item_id": written.row["item_id"], "slice": written.slice, "files": dict(written.files), "row": dict(written.row)}
-    return json.dumps(told, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+    fields = {"item_id": written.row["item_id"], "slice": written.slice, "files": dict(written.files), "row": dict(written.row)}
+    return json.dumps(fields, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
 
 def by_bytes(rows: Sequence[Plain], root: Path, *, most: int) -> Iterator[list[Plain]]:

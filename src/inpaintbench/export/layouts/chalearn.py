@@ -68,16 +68,16 @@ def _pictures(folder: Path, chosen: Chosen) -> Iterator[Written]:
 
 def _blocks(row: Plain, hole: Any) -> Any:
     """The blocks that make up the hole, (row, column, size) each."""
-    found = row["attributes"].get(_BLOCKS)
+    blocks = row["attributes"].get(_BLOCKS)
     drawn = np.zeros_like(hole)
-    for top, left, size in found or ():
+    for top, left, size in blocks or ():
         drawn[:, top : top + size, left : left + size] = True
-    if found is None or (drawn != hole).any():
+    if blocks is None or (drawn != hole).any():
         raise InputError(
             f"the hole of item {row['item_id']} is not made of square blocks, which is all that track 1 can say; "
             "take the layout 'reinpaint' for pictures with other holes"
         )
-    return found
+    return blocks
 
 
 def _clips(folder: Path, chosen: Chosen) -> Iterator[Written]:

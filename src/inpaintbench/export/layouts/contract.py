@@ -1,4 +1,4 @@
-"""What every layout has to do, wherever it puts things."""
+"""Checks that every layout has to pass, wherever it puts things."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def writes_every_item(layout: Layout) -> None:
     """As often as it counts; there are files then."""
     with converted(layout) as (folder, chosen, written):
         require(len(written) == layout.count(chosen), f"it tells of {len(written)} items and counts {layout.count(chosen)}")
-        left_out = {row["item_id"] for row in chosen.rows} - {one.row["item_id"] for one in written}
+        left_out = {row["item_id"] for row in chosen.rows} - {item.row["item_id"] for item in written}
         require(not left_out, f"it leaves out {', '.join(sorted(left_out))}")
         require(_sums(folder), "it writes no file")
 
 
 def writes_the_same_bytes_twice(layout: Layout) -> None:
     """Equal datasets become equal files."""
-    with converted(layout) as (one, *_), converted(layout) as (other, *_):
-        require(_sums(one) == _sums(other), "the second time it writes other files")
+    with converted(layout) as (first, *_), converted(layout) as (other, *_):
+        require(_sums(first) == _sums(other), "the second time it writes other files")
 
 
 CHECKS: tuple[Check, ...] = (states_its_facts, writes_every_item, writes_the_same_bytes_twice)
@@ -47,7 +47,7 @@ CHECKS: tuple[Check, ...] = (states_its_facts, writes_every_item, writes_the_sam
 
 @contextmanager
 def converted(layout: Layout) -> Iterator[tuple[Path, Chosen, list[Written]]]:
-    """What it makes of a small dataset of clips, or of pictures where it takes these alone."""
+    """Convert a small dataset of clips, or of pictures where it takes these alone."""
     kind = next((kind for kind in _FRAMES if kind in layout.takes), None)
     if kind is None:
         raise NotChecked(f"it is for {' and '.join(layout.takes)}, which are not tried")
@@ -59,7 +59,7 @@ def converted(layout: Layout) -> Iterator[tuple[Path, Chosen, list[Written]]]:
         slices = [Slice("all", "every item", tuple(row["item_id"] for row in rows)), Slice("few", "one", (rows[0]["item_id"],))]
         files = {path.name: file_sha256(path) for path in root.iterdir()}
         dataset = Dataset("small", {}, rows, tuple(slices), {}, files, {})
-        chosen = Chosen(root, dataset, slices, asked=False)
+        chosen = Chosen(root, dataset, slices, named=False)
         try:
             written = list(layout.write(folder, chosen))
         except InputError as error:  # some layouts hold certain holes alone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ import inpaintbench
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export.documents import NOTICE
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.base import Chosen, Layout, item_line, kind_of
@@ -31,7 +32,7 @@ _RESERVED = {MARKER, SUMS, ITEMS, "README.md", NOTICE}
 
 @dataclass(frozen=True)
 class Converted:
-    """What was written."""
+    """Result of a conversion."""
 
     folder: Path
     items: int
@@ -48,7 +49,7 @@ def convert(
     out: Path | str,
     slices: Sequence[str] = (),
     constants: Mapping[str, Any] | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Converted:
     """Write a frozen dataset in another layout. Equal datasets and slices give equal bytes.
 
@@ -77,7 +78,7 @@ def convert(
         "items": len(chosen.rows), "constants": dict(constants or {}), "inpaintbench": inpaintbench.__version__,
     }  # fmt: skip
     with replacing(target) as folder:
-        _write(leaf, folder, chosen, progress or _nobody_watches)
+        _write(leaf, folder, chosen, progress or unwatched)
         write_atomically(folder / "README.md", readme(leaf, chosen, origin=origin).encode())
         converted = replace(chosen.dataset, items=tuple(chosen.rows), slices=chosen.slices)
         write_atomically(folder / NOTICE, notice(converted).encode())
@@ -86,16 +87,12 @@ def convert(
     return Converted(target, len(chosen.rows), len(chosen.slices), files, held)
 
 
-def _nobody_watches(stage: str, done: int, total: int) -> None:
-    pass
-
-
 def _chosen(root: Path, dataset: Dataset, names: Sequence[str]) -> Chosen:
     known = {part.name: part for part in dataset.slices}
     if bad := [name for name in names if name not in known]:
         raise UnknownNameError(unknown_name("slice", bad[0], known))
     parts: list[Slice] = [known[name] for name in dict.fromkeys(names)] or list(dataset.slices)
-    chosen = Chosen(root, dataset, parts, asked=bool(names))
+    chosen = Chosen(root, dataset, parts, named=bool(names))
     if not chosen.rows:
         raise InputError(f"{str(root)!r} has no items to convert")
     return chosen
@@ -144,7 +141,7 @@ def _check_target(target: Path, root: Path, *, loadable: bool) -> None:
         raise InputError(f"{str(target)!r} exists and is not a converted dataset; choose another folder")
 
 
-def _write(leaf: Layout, folder: Path, chosen: Chosen, progress: Callable[[str, int, int], None]) -> None:
+def _write(leaf: Layout, folder: Path, chosen: Chosen, progress: Progress) -> None:
     total = leaf.count(chosen)
     with ExitStack() as held:
         lines: IO[bytes] | None = held.enter_context((folder / ITEMS).open("wb")) if leaf.lists_items else None

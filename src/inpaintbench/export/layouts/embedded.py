@@ -125,7 +125,9 @@ def _cells(row: Plain, root: Path, schema: pa.Schema) -> dict[str, Any]:
     for name in schema.names:
         if _holds_media(schema.field(name).type):
             value = row.get(file_column(name))
-            media[name] = _file(value, root) if isinstance(value, str | None) else [_file(one, root) for one in value]
+            media[name] = (
+                _file(value, root) if isinstance(value, str | None) else [_file(name_of_file, root) for name_of_file in value]
+            )
     return media | flat(row)
 
 

@@ -76,8 +76,8 @@ def _slices(chosen: Chosen) -> list[str]:
 def _licences(chosen: Chosen) -> list[str]:
     """Words of others stand in tables alone: in a list, one that begins with a sign would start a rule or another list."""
     known = sources(chosen.rows).values()
-    found = Counter(str(row["licence"] or NOT_STATED) for row in known)
-    licences = [[plain(licence), f"{count} of {len(known)}"] for licence, count in sorted(found.items())]
+    counts = Counter(str(row["licence"] or NOT_STATED) for row in known)
+    licences = [[plain(licence), f"{count} of {len(known)}"] for licence, count in sorted(counts.items())]
     authors = sorted({(str(row["author"]), str(row["page_url"] or "")) for row in known if row["author"]})
     return [
         "## Licences",

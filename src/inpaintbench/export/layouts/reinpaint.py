@@ -52,4 +52,4 @@ here. All files are copies of the dataset's own, byte for byte."""
 
 def _parts(chosen: Chosen) -> Sequence[Slice]:
     bins = [part for part in chosen.slices if part.name.startswith(_BIN)]
-    return chosen.slices if chosen.asked or not bins else bins
+    return chosen.slices if chosen.named or not bins else bins

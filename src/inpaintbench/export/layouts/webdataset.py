@@ -63,21 +63,21 @@ shuffle shards and items as you read."""
         """One config with the columns of all items: `datasets` would guess them from the first five."""
         from datasets import Features, Image, List, Value, Video
 
-        found = by_split([row["item_id"] for row in chosen.rows], splits(chosen.rows))
+        splits_of_items = by_split([row["item_id"] for row in chosen.rows], splits(chosen.rows))
         known = Features.from_arrow_schema(row_schema(chosen.rows))
-        told = {name: kind for name, kind in known.items() if not name.endswith(("_file_name", "_file_names"))}
+        plain = {name: kind for name, kind in known.items() if not name.endswith(("_file_name", "_file_names"))}
         parts = media_columns(chosen.rows)
         fields = dict.fromkeys(field for row in chosen.rows for field in _fields(row, parts))
         columns = {field: Image() if field.endswith(".png") else Video() for field in fields}
         # `datasets` caches local folders by name: the content tells two of one name apart.
         content = content_id(self.version, chosen.rows, [part.item_ids for part in chosen.slices])
-        features = Features(columns | {"json": told | {"slices": List(Value("string"))}} | dict.fromkeys(_OWN, Value("string")))
+        features = Features(columns | {"json": plain | {"slices": List(Value("string"))}} | dict.fromkeys(_OWN, Value("string")))
         return {
             "configs": [
                 {
                     "config_name": "default",
                     "description": f"every item once; content {content}",
-                    "data_files": [{"split": split, "path": f"{split}-*.tar"} for split in found],
+                    "data_files": [{"split": split, "path": f"{split}-*.tar"} for split in splits_of_items],
                 }
             ],
             "dataset_info": {"config_name": "default", "features": features._to_yaml_list()},
@@ -89,11 +89,11 @@ _OWN = ("__key__", "__url__")
 
 
 def _slices_of(chosen: Chosen) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {row["item_id"]: [] for row in chosen.rows}
+    slices: dict[str, list[str]] = {row["item_id"]: [] for row in chosen.rows}
     for part in chosen.slices:
         for item_id in part.item_ids:
-            found[item_id].append(part.name)
-    return found
+            slices[item_id].append(part.name)
+    return slices
 
 
 def _fields(row: Plain, parts: Sequence[str]) -> dict[str, str]:
@@ -102,7 +102,9 @@ def _fields(row: Plain, parts: Sequence[str]) -> dict[str, str]:
     for part in parts:
         value = row.get(file_column(part))
         numbered = (
-            {part: value} if isinstance(value, str) else {f"{part}_{place:02d}": one for place, one in enumerate(value or ())}
+            {part: value}
+            if isinstance(value, str)
+            else {f"{part}_{place:02d}": file_name for place, file_name in enumerate(value or ())}
         )
         fields |= {f"{what}{Path(name).suffix}": name for what, name in numbered.items()}
     return fields

@@ -73,7 +73,7 @@ class Repository:
 
     @property
     def url(self) -> str:
-        """Where people look at it."""
+        """Address of its page."""
         return f"{self.endpoint}/datasets/{self.name}"
 
     def require_token(self) -> None:
@@ -104,19 +104,19 @@ class Repository:
             return list(self._api.list_repo_tree(self.name, recursive=True, revision=revision, repo_type="dataset"))
 
         entries = [entry for entry in self._ask(listed) if isinstance(entry, RepoFile)]
-        return {one.path: Remote(one.blob_id, one.lfs.sha256 if one.lfs else None, one.size) for one in entries}
+        return {file.path: Remote(file.blob_id, file.lfs.sha256 if file.lfs else None, file.size) for file in entries}
 
     def branches(self) -> list[str] | None:
         """Names of all branches and tags; None where the server lists none."""
         refs = self._ask(lambda: _if_offered(lambda: self._api.list_repo_refs(self.name, repo_type="dataset")))
-        return None if refs is None else [one.name for one in (*refs.branches, *refs.tags)]
+        return None if refs is None else [ref.name for ref in (*refs.branches, *refs.tags)]
 
     def commits(self, revision: str | None) -> list[tuple[str, str]] | None:
         """All commits that lead to a revision with their titles, newest first; None where the server lists none."""
         listed = self._ask(
             lambda: _if_offered(lambda: self._api.list_repo_commits(self.name, repo_type="dataset", revision=revision))
         )
-        return None if listed is None else [(one.commit_id, one.title) for one in listed]
+        return None if listed is None else [(entry.commit_id, entry.title) for entry in listed]
 
     def commit(
         self, message: str, files: Mapping[str, Path | bytes], *, deleted: Sequence[str] = (), revision: str | None
@@ -146,9 +146,9 @@ class Repository:
             except _failures() as error:
                 if isinstance(error, OSError) and is_disk_error(error):
                     raise WorkspaceError(f"cannot be written: {error.strerror}") from None
-                problem, status, asked = self._problem(error)
+                problem, status, wanted = self._problem(error)
                 passing = status in _PASSING or (status is None and _is_transport(error))
-                wait = min(asked if asked is not None else 2.0**turn, _LONGEST_WAIT_SECONDS) if passing else 0.0
+                wait = min(wanted if wanted is not None else 2.0**turn, _LONGEST_WAIT_SECONDS) if passing else 0.0
                 last = not passing or turn == _TRIES - 1
             if last:
                 # Outside of the handler: the library's own exception, whose text may repeat what was sent, is not carried along.
@@ -158,18 +158,18 @@ class Repository:
 
     def _problem(self, error: BaseException) -> tuple[str, int | None, float | None]:
         """One sentence, the status that the Hub gave, and the seconds that it wants us to wait."""
-        answer = next((response for one in _chain(error) if (response := getattr(one, "response", None)) is not None), None)
+        answer = next((response for cause in _chain(error) if (response := getattr(cause, "response", None)) is not None), None)
         if answer is None:
             said = "the Hub cannot be reached for" if _is_transport(error) else "the Hub could not do what was asked for"
             return f"{said} {self.name!r}: {self._clean(error)}", None, None
         status, after = int(answer.status_code), str(answer.headers.get("Retry-After", ""))
-        told = next((str(text) for one in _chain(error) if (text := getattr(one, "server_message", None))), "")
+        message = next((str(text) for cause in _chain(error) if (text := getattr(cause, "server_message", None))), "")
         known = {
             401: "the Hub does not accept the token, or wants one for this dataset; run `hf auth login` or set HF_TOKEN",
             403: "the token may not do this; make one that may write to this owner's datasets",
             404: "the Hub shows no such dataset, revision or file, or not to you; check the name, or run `hf auth login`",
         }
-        said = known.get(status) or self._clean(told) or "no reason given"
+        said = known.get(status) or self._clean(message) or "no reason given"
         return f"{self.name!r}: HTTP {status}: {said}", status, float(after) if after.isdecimal() else None
 
     def _clean(self, text: object) -> str:
@@ -193,12 +193,12 @@ def _if_offered(call: Callable[[], Result]) -> Result | None:
 
 
 def _failures() -> tuple[type[BaseException], ...]:
-    """What the library raises where the Hub or the way there failed."""
+    """Exceptions of the library where the Hub or the way there failed."""
     return (OSError, RuntimeError, ValueError, *_transport_errors())
 
 
 def _transport_errors() -> tuple[type[BaseException], ...]:
-    """What the HTTP library below raises; which one that is depends on the version of huggingface_hub."""
+    """Exceptions of the HTTP library below; which library that is depends on the version of huggingface_hub."""
     from huggingface_hub.errors import HfHubHTTPError
 
     return tuple(
@@ -212,8 +212,8 @@ def _is_transport(error: BaseException) -> bool:
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     chain = list(_chain(error))
-    return any(isinstance(one, _transport_errors()) for one in chain) and not any(
-        isinstance(one, OfflineModeIsEnabled) for one in chain
+    return any(isinstance(cause, _transport_errors()) for cause in chain) and not any(
+        isinstance(cause, OfflineModeIsEnabled) for cause in chain
     )
 
 
@@ -230,16 +230,16 @@ def _quiet() -> Iterator[None]:
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     loggers = [logging.getLogger(name) for name in _LOUD]
-    levels, bars = [one.level for one in loggers], not are_progress_bars_disabled()
+    levels, bars = [logger.level for logger in loggers], not are_progress_bars_disabled()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one in loggers:
-            one.setLevel(logging.CRITICAL)
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
         disable_progress_bars()
         try:
             yield
         finally:
-            for one, level in zip(loggers, levels, strict=True):
-                one.setLevel(level)
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
             if bars:
                 enable_progress_bars()

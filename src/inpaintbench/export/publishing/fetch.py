@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inpaintbench.errors import InputError, VerifyError, WorkspaceError, is_disk_error
+from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export.publishing.client import Repository, opened
 from inpaintbench.export.publishing.part import files_of, limited
-from inpaintbench.export.publishing.plan import Told
 from inpaintbench.export.publishing.remote import held
 from inpaintbench.files import file_sha256, sync_tree
 from inpaintbench.frozen import MANIFEST, UNLOADABLE
@@ -23,7 +23,7 @@ _OF_THE_LIBRARY = ".cache"
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a fetch left."""
+    """Result of a fetch."""
 
     folder: Path
     commit: str
@@ -34,7 +34,12 @@ class Fetched:
 
 
 def fetch(
-    repository: str, folder: Path | str, *, slices: Sequence[str] = (), revision: str | None = None, told: Told | None = None
+    repository: str,
+    folder: Path | str,
+    *,
+    slices: Sequence[str] = (),
+    revision: str | None = None,
+    progress: Progress | None = None,
 ) -> Fetched:
     """Download a dataset; of ``slices`` alone, their media, their rows and what belongs to no slice.
 
@@ -47,7 +52,7 @@ def fetch(
         folder: new, or empty.
         slices: names; none means the whole, byte for byte.
         revision: branch, tag or commit.
-        told: is told (stage, done, total) of files.
+        progress: is told (stage, done, total) of files.
 
     Raises:
         InputError: the folder is in use; not a frozen dataset; no such slice.
@@ -60,7 +65,7 @@ def fetch(
     beside = target.with_name(f".{target.name}.fetching")
     try:
         with opened(repository) as hub:
-            return _fetch(hub, target, beside, slices, revision, told or (lambda stage, done, total: None))  # noqa: ARG005
+            return _fetch(hub, target, beside, slices, revision, progress or unwatched)
     except OSError as error:
         if not is_disk_error(error):
             raise
@@ -74,62 +79,64 @@ def _check_target(target: Path) -> None:
         raise InputError(f"{str(target)!r} is there already; give a new folder")
 
 
-def _fetch(hub: Repository, target: Path, beside: Path, slices: Sequence[str], revision: str | None, told: Told) -> Fetched:
+def _fetch(
+    hub: Repository, target: Path, beside: Path, slices: Sequence[str], revision: str | None, progress: Progress
+) -> Fetched:
     shutil.rmtree(beside / "whole", ignore_errors=True)
-    found = held(hub, beside / "whole", revision=revision)
-    commit, whole, manifest = found.commit, found.dataset, beside / "whole" / MANIFEST
+    remote = held(hub, beside / "whole", revision=revision)
+    commit, whole, manifest = remote.commit, remote.dataset, beside / "whole" / MANIFEST
     files = files_of(whole, slices) if slices else sorted(whole.files)
     if set(slices) == {part.name for part in whole.slices}:
         files, slices = sorted(whole.files), ()
-    made = beside / "dataset"
-    _download_all(hub, whole, files, commit, made, told)
+    folder = beside / "dataset"
+    _download_all(hub, whole, files, commit, folder, progress)
     dataset = whole
     if slices:
         origin = {"repository": hub.name, "revision": revision, "commit": commit}
-        sizes = {name: (made / name).stat().st_size for name in files}
+        sizes = {name: (folder / name).stat().st_size for name in files}
         dataset, changed = limited(whole, slices, sizes=sizes, whole_sha256=file_sha256(manifest), origin=origin)
         for name, data in changed.items():
-            (made / name).parent.mkdir(exist_ok=True)  # datasets of older programs have no pictures of the card
-            (made / name).write_bytes(data)
+            (folder / name).parent.mkdir(exist_ok=True)  # datasets of older programs have no pictures of the card
+            (folder / name).write_bytes(data)
     else:
-        shutil.copyfile(manifest, made / MANIFEST)
-    _remove_others(made, {*dataset.files, MANIFEST})
-    sync_tree(made)
-    made.replace(target)  # an empty folder may be there
+        shutil.copyfile(manifest, folder / MANIFEST)
+    _remove_others(folder, {*dataset.files, MANIFEST})
+    sync_tree(folder)
+    folder.replace(target)  # an empty folder may be there
     shutil.rmtree(beside, ignore_errors=True)
     return Fetched(target, commit, dataset, tuple(part.name for part in whole.slices if slices and part.name not in slices))
 
 
-def _download_all(hub: Repository, whole: Dataset, files: Sequence[str], commit: str, made: Path, told: Told) -> None:
+def _download_all(hub: Repository, whole: Dataset, files: Sequence[str], commit: str, folder: Path, progress: Progress) -> None:
     threads = ThreadPoolExecutor(_AT_ONCE)
     try:
-        running = [threads.submit(_bring, hub, name, whole.files[name], commit, made) for name in files]
-        for done, one in enumerate(as_completed(running), start=1):
-            one.result()
-            told("fetch", done, len(files))
+        running = [threads.submit(_bring, hub, name, whole.files[name], commit, folder) for name in files]
+        for done, download in enumerate(as_completed(running), start=1):
+            download.result()
+            progress("fetch", done, len(files))
     finally:
         threads.shutdown(cancel_futures=True)
 
 
-def _bring(hub: Repository, name: str, sha256: str, commit: str, made: Path) -> None:
-    path = made / name
+def _bring(hub: Repository, name: str, sha256: str, commit: str, folder: Path) -> None:
+    path = folder / name
     for _ in range(2):  # bytes that were spoilt on the way are asked for once more
         if path.is_file() and file_sha256(path) == sha256:
             return
         path.unlink(missing_ok=True)
-        hub.download(name, commit=commit, folder=made)
+        hub.download(name, commit=commit, folder=folder)
     if file_sha256(path) != sha256:
         path.unlink()
         raise VerifyError(f"{name} of {hub.name!r} differs from the SHA-256 in its manifest; nothing was kept of it")
 
 
-def _remove_others(made: Path, wanted: set[str]) -> None:
-    """What the library left, and what an earlier call for other slices brought."""
-    shutil.rmtree(made / _OF_THE_LIBRARY, ignore_errors=True)
-    for path in sorted(made.rglob("*"), reverse=True):
+def _remove_others(folder: Path, wanted: set[str]) -> None:
+    """Remove what the library left, and what an earlier call for other slices brought."""
+    shutil.rmtree(folder / _OF_THE_LIBRARY, ignore_errors=True)
+    for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()
-        elif path.is_file() and path.relative_to(made).as_posix() not in wanted:
+        elif path.is_file() and path.relative_to(folder).as_posix() not in wanted:
             path.unlink()
             if not any(path.parent.iterdir()):
                 path.parent.rmdir()

@@ -57,28 +57,28 @@ def check_shown(hub: Repository, plan: Plan, there: Iterable[str], revision: str
     """
     if not held_splits(plan.dataset.facts):
         return
-    if found := _others(plan, there):
-        raise InputError(f"{hub.name!r} holds media that this challenge does not ({_shown(found)}); {_WAY_OUT}")
+    if foreign := _others(plan, there):
+        raise InputError(f"{hub.name!r} holds media that this challenge does not ({_shown(foreign)}); {_WAY_OUT}")
     for commit in _commits(hub, revision):
-        if found := _others(plan, hub.files(commit)):
+        if foreign := _others(plan, hub.files(commit)):
             raise InputError(
-                f"the history of {hub.name!r} holds media that this challenge does not ({_shown(found)}, at commit "
+                f"the history of {hub.name!r} holds media that this challenge does not ({_shown(foreign)}, at commit "
                 f"{commit[:12]}); {_WAY_OUT}"
             )
 
 
 def _commits(hub: Repository, revision: str | None) -> list[str]:
-    """Those to look at, each once. A push adds its media in commits that remove nothing: the last of them shows what all have."""
-    found: dict[str, None] = {}
+    """Commits to look at, each once. Commits of a push that add media remove nothing: the last of them shows what all have."""
+    chosen: dict[str, None] = {}
     for name in dict.fromkeys([revision, *(hub.branches() or [])]):
         later = ""
         for commit, title in hub.commits(name) or []:
             if not ONLY_ADDS.fullmatch(later):
-                found[commit] = None
+                chosen[commit] = None
             later = title
-        if len(found) > _MOST_COMMITS:
+        if len(chosen) > _MOST_COMMITS:
             raise InputError(f"{hub.name!r} has more than {_MOST_COMMITS} commits, too many to look for truths in; {_WAY_OUT}")
-    return list(found)
+    return list(chosen)
 
 
 def _others(plan: Plan, names: Iterable[str]) -> list[str]:

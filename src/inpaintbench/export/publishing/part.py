@@ -69,23 +69,23 @@ def limited(
         origin: where the whole is.
     """
     files = files_of(dataset, slices)
-    kept = tuple(part for part in dataset.slices if part.name in slices)
+    parts = tuple(part for part in dataset.slices if part.name in slices)
     missing = {part.name: len(part.item_ids) for part in dataset.slices if part.name not in slices}
-    items = {item for part in kept for item in part.item_ids}
-    told = dict(origin) | {
-        "dataset": dataset.name, "dataset_json_sha256": whole_sha256, "slices": [part.name for part in kept],
+    items = {item for part in parts for item in part.item_ids}
+    fact = dict(origin) | {
+        "dataset": dataset.name, "dataset_json_sha256": whole_sha256, "slices": [part.name for part in parts],
         "items": len(items), "items_of_the_whole": len(dataset.items), "missing_slices": missing,
         "missing_files": len(set(dataset.files) - set(files)),
     }  # fmt: skip
-    named = json.dumps(told, indent=1, sort_keys=True).encode() + b"\n"
-    made = replace(
+    named = json.dumps(fact, indent=1, sort_keys=True).encode() + b"\n"
+    fragment = replace(
         dataset,
         items=tuple(row for row in dataset.items if row["item_id"] in items),
-        slices=kept,
+        slices=parts,
         left_out=dict(dataset.left_out)
         | {name: f"not fetched: its {count} items are in the whole" for name, count in missing.items()},
         files={name: dataset.files[name] for name in files} | {ORIGIN: hashlib.sha256(named).hexdigest()},
-        facts=dict(dataset.facts) | {"part_of": told},
+        facts=dict(dataset.facts) | {"part_of": fact},
     )
-    made, written = sealed(made, {**sizes, ORIGIN: len(named)})
-    return made, {ORIGIN: named, **written}
+    fragment, written = sealed(fragment, {**sizes, ORIGIN: len(named)})
+    return fragment, {ORIGIN: named, **written}

@@ -1,9 +1,9 @@
-"""What a push would bring to the Hub: the files of a frozen dataset, checked, and what their licences allow."""
+"""Plan of a push to the Hub: the files of a frozen dataset, checked, and what their licences allow."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,6 @@ from inpaintbench.export.verify import file_problems
 from inpaintbench.files import file_sha256
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset
-
-# Is told (stage, done, total).
-Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -43,32 +40,34 @@ class Plan:
         return {name: list(per_source.values()).count(name) for name in sorted(set(per_source.values()))}
 
     def stated_over(self) -> dict[str, dict[str, int]]:
-        """What the dataset said, where that was no known licence -> the licence that its publisher states -> sources."""
-        found: dict[str, dict[str, int]] = self.dataset.facts.get(OVER, {})
-        return found
+        """Words of the dataset that are no known licence -> the licence that its publisher states -> number of sources."""
+        counts: dict[str, dict[str, int]] = self.dataset.facts.get(OVER, {})
+        return counts
 
     def obstacles(self) -> list[str]:
         """Why the dataset may not be published, one sentence each with a list of sources; empty where it may."""
         refused, silent, words = [], [], []
         for row in {row["source_id"]: row for row in self.dataset.items}.values():
-            own = row["licence"]
-            if why := why_refused(own):
-                refused.append(f"{called(row)} ({own} {why})")
-            elif is_unstated(own):
-                silent.append(f"{called(row)} ({own or NOT_STATED})")
-            elif not is_known(own):
-                words.append(f"{called(row)} ({own})")
-        told = []
+            licence = row["licence"]
+            if why := why_refused(licence):
+                refused.append(f"{called(row)} ({licence} {why})")
+            elif is_unstated(licence):
+                silent.append(f"{called(row)} ({licence or NOT_STATED})")
+            elif not is_known(licence):
+                words.append(f"{called(row)} ({licence})")
+        reasons = []
         if refused:
-            told.append(f"{listed(refused)} may not be published; export without them, or with the licence that they really have")
+            reasons.append(
+                f"{listed(refused)} may not be published; export without them, or with the licence that they really have"
+            )
         if silent:
-            told.append(f"nobody stated a known licence of {listed(silent)}; state it with --licence SPDX or --licences FILE")
+            reasons.append(f"nobody stated a known licence of {listed(silent)}; state it with --licence SPDX or --licences FILE")
         if words:
-            told.append(
+            reasons.append(
                 f"the licence of {listed(words)} is no known one, and --licence does not replace it; read what it allows, and "
                 "give each of these sources a line of its own in --licences FILE"
             )
-        return told
+        return reasons
 
 
 def plan(folder: Path | str, *, licence: str | None = None, licences: Path | None = None) -> Plan:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export import layout
 from inpaintbench.export.publishing.client import Remote, Repository, opened
 from inpaintbench.export.publishing.guard import check_older, check_shown
-from inpaintbench.export.publishing.plan import Plan, Told
+from inpaintbench.export.publishing.plan import Plan
 from inpaintbench.frozen import MANIFEST
 
 _FEWEST_FILES_A_COMMIT = 100
@@ -24,7 +25,7 @@ _OF_THE_HUB = ".gitattributes"
 
 @dataclass(frozen=True)
 class Pushed:
-    """What a push did."""
+    """Result of a push."""
 
     url: str
     private: bool
@@ -36,7 +37,9 @@ class Pushed:
     """Files of the version before, which the dataset has no longer."""
 
 
-def push(plan: Plan, repository: str, *, public: bool = False, revision: str | None = None, told: Told | None = None) -> Pushed:
+def push(
+    plan: Plan, repository: str, *, public: bool = False, revision: str | None = None, progress: Progress | None = None
+) -> Pushed:
     """Upload what the Hub does not have yet, then look whether it holds every file with the right hash.
 
     Media go first, in commits of at least a hundred files; cards, rows and the manifest follow in the last commit, together
@@ -48,7 +51,7 @@ def push(plan: Plan, repository: str, *, public: bool = False, revision: str | N
         repository: ``OWNER/NAME``; made where there is none.
         public: make a new one public; pushing to one that is public already is refused without.
         revision: branch; made where there is none.
-        told: is told (stage, done, total) of files.
+        progress: is told (stage, done, total) of files.
 
     Raises:
         InputError: licences that are unknown or allow too little; no token; a repository that holds something else, is public,
@@ -59,10 +62,10 @@ def push(plan: Plan, repository: str, *, public: bool = False, revision: str | N
     if obstacles := plan.obstacles():
         raise InputError("; ".join(obstacles))
     with opened(repository) as hub:
-        return _push(hub, plan, public, revision, told or (lambda stage, done, total: None))  # noqa: ARG005 - nobody watches
+        return _push(hub, plan, public, revision, progress or unwatched)
 
 
-def _push(hub: Repository, plan: Plan, public: bool, revision: str | None, told: Told) -> Pushed:
+def _push(hub: Repository, plan: Plan, public: bool, revision: str | None, progress: Progress) -> Pushed:
     hub.require_token()
     private = hub.create(private=not public)
     if not private and not public:
@@ -72,14 +75,14 @@ def _push(hub: Repository, plan: Plan, public: bool, revision: str | None, told:
     there = hub.files(revision)
     old = _old_files(hub, plan, there, revision)
     missing = [name for name in plan.sha256 if not _is_there(plan, name, there)]
-    _send(hub, plan, missing, old, revision, told)
+    _send(hub, plan, missing, old, revision, progress)
     held = hub.files(revision)
     if wrong := [name for name in plan.sha256 if not _is_there(plan, name, held)]:
         raise VerifyError(f"{hub.name!r} does not hold what was sent: {', '.join(wrong[:10])} differ; push again")
     return Pushed(hub.url, private, len(missing), len(plan.sha256) - len(missing), len(old))
 
 
-def _send(hub: Repository, plan: Plan, missing: list[str], old: list[str], revision: str | None, told: Told) -> None:
+def _send(hub: Repository, plan: Plan, missing: list[str], old: list[str], revision: str | None, progress: Progress) -> None:
     folders = set(layout.MEDIA.values())
     media = [name for name in missing if name.partition("/")[0] in folders]
     last = [name for name in missing if name not in set(media)]
@@ -89,10 +92,10 @@ def _send(hub: Repository, plan: Plan, missing: list[str], old: list[str], revis
         # The guard of challenges knows these commits by their title.
         hub.commit(f"Add {len(part)} media files", _contents(plan, part), revision=revision)
         done += len(part)
-        told("upload", done, len(missing))
+        progress("upload", done, len(missing))
     if last or old:
         hub.commit(f"Add {plan.dataset.name}", _contents(plan, last), deleted=old, revision=revision)
-        told("upload", len(missing), len(missing))
+        progress("upload", len(missing), len(missing))
 
 
 def _contents(plan: Plan, names: list[str]) -> dict[str, Path | bytes]:

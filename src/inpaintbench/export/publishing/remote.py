@@ -1,4 +1,4 @@
-"""What a dataset of the Hub says of itself: its manifest, proved and safe to use, without its media."""
+"""The manifest of a dataset on the Hub, proved and safe to use, without its media."""
 
 from __future__ import annotations
 

@@ -67,21 +67,21 @@ def stated(dataset: Dataset, licence: str | None, single: Mapping[str, str]) -> 
         _check_usable(licence, [])
     sources = {str(row["source_id"]): row for row in dataset.items}
     given = _by_source(sources, single)
-    made = {}
+    licence_of = {}
     for source, row in sources.items():
-        own, said = row["licence"], given.get(source)
-        if is_known(own) or why_refused(own):
-            if said is not None and canonical(said) != canonical(own):
+        before, said = row["licence"], given.get(source)
+        if is_known(before) or why_refused(before):
+            if said is not None and canonical(said) != canonical(before):
                 raise InputError(
-                    f"{called(row)} has the licence {own!r} in the dataset, not {said!r}; correct the source and export"
+                    f"{called(row)} has the licence {before!r} in the dataset, not {said!r}; correct the source and export"
                 )
-        elif (one := said or (licence if is_unstated(own) else None)) is not None:
-            made[source] = one
-    return made
+        elif (new := said or (licence if is_unstated(before) else None)) is not None:
+            licence_of[source] = new
+    return licence_of
 
 
 def called(row: Plain) -> str:
-    """What people know a source by."""
+    """Name that people know a source by."""
     return str(row["source_uri"] or row["source_id"])
 
 
@@ -103,11 +103,11 @@ def _by_source(sources: Mapping[str, Plain], single: Mapping[str, str]) -> dict[
     of_licence: dict[str, list[str]] = {}
     strangers = []
     for name, licence in single.items():
-        found = [name] if name in sources else ids_of.get(name) or names_of.get(name) or names_of.get(unquote(name), [])
-        if not found:
+        ids = [name] if name in sources else ids_of.get(name) or names_of.get(name) or names_of.get(unquote(name), [])
+        if not ids:
             strangers.append(name)
         of_licence.setdefault(licence, []).append(name)
-        for source in found:
+        for source in ids:
             if canonical(given.setdefault(source, licence)) != canonical(licence):
                 raise InputError(
                     f"{called(sources[source])} has two licences under different names: {given[source]!r} and {licence!r}"
@@ -144,12 +144,12 @@ def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[D
     files = dict(dataset.files) | {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
     facts = dict(dataset.facts) | _facts(dataset, stated)
     sizes = {name: len(changed[name]) if name in changed else (root / name).stat().st_size for name in files}
-    made, written = sealed(replace(dataset, items=rows, files=files, facts=facts), sizes)
-    return made, changed | written
+    new, written = sealed(replace(dataset, items=rows, files=files, facts=facts), sizes)
+    return new, changed | written
 
 
 def _facts(dataset: Dataset, stated: Mapping[str, str]) -> dict[str, dict[str, object]]:
-    """What was stated and what was said before, with what an earlier publisher stated."""
+    """Facts on what was stated and what the dataset said before, with those of an earlier publisher."""
     old = {row["source_id"]: row["licence"] for row in dataset.items}
     counts = Counter(dataset.facts.get(STATED, {})) + Counter(stated.values())
     over = {words: Counter(new) for words, new in dataset.facts.get(OVER, {}).items()}
@@ -172,8 +172,8 @@ def metadata_files(dataset: Dataset) -> dict[str, str]:
 
 def _metadata(path: Path, stated: Mapping[str, str]) -> bytes:
     table = pq.read_table(path)
-    told = zip(table["source_id"].to_pylist(), table["licence"].to_pylist(), strict=True)
-    column = pa.array([stated.get(source, licence) for source, licence in told], pa.string())
+    pairs = zip(table["source_id"].to_pylist(), table["licence"].to_pylist(), strict=True)
+    column = pa.array([stated.get(source, licence) for source, licence in pairs], pa.string())
     sink = pa.BufferOutputStream()
     pq.write_table(table.set_column(table.schema.get_field_index("licence"), "licence", column), sink, compression="zstd")
     return bytes(sink.getvalue().to_pybytes())
