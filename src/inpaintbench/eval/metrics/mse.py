@@ -49,5 +49,5 @@ def _errors(view: ItemView, masks: Hole | None) -> list[float]:
         if pixels:
             # The sum is a whole number, of which OpenCV gives the square of the root.
             total = round(cv2.norm(truth, composite, cv2.NORM_L2SQR, mask))
-            errors.append(total / (pixels * CHANNELS * 255**2))
+            errors.append(total * (1 / pixels) / (CHANNELS * 255**2))  # in this order, in which released scores were rounded
     return errors
