@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,55 @@ def test_every_decoder_gives_the_same_pixels(decoder: str, dataset: Path) -> Non
         pytest.skip(f"{decoder} is not installed")
     result = verify(dataset, decoder=decoder)
     assert (result.problems, result.second_decoder, result.largest_difference) == ([], decoder, 0)
+
+
+def test_the_parent_and_the_compiler_of_torch_are_left_out_of_the_second_decoding(dataset: Path) -> None:
+    verifying = "import sys; from inpaintbench.export.verify import verify; r = verify(sys.argv[1])"
+    command = [sys.executable, "-c", verifying + "; print(r.problems, r.second_decoder, 'torch' in sys.modules)", str(dataset)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["[]", "torchcodec", "False"]
+    decoding = "import sys; from inpaintbench.export.second_decoder import _torchcodec; frames = _torchcodec(sys.argv[1])"
+    command = [sys.executable, "-c", decoding + "; print('torch' in sys.modules, 'sympy' in sys.modules)", str(_truth(dataset))]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["True", "False"]
+
+
+def test_the_second_decoder_starts_beside_the_first(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened = list[str]()
+
+    class Noted(second_decoder.SecondDecoder):
+        def __init__(self, rgb_sha256: Mapping[str, str], *, decoder: str) -> None:
+            happened.append("second decoder")
+            super().__init__(rgb_sha256, decoder=decoder)
+
+    monkeypatch.setattr("inpaintbench.export.verify.SecondDecoder", Noted)
+    verify(dataset, progress=lambda stage, done, total: happened.append(stage) if done == total else None)
+    assert happened == ["files", "second decoder", "configs", "media"]
+
+
+def test_pyav_decodes_again_only_what_has_another_hash(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = frozen.load(dataset).items[0]
+    path = str(dataset / row["truth_file_name"])
+    decoded = list[str]()
+    frames = video.read_frames(path)
+    monkeypatch.setattr(video, "read_frames", lambda path: decoded.append(path) or frames)
+    other = frames.copy()
+    monkeypatch.setitem(second_decoder._DECODERS, "ffmpeg", lambda path: other.ravel())
+    assert (second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg"), decoded) == (0, [])
+    other[3, 2, 1, 0] ^= 4
+    assert (second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg"), decoded) == (4, [path])
+    monkeypatch.setitem(second_decoder._DECODERS, "ffmpeg", lambda path: other[1:])
+    with pytest.raises(ValueError, match="cannot reshape"):
+        second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg")
+
+
+def test_a_decoder_that_ends_early_leaves_its_files_unproved(dataset: Path, tmp_path: Path) -> None:
+    good, bad = str(_truth(dataset)), tmp_path / "bad.mp4"
+    bad.write_bytes(b"no video")
+    with second_decoder.SecondDecoder({good: "", str(bad): ""}, decoder="torchcodec") as child:
+        found = child.results(time_limit_seconds=60)
+    assert found[good] == {"path": good, "max_difference": 0}
+    assert found[str(bad)]["error"].startswith("torchcodec: ")
+    with second_decoder.SecondDecoder({good: ""}, decoder="nonsense") as child:
+        assert child.results(time_limit_seconds=60)[good] == {"error": "nonsense gave no result (exit status 1)"}
 
 
 def test_without_a_second_decoder_it_says_what_was_not_looked_at(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +238,8 @@ def test_a_hung_decoder_is_ended_and_told(dataset: Path, monkeypatch: pytest.Mon
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{shutil.os.environ['PATH']}")
     path = str(_truth(dataset))
-    found = second_decoder.compare([path], decoder="ffmpeg", time_limit_seconds=8)
+    with second_decoder.SecondDecoder({path: ""}, decoder="ffmpeg") as child:
+        found = child.results(time_limit_seconds=8)
     assert found[path]["error"] == "ffmpeg gave no result (stopped after 8 s)"
     state = Path(f"/proc/{int((tmp_path / 'pid').read_text())}/stat")
     # Gone, or a corpse that nobody has collected yet.

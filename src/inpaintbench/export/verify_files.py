@@ -53,10 +53,12 @@ def needless(others: Mapping[str, Path], *, files: Iterable[str]) -> Iterator[st
 
 def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress: Progress) -> Iterator[str]:
     """Differences when `datasets` loads every config afresh; ``configs`` and media ``cells`` are counted in ``counts``."""
-    from datasets import disable_progress_bars, enable_progress_bars, get_dataset_config_names
+    from datasets import config, disable_progress_bars, enable_progress_bars, get_dataset_config_names
 
     rows = {row["item_id"]: row for row in dataset.items}
     disable_progress_bars()
+    # Media are not decoded, but the library would load torch for every video that it only lists.
+    decodes, config.TORCHCODEC_AVAILABLE = config.TORCHCODEC_AVAILABLE, False
     try:
         names = get_dataset_config_names(str(root))
         wanted = [part.name for part in dataset.slices]
@@ -69,6 +71,7 @@ def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress
                 progress("configs", counts["configs"], len(dataset.slices))
     finally:
         enable_progress_bars()
+        config.TORCHCODEC_AVAILABLE = decodes
 
 
 def _slice_problems(root: Path, part: Slice, rows: Mapping[str, Plain], cache: str, counts: Counter[str]) -> Iterator[str]:
