@@ -1,4 +1,4 @@
-"""What shells complete values of options with: names of catalogues, and what lies in the folders named before."""
+"""Completions of options for shells: names of catalogues, and what lies in the folders named before."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def labels(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def dataset(text: str) -> Path:
-    """What ``frozen_or_hub`` finds, which asks the Hub nothing while a shell completes."""
+    """The dataset that ``frozen_or_hub`` finds, which asks the Hub nothing while a shell completes."""
     if _PROMISE in os.environ:
         return Path(text)
     from inpaintbench.eval.hub import frozen_or_hub  # the help of the program imports no room

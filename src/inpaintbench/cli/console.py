@@ -1,4 +1,4 @@
-"""What all commands share: progress, tables, answers as JSON, and one clear sentence for every error."""
+"""Shared by all commands: progress, tables, answers as JSON, and one clear sentence for every error."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def _is_here(module: str) -> bool:
 
 
 def package_version(package: str) -> str | None:
-    """Of an installed distribution; None where there is none."""
+    """Version of an installed distribution; None where there is none."""
     try:
         return version(package)
     except PackageNotFoundError:

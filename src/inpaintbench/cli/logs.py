@@ -1,4 +1,4 @@
-"""What a command did, as JSON lines: beside the console, for machines and for later.
+"""Log of a command, as JSON lines: beside the console, for machines and for later.
 
 A command that writes into a workspace or a run folder leaves ``logs/TIME-COMMAND-ID.jsonl`` there, a file of its own, so that
 shards on many machines never share one; ``--log FILE`` or ``INPAINTBENCH_LOG`` add to a file of the user's choice. Every line has

@@ -72,7 +72,7 @@ def _in_panel(annotation: Any, panel: str | None) -> Any:
 
 
 def read_option(read: Callable[[Any], Value], text: Any) -> Value:
-    """What an option's text means; one that means nothing is a wrong use of the command."""
+    """Value of an option's text; one that means nothing is a wrong use of the command."""
     try:
         return read(text)
     except ValueError as error:

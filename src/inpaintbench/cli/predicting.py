@@ -103,7 +103,7 @@ def predict_all(
 
 @dataclass(frozen=True)
 class Wanted:
-    """What `eval predict` and `eval run` do besides the methods."""
+    """Options of `eval predict` and `eval run` besides the methods."""
 
     reference: Annotated[
         list[str] | None,
@@ -216,7 +216,7 @@ def _predicted_items(workspace: Workspace, label: str) -> set[str]:
 
 
 def _tell_failures(failed: Sequence[Rejection]) -> None:
-    """What several items share in one line, then some others."""
+    """Print the reasons that several items share in one line, then some others."""
     counts = Counter(row.reason for row in failed)
     often = {reason: count for reason, count in counts.items() if count >= _OFTEN}
     for reason, count in often.items():

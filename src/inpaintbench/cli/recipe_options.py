@@ -68,7 +68,7 @@ def _of_field(recipe: type[BaseModel], name: str, mark: Option) -> inspect.Param
 
 
 def _kind(annotation: Any) -> tuple[Any, tuple[str, ...]]:
-    """What a command line takes for a field: its type without None, text for words that are listed, and these words."""
+    """Type of a field on a command line: its type without None, text for words that are listed, and these words."""
     if get_origin(annotation) in (Union, UnionType):
         [annotation] = [arg for arg in get_args(annotation) if arg is not NoneType]
     if get_origin(annotation) is Literal:

@@ -1,4 +1,4 @@
-"""What the `eval` commands share: a folder of predictions and scores, bound to one frozen dataset."""
+"""Shared by the `eval` commands: a folder of predictions and scores, bound to one frozen dataset."""
 
 from __future__ import annotations
 

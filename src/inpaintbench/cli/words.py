@@ -1,4 +1,4 @@
-"""What people type, as several commands read it: names, pairs, and the constants of leaves."""
+"""Texts that people type, as several commands read them: names, pairs, and the constants of leaves."""
 
 from __future__ import annotations
 

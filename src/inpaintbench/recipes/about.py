@@ -1,4 +1,4 @@
-"""What each recipe says of its benchmarks, apart from what builds them: importing it imports nothing that builds."""
+"""Words of each recipe about its benchmarks, apart from what builds them: importing it imports nothing that builds."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequenc
 
 
 def _background(facts: Plain) -> str:
-    """What is behind the text: nothing, or a box that shows the film or hides it."""
+    """Background of the text: nothing, or a box that shows the film or hides it."""
     if facts["background"] == "none":
         return "none"
     return "opaque" if float(facts["box_alpha"]) == 1 else "transparent"

@@ -85,7 +85,7 @@ class EditingRecipe(BaseModel):
 
     @property
     def normalizer(self) -> dict[str, Any]:
-        """What brings frames, and masks with them, to the square."""
+        """Normalizer that brings frames, and masks with them, to the square."""
         name = "stretch" if self.behaviour == "as-published" else "cover"
         most = {"most_enlargement": 1e6} if name == "stretch" else {}  # the script enlarges whatever it takes
         return {"name": name, "width": self.side, "height": self.side, **most}
@@ -235,7 +235,7 @@ _ABOUT = (
 
 
 def warnings(rows: Sequence[Plain]) -> list[str]:
-    """What a reader of scores should know of a dataset, from its rows, a sentence each."""
+    """Warnings for readers of a dataset's scores, from its rows, a sentence each."""
     told = []
     for task in dict.fromkeys(row["task"] for row in rows):
         clips = len({row["clip_id"] for row in rows if row["task"] == task})

@@ -1,4 +1,4 @@
-"""What a workspace knows of the errors of its labels and of its selection: the facts that a card tells besides the rows."""
+"""Errors of a workspace's labels and of its selection, as far as it knows them: the facts that a card tells besides the rows."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _of_agreement(row: Agreement, *, several: bool) -> dict[str, Any]:
 
 
 def _of_rules(workspace: Workspace) -> dict[str, Any]:
-    """What the rules dropped, and how often people would have."""
+    """Counts of clips that the rules dropped, and how often people would have."""
     if not workspace.table("selection", Selection):
         return {}
     judged = stored_selection(workspace, Facts.of_workspace(workspace, set()))

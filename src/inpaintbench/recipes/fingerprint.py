@@ -161,14 +161,14 @@ class FingerprintRecipe(BaseModel):
 
     @property
     def licence(self) -> str:
-        """Of the pictures: prints are nobody's, photographs may be somebody's."""
+        """Licence of the pictures: prints are nobody's, photographs may be somebody's."""
         if self.backgrounds != PHOTOGRAPHS:
             return PRINT_LICENCE
         return f"{PRINT_LICENCE}, its background: {self.photographs_licence or 'not stated'}"
 
     @property
     def constants(self) -> dict[str, Any]:
-        """Of the degradation."""
+        """Constants of the degradation."""
         kinds = self.backgrounds if isinstance(self.backgrounds, str) else list(self.backgrounds)
         usual = PUBLISHED_JPEG_QUALITY if self.behaviour == "as-published" else None
         quality = usual if self.jpeg_quality is None else self.jpeg_quality

@@ -1,4 +1,4 @@
-"""What must not be in two splits of one dataset: a source, a clip, a truth, a group of the recipe's, and near-duplicates."""
+"""Leakage between splits, none of which may share with another: a source, a clip, a truth, a group of the recipe's, and near-duplicates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHOWN = 20
 def check(
     workspace: Workspace, items: Sequence[Item], *, attributes: Iterable[Attribute] = (), allowed: str | None = None
 ) -> Plain | None:
-    """What the dataset says of leakage between its splits; None of a dataset with one split.
+    """The dataset's statement on leakage between its splits; None of a dataset with one split.
 
     Args:
         workspace: where the clips are; their hashes are kept there.
@@ -76,7 +76,7 @@ def together(workspace: Workspace, groups: Mapping[str, str]) -> dict[str, str]:
 def _torn(
     items: Sequence[Item], clips: Mapping[str, Clip], sources: Mapping[str, Source], attributes: Iterable[Attribute]
 ) -> list[str]:
-    """What is in more than one split though it is one thing, in words."""
+    """Things that are in more than one split, in words."""
     group = {row.subject_id: str(row.value) for row in attributes if row.name == GROUP and row.value is not None}
     found: dict[tuple[str, str], set[str]] = {}
     names = {clip.source_id: _name(clip, sources) for clip in clips.values()}

@@ -50,7 +50,7 @@ EXAMPLES: Mapping[tuple[str, str], str] = {
 
 @dataclass(frozen=True)
 class Backdrop:
-    """What masks are shown over."""
+    """Pictures that masks are shown over."""
 
     name: str
     truth: Frames
@@ -148,7 +148,7 @@ def _refusals(refused: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _with_options(error: Exception) -> str:
-    """What a generator says, with its constants in backquotes as options of the command."""
+    """Documentation of a generator, with its constants in backquotes as options of the command."""
     return re.sub(r"`(\w+)(=\w+)?`", lambda found: f"--set {found[1]}{found[2] or '=...'}", str(error))
 
 
@@ -165,7 +165,7 @@ def _tile(generator: str, constants: Plain, backdrop: Backdrop, *, where: Plain,
 def backdrops(
     generator: str, *, width: int, height: int, frames: int, count: int, seed: int, images: Path | None = None
 ) -> list[Backdrop]:
-    """What suits a generator: people for joints, films for text, prints, photographs (or the user's pictures) for the others.
+    """Backdrops that suit a generator: people for joints, films for text, prints, photographs (or the user's pictures) for the others.
 
     Raises:
         InputError: no pictures in ``images``, a size that no embedded photograph has or that is too small for a print,

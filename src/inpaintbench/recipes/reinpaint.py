@@ -103,12 +103,12 @@ class ReinpaintRecipe(BaseModel):
 
     @property
     def first_constants(self) -> dict[str, Any]:
-        """Of the first masks, less their bin."""
+        """Constants of the first masks, less their bin."""
         return {"preset": self.preset, "reach": self.reach, "motion": self.motion}
 
     @property
     def second_constants(self) -> dict[str, Any]:
-        """Of the second masks."""
+        """Constants of the second masks."""
         ratio = list(self.second_ratio) if isinstance(self.second_ratio, tuple) else self.second_ratio
         return {"size": self.patch_pixels, "ratio": ratio, "count": self.second_count, "motion": self.motion}
 

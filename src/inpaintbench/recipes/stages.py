@@ -1,4 +1,4 @@
-"""What the recipes have in common: sources to clips, corruptions to items, items to a frozen dataset.
+"""Stages that recipes have in common: sources to clips, corruptions to items, items to a frozen dataset.
 
 A recipe module has one pydantic class with every choice, and four stages with one signature each, so that commands can run any
 stage of any recipe: ``curate(recipe, sources, executor, workspace)``, ``label(recipe, executor, workspace)``,
@@ -60,7 +60,7 @@ class Cutting:
 
 @dataclass(frozen=True)
 class Curated:
-    """What sources gave."""
+    """Clips that sources gave."""
 
     sources: list[Source]
     """Each content once."""
@@ -225,7 +225,7 @@ def write_items(
 
 @dataclass(frozen=True)
 class Publication:
-    """What a recipe's export adds to its tables."""
+    """Facts that a recipe's export adds to its tables."""
 
     recipe: Any
     """The recipe, a pydantic model with a class attribute ``kind``."""

@@ -1,4 +1,4 @@
-"""What a workspace remembers of its exports: the version of the dataset, its content, and what was allowed for it."""
+"""Memory of a workspace's exports: the version of the dataset, its content, and what was allowed for it."""
 
 from __future__ import annotations
 

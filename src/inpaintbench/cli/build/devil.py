@@ -54,7 +54,7 @@ DEMO_SIZE = (288, 160)
 
 @dataclass(frozen=True)
 class Flickr:
-    """What is asked of Flickr, and how."""
+    """The search of Flickr: what is asked for, and how."""
 
     query: Query = ""
     users: Annotated[list[str] | None, option("User name or NSID. May be given again.")] = None
@@ -72,7 +72,7 @@ class Flickr:
 
     @property
     def limits(self) -> Limits:
-        """Of the downloads."""
+        """Limits of the downloads."""
         return Limits(allow_private=self.allow_private, contact=self.contact)
 
     @property
@@ -192,7 +192,7 @@ def build_devil_in(
 
 
 def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
-    """What `demo` builds."""
+    """The recipe and the source of `demo`."""
     width, height = DEMO_SIZE
     recipe = devil.DevilRecipe(name="inpaintbench demo", width=width, height=height, per_slice=DEMO_PER_SLICE)
     return recipe, SourceSpec("embedded", {"count": DEMO_CLIPS, "width": width, "height": height})

@@ -1,4 +1,4 @@
-"""What the `build` commands share: options, a checked recipe, a run from sources to dataset, and what came of it."""
+"""Shared by the `build` commands: options, a checked recipe, a run from sources to dataset, and what came of it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Ru
 
 
 def _published(folder: Path) -> Dataset | None:
-    """What an earlier run published; None when nothing can be read there."""
+    """The dataset that an earlier run published; None when nothing can be read there."""
     try:
         return frozen.load(folder)
     except InpaintBenchError:

@@ -105,11 +105,11 @@ class Drawing:
 
     @property
     def patches(self) -> Patches:
-        """Of the usual ratio."""
+        """Patches of the usual ratio."""
         return Patches(size_pixels=self.patch, count=self.count, tube_frames=self.tube_frames, seed=self.seed)  # type: ignore[arg-type]
 
     def of(self, ratio: Ratio) -> Patches | None:
-        """Of a ratio; None for those of the dataset."""
+        """Patches of a ratio; None for those of the dataset."""
         patches = self.patches  # what cannot be drawn is told in any case
         return None if ratio is None else replace(patches, ratio=ratio)
 

@@ -109,7 +109,7 @@ ABSENT = "–"
 
 
 def ranked_quantities(results: Results, metrics: Sequence[str] | None, region: str | None) -> list[Quantity]:
-    """What methods are ranked by: each metric in its usual region, or in one; all metrics that rank, or some.
+    """Quantities that methods are ranked by: each metric in its usual region, or in one; all metrics that rank, or some.
 
     Raises:
         UnknownNameError: no such region, or a metric without values there. InputError: nothing that ranks was measured.

@@ -87,7 +87,7 @@ class AffinePropagation(Method):
                 return
 
     def _brightness_shift(self, lent: Picture, pixels: Picture, *, where: Pixels) -> npt.NDArray[np.int16] | None:
-        """What to add to ``lent`` to match ``pixels`` ``where`` both are known; None if they then still differ too much."""
+        """Brightness to add to ``lent`` to match ``pixels`` ``where`` both are known; None if they then still differ too much."""
         if np.count_nonzero(where) < _LEAST_RING:
             return np.zeros(3, np.int16)
         difference = pixels[where].astype(np.int16) - lent[where]
@@ -237,6 +237,6 @@ def _box_around(hole: Pixels) -> Box:
 
 
 def _warp(picture: Picture, motion: Motion, *, like: npt.NDArray[Any], interpolation: int, border: int) -> Picture:
-    """What a view of the size of ``like`` sees of ``picture``."""
+    """``picture`` as a view of the size of ``like`` sees it."""
     size, flags = (like.shape[1], like.shape[0]), interpolation | cv2.WARP_INVERSE_MAP
     return np.asarray(cv2.warpAffine(picture, motion[:2], size, flags=flags, borderMode=border), np.uint8)

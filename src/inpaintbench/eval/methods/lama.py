@@ -69,7 +69,7 @@ class Lama(Method):
 
 
 def _filled(network: Any, picture: npt.NDArray[np.uint8], missing: npt.NDArray[np.bool_], device: Any) -> npt.NDArray[np.uint8]:
-    """What the network gives for one frame, ``uint8[H, W, 3]``."""
+    """The network's result for one frame, ``uint8[H, W, 3]``."""
     package = torch_networks.torch()
     hole = package.from_numpy(missing.astype(np.float32))[None, None].to(device)
     try:

@@ -97,7 +97,7 @@ def _same_text(spans: list[Span], letters: list[Mask]) -> list[tuple[Span, Mask]
 
 
 def _at_ends(jumps: Hole, span: Span) -> Mask:
-    """What changed where the span begins or ends."""
+    """Pixels that changed where the span begins or ends."""
     changed: Mask = jumps[span.start] | jumps[span.end] if span.end < len(jumps) else jumps[span.start]
     return changed
 
@@ -128,7 +128,7 @@ def _candidates(frames: Frames, spans: list[Span], changed: list[Mask], purity: 
 
 
 def _jumps(frames: Frames) -> Hole:
-    """What changed before each frame by more than the picture moves there, ``bool[T, H, W]``; nothing before the first."""
+    """Pixels that changed before each frame by more than the picture moves there, ``bool[T, H, W]``; nothing before the first."""
     steps = np.zeros(frames.shape[:3], np.uint8)
     for index in range(1, len(frames)):
         steps[index] = cv2.absdiff(frames[index], frames[index - 1]).max(axis=2)

@@ -119,7 +119,7 @@ class Protocol(BaseModel):
         return list(dict.fromkeys(weight for name in names for weight in METRICS.get(name).weights_of(self.metrics[name])))
 
     def infinite_rule(self, metric: str) -> InfiniteRule:
-        """What becomes of infinite values of ``metric`` in means over items.
+        """Rule for infinite values of ``metric`` in means over items.
 
         Where a missing prediction scores infinity they stay, so that nobody gains by leaving an item out.
         """
@@ -133,7 +133,7 @@ class Protocol(BaseModel):
         return None if ceiling is None else float(ceiling)
 
     def weight(self, metric: str, details: Plain) -> int:
-        """What an item counts for in means over items: 1, or how many of its frames (pairs of frames) are in its value.
+        """Weight of an item in means over items: 1, or how many of its frames (pairs of frames) are in its value.
 
         Args:
             metric: its name.

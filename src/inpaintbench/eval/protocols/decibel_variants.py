@@ -22,5 +22,5 @@ POOLED: Constants = MappingProxyType(
 
 
 def mean_of_decibels(infinite: InfiniteRule) -> Constants:
-    """Of each frame (pair of frames), then averaged, as papers have it; an exact one is infinite."""
+    """Decibels of each frame (pair of frames), then averaged, as papers have it; an exact one is infinite."""
     return {"data_range": 1.0, "averaged": "decibels", "ceiling_decibels": None, "infinite": infinite}

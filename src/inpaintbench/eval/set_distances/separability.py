@@ -162,7 +162,7 @@ class _Line:
 
     @property
     def value(self) -> float:
-        """Of the objective at the beginning."""
+        """Value of the objective at the beginning."""
         slack = [np.clip(1 - sign * one, 0, None) for sign, one in zip((1, -1), self._values, strict=True)]
         return float(self._weights @ self._weights / 2 + self._cost * sum(one @ one for one in slack))
 

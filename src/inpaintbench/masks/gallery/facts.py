@@ -1,4 +1,4 @@
-"""What a page of masks says of numbers, parameters and facts: short texts."""
+"""Short texts of a page of masks: numbers, parameters, facts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _chip(name: str, value: Any) -> Chip:
 
 
 def common(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What all settings have in common."""
+    """Parameters that all settings have in common."""
     first = settings[0]
     return {
         name: value for name, value in first.items() if all(name in setting and setting[name] == value for setting in settings)

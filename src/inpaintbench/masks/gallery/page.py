@@ -54,7 +54,7 @@ class Shown:
 
     @property
     def anchors(self) -> list[str]:
-        """Of the tiles."""
+        """Anchors of the tiles."""
         return [f"{self.quantity.noun}-{self.number}-{index}" for index in range(1, len(self.measured) + 1)]
 
     @property
@@ -68,7 +68,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class PanelView:
-    """What the template draws of one panel."""
+    """One panel as the template draws it."""
 
     number: int
     title: str
@@ -82,7 +82,7 @@ class PanelView:
     outside: str
     """How many are not, and the bin."""
     facts: list[Chip]
-    """What the generator says alike of every tile."""
+    """Facts that the generator states alike of every tile."""
     further_facts: list[Chip]
     refusals: str
     tiles: tuple[TileView, ...]

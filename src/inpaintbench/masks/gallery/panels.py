@@ -1,4 +1,4 @@
-"""What the gallery shows: panels of one setting each, tiles of one corruption each, and what is measured on a tile."""
+"""Contents of the gallery: panels of one setting each, tiles of one corruption each, and what is measured on a tile."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Tile:
 
     @property
     def given_input(self) -> Frames | None:
-        """What a method sees, where somebody gave it."""
+        """The input of methods, where somebody gave it."""
         return self.drawn.input if self.input is None else self.input
 
 
@@ -119,7 +119,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class TileMeasurements:
-    """What a corruption amounts to. Shares are 0..1."""
+    """Measurements of one corruption. Shares are 0..1."""
 
     quantity: Quantity
     """What ``values`` are."""
@@ -144,7 +144,7 @@ class TileMeasurements:
 
 
 def quantity_of(panels: Sequence[Panel]) -> Quantity:
-    """What is measured on the tiles of all panels: the area of holes, or the change where a generator degrades everything.
+    """The quantity that is measured on the tiles of all panels: the area of holes, or the change where a generator degrades everything.
 
     Raises:
         InputError: some tiles have a hole and others have none.

@@ -44,7 +44,7 @@ class FrameButton:
 
 @dataclass(frozen=True)
 class TileView:
-    """What the template draws of one tile."""
+    """One tile as the template draws it."""
 
     anchor: str
     number: int

@@ -1,4 +1,4 @@
-"""What every mask generator has to do, whatever it draws."""
+"""Contract of every mask generator, whatever it draws."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def draws_holes_of_the_clip_s_shape(generator: Generator) -> None:
 
 
 def paints_where_its_hole_is(generator: Generator) -> None:
-    """Of overlays: opacity and colour of the clip's shape, and the hole is where they cover anything."""
+    """Overlays give opacity and colour in the clip's shape, and the hole is where they cover anything."""
     for view, drawn in _drawings(generator):
         if drawn.alpha is None:
             raise NotChecked("it paints nothing")
