@@ -1,4 +1,4 @@
-"""Leakage between splits, none of which may share with another: a source, a clip, a truth, a group of the recipe's, and near-duplicates."""
+"""Leakage between splits, which must not share a source, a clip, a truth, a group of the recipe's, and near-duplicates."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def _tile(generator: str, constants: Plain, backdrop: Backdrop, *, where: Plain,
 def backdrops(
     generator: str, *, width: int, height: int, frames: int, count: int, seed: int, images: Path | None = None
 ) -> list[Backdrop]:
-    """Backdrops that suit a generator: people for joints, films for text, prints, photographs (or the user's pictures) for the others.
+    """Backdrops of a generator: people for joints, films for text, prints, photographs (or the user's pictures) for the others.
 
     Raises:
         InputError: no pictures in ``images``, a size that no embedded photograph has or that is too small for a print,

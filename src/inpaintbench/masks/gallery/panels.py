@@ -144,7 +144,7 @@ class TileMeasurements:
 
 
 def quantity_of(panels: Sequence[Panel]) -> Quantity:
-    """The quantity that is measured on the tiles of all panels: the area of holes, or the change where a generator degrades everything.
+    """The quantity measured on all tiles: the area of holes, or the change where a generator degrades everything.
 
     Raises:
         InputError: some tiles have a hole and others have none.
