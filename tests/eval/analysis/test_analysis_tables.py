@@ -13,6 +13,7 @@ from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, sc
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import scale
+from inpaintbench.eval.analysis.files import ranked_rows
 from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of, published_means
 from inpaintbench.eval.analysis.tables import difficulty, improvements, over_slices, places, ranking, table_1, table_2
 from inpaintbench.eval.analysis.write import PAGE, write_analysis
@@ -51,6 +52,37 @@ def test_places_and_rankings_share_ties_and_follow_the_direction() -> None:
         (measure, name) for measure in ("error", "quality") for name in ("motion-low", "motion-high")
     ]
     assert len(table_1(means)) == 12
+
+
+def test_too_few_sources_show_values_and_no_place(tmp_path: Path) -> None:
+    """Page and Markdown as in ``table_2.csv``: no order, no number of a place, and nothing is called missing that is there."""
+    few = {
+        ("motion-low", "telea", "error"): Cell(0.25, n_sources=2), ("motion-low", "blank", "error"): Cell(0.5, n_sources=2),
+        ("motion-low", "absent", "error"): Cell(None, n_sources=0, reason="lost"),
+    }  # fmt: skip
+    alone = Means("Few", "Made by hand.", ("telea", "blank", "absent"), ("motion-low",), (ERROR,), few)
+    many = {("motion-high", method, "error"): Cell(value, n_sources=6) for method, value in (("telea", 0.4), ("blank", 0.1))}
+    beside = Means("Both", "Made by hand.", ("telea", "blank"), ("motion-low", "motion-high"), (ERROR,), {**few, **many})
+    assert [tuple(cell.replace("\u00a0", " ") for cell in row) for row in ranked_rows(alone, ERROR)] == [
+        ("", "telea 0.25"),
+        ("", "blank 0.50"),
+        ("", "absent –"),
+    ]
+    assert [tuple(cell.replace("\u00a0", " ") for cell in row) for row in ranked_rows(beside, ERROR)] == [
+        ("1", "telea 0.25", "blank"),
+        ("2", "blank 0.50", "telea"),
+    ]
+    write_analysis(tmp_path / "analysis", alone)
+    page = (tmp_path / "analysis" / PAGE).read_text().partition('id="table-2"')[2].partition('id="figures"')[0]
+    assert "telea\u00a00.25" in page
+    assert ">1<" not in page
+    assert ">2<" not in page
+    assert "a number is the value of a method that has no place" in " ".join(page.split())
+    markdown = (tmp_path / "analysis" / "table_2.md").read_text()
+    assert "|  | telea\u00a00.25 |" in markdown
+    assert "| 1 |" not in markdown
+    with (tmp_path / "analysis" / "table_2.csv").open() as file:
+        assert {row["place"] for row in csv.DictReader(file)} == {""}
 
 
 def test_improvement_is_relative_to_low_and_positive_where_high_is_better() -> None:

@@ -43,7 +43,7 @@ def _table_1(means: Means) -> list[list[Any]]:
 
 
 def table_2_csv(means: Means) -> bytes:
-    """One row for each metric, slice and method, from best to worst."""
+    """One row for each metric, slice and method, from best to worst; those without a place, which is empty then, are last."""
     columns = (*_MEASURE, "slice", "attribute", "setting", "place", "method", "doubtful")
     rows = [
         [*_told(one.measure), one.slice, *split_level(one.slice), place, method, one.doubtful]
@@ -113,9 +113,7 @@ def table_2_markdown(means: Means) -> bytes:
     parts = ["# Table 2", *_opening(means)]
     for measure in means.ranked_measures:
         heads = ["", *(means.slice_label(name) + means.marks([name], measure) for name in means.slices)]
-        orders = [ranked_words(means, name, measure) for name in means.slices]
-        lines = [[str(place), *row] for place, row in enumerate(zip(*orders, strict=True), start=1)]
-        parts += [f"## {measure.title}", _markdown(heads, lines)]
+        parts += [f"## {measure.title}", _markdown(heads, ranked_rows(means, measure))]
     return ("\n\n".join(parts) + "\n").encode()
 
 
@@ -140,12 +138,25 @@ def mean_words(means: Means, name: str, measure: Measure) -> str:
     return number(over_methods(means, name, measure).mean, measure.decimals)
 
 
-def ranked_words(means: Means, name: str, measure: Measure) -> list[str]:
-    """The methods of a slice from best to worst: ties with ``=``, those without a value with a dash."""
-    order = ranking(means, name, measure).places
+def ranked_rows(means: Means, measure: Measure) -> list[tuple[str, ...]]:
+    """Rows of Table 2: a place, empty where no slice has one, and the method that holds it in each slice.
+
+    Ties are marked ``=``. A method without a place, for too few sources, stands last with its value; one without a value with a
+    dash.
+    """
+    orders = [ranking(means, name, measure).places for name in means.slices]
+    rows = zip(*([_placed(means, name, measure, order) for name, order in zip(means.slices, orders, strict=True)]), strict=True)
+    return [(str(at + 1) if any(order[at][1] is not None for order in orders) else "", *row) for at, row in enumerate(rows)]
+
+
+def _placed(means: Means, name: str, measure: Measure, order: Sequence[tuple[str, int | None]]) -> list[str]:
     held = [place for _, place in order]
     return [
-        f"{method}\u00a0–" if place is None else f"{method}\u00a0=" if held.count(place) > 1 else method
+        f"{method}\u00a0{number(means.cell(name, method, measure).mean, measure.decimals)}"
+        if place is None
+        else f"{method}\u00a0="
+        if held.count(place) > 1
+        else method
         for method, place in order
     ]
 

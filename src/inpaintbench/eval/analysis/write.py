@@ -12,7 +12,7 @@ import lazy_loader
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files, plots
-from inpaintbench.eval.analysis.files import mean_words, ranked_words
+from inpaintbench.eval.analysis.files import mean_words, ranked_rows
 from inpaintbench.eval.analysis.means import Means, Measure
 from inpaintbench.eval.analysis.tables import improvements, ranking, table_1
 from inpaintbench.files import replacing
@@ -148,9 +148,8 @@ def _cell(means: Means, name: str, method: str, measure: Measure) -> Cell:
 
 def _ranking_table(means: Means, measure: Measure) -> Table:
     heads = [means.slice_label(name) + _marks(means, name, measure) for name in means.slices]
-    orders = [ranked_words(means, name, measure) for name in means.slices]
-    rows = [Row((Cell(place), *map(Cell, methods))) for place, methods in enumerate(zip(*orders, strict=True), start=1)]
-    return Table((Column("Place"), *map(Column, heads)), tuple(rows), label=measure.title)
+    rows = tuple(Row(tuple(map(Cell, cells))) for cells in ranked_rows(means, measure))
+    return Table((Column("Place"), *map(Column, heads)), rows, label=measure.title)
 
 
 def _gaps(means: Means) -> Table:
