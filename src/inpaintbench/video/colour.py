@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import MediaError
+from inpaintbench.video.conversion import converted, to_rgb
 
 UNKNOWN = "unknown"
 # Codes of ITU-T H.273 and FFmpeg's names for them.
@@ -73,7 +74,7 @@ def opacity(frame: Any) -> npt.NDArray[np.uint8] | None:
     """Alpha plane, ``uint8[H, W]``, 255 = opaque; None where every pixel is opaque."""
     if not (frame.format.has_palette or any(component.is_alpha for component in frame.format.components)):
         return None
-    alpha = frame.to_ndarray(format="rgba")[:, :, 3]
+    alpha = to_rgb(frame, "rgba")[:, :, 3]
     return None if alpha.min() == 255 else alpha
 
 
@@ -88,7 +89,7 @@ def rgb(frame: Any) -> npt.NDArray[np.uint8]:
         # FFmpeg's conversion of deep frames to rgb24 truncates instead of rounding: up to 2.6 levels too dark.
         pixels = np.asarray(np.rint(signals(frame) * 255), np.uint8)
     else:
-        pixels = frame.to_ndarray(format="rgb24")
+        pixels = to_rgb(frame)
     if alpha is None:
         return pixels
     weighted = pixels.astype(np.uint16) * alpha[:, :, None] + 127  # + 127 rounds the division by 255
@@ -107,11 +108,11 @@ def signals(frame: Any) -> npt.NDArray[np.float32]:
         MediaError: the matrix is unknown here.
     """
     if frame.format.is_rgb:
-        return np.asarray(frame.to_ndarray(format="rgb48le") / np.float32(65535), np.float32)
+        return np.asarray(to_rgb(frame, "rgb48le") / np.float32(65535), np.float32)
     if int(frame.colorspace) not in _LUMA_WEIGHTS:
         raise MediaError(f"its colours are coded as {names(frame)['matrix']}, which is not read: convert it to bt2020nc or bt709")
     # Shifts the codes up to 16 bits and upsamples chroma; no colour conversion.
-    wide = frame.reformat(format="yuv444p16le")
+    wide = converted(frame, "yuv444p16le")
     rows = [np.frombuffer(plane, "<u2").reshape(plane.height, -1)[:, : plane.width] for plane in wide.planes]
     coded = np.dstack(rows).astype(np.float32)
     full = int(frame.color_range) == 2

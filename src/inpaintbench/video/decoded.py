@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.types import Frames, Luma
+from inpaintbench.video.conversion import to_rgb
 from inpaintbench.video.decoding import _luma, _plane, read_frames, whole
 from inpaintbench.video.suffixes import is_image
 
@@ -32,13 +33,13 @@ class DecodedClip:
         """``uint8[T, H, W, 3]`` RGB."""
         if is_image(self._path):
             return _read_only(read_frames(self._path))
-        return _read_only(np.stack([frame.to_ndarray(format="rgb24") for frame in self._coded]))
+        return _read_only(np.stack([to_rgb(frame) for frame in self._coded]))
 
     def frame(self, index: int) -> npt.NDArray[np.uint8]:
         """Frame ``index`` as ``uint8[H, W, 3]`` RGB, without converting the others."""
         if is_image(self._path):
             return np.asarray(self.frames[index])
-        return np.asarray(self._coded[index].to_ndarray(format="rgb24"))
+        return to_rgb(self._coded[index])
 
     @cached_property
     def luma(self) -> Luma:

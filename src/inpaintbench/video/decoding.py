@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from inpaintbench.errors import MediaError
 from inpaintbench.types import Frames, Hole, Luma
+from inpaintbench.video.conversion import to_rgb
 from inpaintbench.video.images import read_image, reason
 from inpaintbench.video.suffixes import is_image
 
@@ -157,7 +158,7 @@ def read_frames(path: Path | str) -> Frames:
     """
     if is_image(path):
         return read_image(path)[None]
-    return _stacked(frame.to_ndarray(format="rgb24") for frame in whole(path))
+    return _stacked(to_rgb(frame) for frame in whole(path))
 
 
 def read_luma(path: Path | str) -> Luma:
@@ -223,7 +224,7 @@ def decoded_facts(path: Path | str) -> tuple[str, str, tuple[int, int]]:
         size = (frame.width, frame.height)
         for plane in frame.planes:
             planes.update(_plane(plane).tobytes())
-        rgb.update(frame.to_ndarray(format="rgb24").tobytes())
+        rgb.update(to_rgb(frame).tobytes())
     return planes.hexdigest(), rgb.hexdigest(), size
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from av.video.reformatter import ColorRange, Colorspace
 
 from inpaintbench.types import Frames, Hole
+from inpaintbench.video.conversion import converted
 from inpaintbench.video.decoding import decoded_facts, whole
 from inpaintbench.video.images import write_image
 from inpaintbench.video.suffixes import is_image
@@ -174,8 +175,9 @@ def _even(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 def _to_yuv(frame: npt.NDArray[np.uint8], pixel_format: str) -> Any:
     rgb = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
-    return rgb.reformat(
-        format=pixel_format,
+    return converted(
+        rgb,
+        pixel_format,
         dst_colorspace=Colorspace.ITU601,
         src_color_range=ColorRange.JPEG,
         dst_color_range=ColorRange.MPEG,

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError
+from inpaintbench.video.conversion import to_rgb
 from inpaintbench.video.decoding import whole
 
 # `uint8[H, W, 3]`, RGB.
@@ -138,7 +139,7 @@ def frames_of(path: Path | str, *, shape: Shape) -> Iterator[Picture]:
     """
     if video.is_image(path):
         return _exactly(iter(video.read_frames(path)), shape=shape)
-    return _exactly((frame.to_ndarray(format="rgb24") for frame in whole(path)), shape=shape)
+    return _exactly((to_rgb(frame) for frame in whole(path)), shape=shape)
 
 
 def hole_of(path: Path | str, *, shape: Shape) -> Iterator[npt.NDArray[np.bool_]]:
