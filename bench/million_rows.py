@@ -1,0 +1,301 @@
+"""What a million clips and three million items cost the main process, step by step, from made-up tables without pixels.
+
+python bench/million_rows.py [--quick] [--clips N] [--keep FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from inpaintbench.cli.selecting import print_judged, why
+from inpaintbench.curation import judging, measuring, what_if
+from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.facts import Facts
+from inpaintbench.curation.rules import parse_rules
+from inpaintbench.executors.base import Outcome, Step, Task, task_keys
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit
+from inpaintbench.masks import render
+from inpaintbench.recipes import devil, stages
+from inpaintbench.tables import rows_json, schema_of, write_parquet
+from inpaintbench.types import Attribute, Clip, Corruption, Item, Prediction, Score, Slice, Source, content_id
+from inpaintbench.workspace import Workspace
+
+CLIPS, ITEMS_A_CLIP, CLIPS_A_SOURCE = 1_000_000, 3, 4
+MEBIBYTES_AT_MOST = 2048
+RULE = "sharpness>=0.2"
+METHODS, METRICS, REGIONS, ITEMS = 10, 8, 3, 1500
+BLOBS = [f"{place:02x}" * 32 + ".mp4" for place in range(64)]
+
+
+class Nobody(LedgeredExecutor):
+    """Runs steps of which everything is done."""
+
+    def _results(self, waiting: deque[Unit]) -> Results:
+        if waiting:
+            raise AssertionError(f"{len(waiting)} tasks are not in the ledger, such as {waiting[0].jobs[0].task}")
+        yield from ()
+
+    def _close(self, *, kill: bool) -> None: ...
+
+
+class Keeps(Nobody):
+    """Writes the ledger of every step as if workers had made its rows, and none of its tables."""
+
+    def run_together(self, work: Sequence[tuple[Step, Sequence[Task]]], **more: Any) -> dict[str, Outcome]:
+        ((step, tasks),) = work
+        if step.name != "render":
+            write_ledger(self.workspace, step, tasks, rows_of=MEASURED)
+            raise StopIteration
+        write_ledger(self.workspace, step, tasks, rows_of=HOLES)
+        return super().run_together(work, **more)
+
+
+def hexes(begin: int, count: int, digits: int) -> list[str]:
+    """Names like hashes."""
+    mixed = np.arange(begin, begin + count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return [f"{value:016x}" * (digits // 16) for value in mixed.tolist()]
+
+
+def write_ledger(workspace: Workspace, step: Step, tasks: Iterator[Task] | Sequence[Task], *, rows_of: Any) -> None:
+    """A line for each task, as ``Ledger.append`` writes them."""
+    path = workspace.path / "ledger" / f"{step.name}.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w") as file:
+        for task, key in zip(tasks, task_keys(step, tasks), strict=True):
+            entry = {"finished_at": 1.7e9, "key": key, "name": "", "peak_mebibytes": 300.0, "reason": None, "seconds": 0.5,
+                     "status": "done", "subject_id": task.subject_id}  # fmt: skip
+            file.write(f'{json.dumps(entry)[:-1]}, "rows": {rows_json(rows_of(task))}}}\n')
+
+
+def HOLES(task: Task) -> list[Corruption]:
+    asked = task.payload["request"]
+    return [Corruption(task.subject_id, asked["clip"]["clip_id"], asked["generator"], asked["parameters"], asked["seed"], None,
+                       BLOBS[int(task.subject_id[:4], 16) % len(BLOBS)], task.subject_id * 4)]  # fmt: skip
+
+
+def MEASURED(task: Task) -> list[Attribute]:
+    names = ("hole_fraction", "centroid_speed_pixels_per_frame", "centroid_displacement_pixels", "pose_change", "union_coverage")
+    number = int(task.subject_id[:6], 16) / 2**24
+    rows = [Attribute(task.subject_id, f"hole.{name}", number, None, "masks.measure", render.VERSION) for name in names]
+    levels = (Attribute(task.subject_id, f"{name}_level_measured", "low", None, "masks.measure", render.VERSION)
+              for name in ("size", "pose", "displacement"))  # fmt: skip
+    return [*rows, *levels]
+
+
+def recipe_of(clips: int) -> devil.DevilRecipe:
+    return devil.DevilRecipe(level_share=0.45, level_limit=clips, per_slice=ITEMS_A_CLIP * clips // 8, masks_per_preset=100_000)
+
+
+# Steps of making the world, which are not measured
+
+
+def make_clips(folder: Path, clips: int) -> None:
+    """Sources, clips and all their attributes, with the ledgers of those that `build devil` measures."""
+    workspace = Workspace(folder)
+    sources = clips // CLIPS_A_SOURCE
+    ids, source_ids, hashes = hexes(1, clips, 16), hexes(10_000_000, sources, 16), hexes(20_000_000, clips, 64)
+    rng = np.random.default_rng(0)
+    for name in BLOBS:
+        workspace.blobs.path(name).parent.mkdir(parents=True, exist_ok=True)
+        workspace.blobs.path(name).touch()
+    empty = pa.nulls(sources, pa.string())
+    uris = [f"films/part%20{place // 1000}/film{place}.mp4" for place in range(sources)]
+    write(workspace, "sources", "find.folder", Source, source_id=source_ids, uri=uris, sha256=hexes(20_000_000, sources, 64),
+          bytes=np.full(sources, 10**7), origin=["folder"] * sources, licence=["CC0-1.0"] * sources, author=["Ana"] * sources,
+          page_url=empty, blob=empty, parts=["{}"] * sources)  # fmt: skip
+    start = np.arange(clips) % CLIPS_A_SOURCE * 90
+    of_source = np.repeat(np.array(source_ids), CLIPS_A_SOURCE)
+    write(workspace, "clips", "cut", Clip, clip_id=ids, source_id=of_source, start_frame=start, end_frame=start + 90,
+          fps=np.full(clips, 30.0), width=np.full(clips, 832), height=np.full(clips, 480), frames=np.full(clips, 90),
+          blob=[BLOBS[place % len(BLOBS)] for place in range(clips)], yuv_sha256=hashes, rgb_sha256=hashes,
+          encode_crf=np.full(clips, 18), encode_psnr_db=np.full(clips, 45.5))  # fmt: skip
+    recipe = recipe_of(clips)
+    for name in ATTRIBUTES:
+        numbers = rng.random(clips).round(6)
+        if name == "cut_score":
+            numbers *= 0.25
+        value = {"value": numbers, "value_text": pa.nulls(clips, pa.string())}
+        if name == "perceptual_hash":
+            value = {"value": pa.nulls(clips, pa.float64()), "value_text": hashes}
+        write(workspace, "attributes", f"measure.{name}", Attribute, subject_id=ids, name=[name] * clips, **value,
+              reason=pa.nulls(clips, pa.string()), producer=[name] * clips, producer_version=["1"] * clips,
+              blob=pa.nulls(clips, pa.string()))  # fmt: skip
+        if name in (*devil.measured_by(recipe), "sharpness"):
+            step = measuring._step(name, {})
+            tasks = [Task(one, content, {}) for one, content in zip(ids, hashes, strict=True)]
+            of_clip = dict(zip(ids, numbers.tolist(), strict=True))
+            write_ledger(workspace, step, tasks, rows_of=lambda task, name=name, of_clip=of_clip: [
+                Attribute(task.subject_id, name, of_clip[task.subject_id], None, name, "1")])  # fmt: skip
+    facts = {"probe.frames": 360.0, "probe.width": 832.0, "probe.height": 480.0, "probe.fps": 30.0}
+    rows = [np.repeat(np.array(source_ids), len(facts)), list(facts) * sources, np.tile(list(facts.values()), sources)]
+    many = len(rows[0])
+    write(workspace, "attributes", "probe", Attribute, subject_id=rows[0], name=rows[1], value=rows[2],
+          value_text=pa.nulls(many, pa.string()), reason=pa.nulls(many, pa.string()), producer=["probe"] * many,
+          producer_version=["1"] * many, blob=pa.nulls(many, pa.string()))  # fmt: skip
+    scene = ["low" if place % 2 else "high" for place in range(clips)]
+    write(workspace, "attributes", "labels", Attribute, subject_id=ids, name=["bg_scene_motion_level"] * clips,
+          value=pa.nulls(clips, pa.float64()), value_text=scene, reason=pa.nulls(clips, pa.string()),
+          producer=["file"] * clips, producer_version=["1"] * clips, blob=pa.nulls(clips, pa.string()))  # fmt: skip
+
+
+def write(workspace: Workspace, table: str, step: str, record: type, **columns: Any) -> None:
+    schema = schema_of(record)
+    arrays = [pa.array(columns[name]) if not isinstance(columns[name], pa.Array) else columns[name] for name in schema.names]
+    whole = pa.Table.from_arrays(arrays, names=schema.names).cast(schema)
+    path = workspace.path / "tables" / table / f"{step}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_parquet(path, whole)
+
+
+def make_holes(folder: Path, clips: int) -> None:
+    """The ledgers of rendered and measured holes."""
+    with Keeps(Workspace(folder)) as executor, contextlib.suppress(StopIteration):
+        devil.corrupt(recipe_of(clips), executor, executor.workspace)
+
+
+def make_scores(folder: Path, clips: int) -> None:
+    """A run folder with the scores of a leaderboard."""
+    del clips
+    workspace = Workspace(folder / "run")
+    ids = hexes(1, ITEMS, 16)
+    rng = np.random.default_rng(0)
+    for method in (f"method{place}" for place in range(METHODS)):
+        keys = [(name, f"metric{metric}", f"region{region}") for name in ids for metric in range(METRICS) for region in range(REGIONS)]
+        columns = list(zip(*keys, strict=True))
+        count = len(keys)
+        write(workspace, "scores", f"score.devil.corrected.{method}", Score, method=[method] * count, item_id=columns[0],
+              metric=columns[1], region=columns[2], protocol=["devil/corrected"] * count, fingerprint=["0" * 12] * count,
+              value=rng.random(count), reason=pa.nulls(count, pa.string()), details=['{"frames":90}'] * count,
+              features=pa.nulls(count, pa.string()), truth_features=pa.nulls(count, pa.string()))  # fmt: skip
+
+
+# Steps that are measured
+
+
+def select(folder: Path, clips: int) -> str:
+    with Nobody(Workspace(folder)) as executor:
+        devil.label(recipe_of(clips), executor, executor.workspace)
+    return ""
+
+
+def changed(folder: Path, clips: int) -> str:
+    """`curation select --rules FILE`, with what it prints."""
+    rules = tuple(parse_rules(RULE))
+    with Nobody(Workspace(folder)) as executor:
+        devil.label(recipe_of(clips).model_copy(update={"rules": rules}), executor, executor.workspace)
+    opened = Workspace(folder)
+    with contextlib.redirect_stdout(io.StringIO()):
+        print_judged(judging.stored_selection(opened, Facts.of_workspace(opened)))
+    return ""
+
+
+def asked(folder: Path, clips: int) -> str:
+    del clips
+    change = what_if.what_if(Workspace(folder), parse_rules("sharpness>=0.3"))
+    return f"{int(change.lost.sum()):,} lost"
+
+
+def trail_of_one(folder: Path, clips: int) -> str:
+    with contextlib.redirect_stdout(io.StringIO()):
+        why(folder, hexes(1 + clips // 2, 1, 16)[0], as_json=True)
+    return ""
+
+
+def pair(folder: Path, clips: int) -> str:
+    with Nobody(Workspace(folder)) as executor:
+        devil.corrupt(recipe_of(clips), executor, executor.workspace)
+    return f"{Workspace(folder).columns('items', Item, columns=['item_id']).num_rows:,} items"
+
+
+def read_scores(folder: Path, clips: int) -> str:
+    del clips
+    return f"{len(Workspace(folder / 'run').table('scores', Score)):,} scores"
+
+
+MAKING = {"clips": make_clips, "holes": make_holes, "scores": make_scores}
+STEPS: dict[str, tuple[str, Any, str]] = {
+    "select": ("`curation select`, all measured", select, ""),
+    "changed": ("a changed threshold: `curation select --rules`", changed, "at most 30 s"),
+    "what_if": ("`curation select --what-if`, without its page", asked, "at most 30 s"),
+    "why": ("`curation why` of one clip", trail_of_one, "at most 2 s"),
+    "pair": ("`masks pair`, all rendered and measured", pair, ""),
+    "scores": (f"scores of {ITEMS:,} items x {METHODS} methods x {METRICS} metrics x {REGIONS} regions read", read_scores, "at most 3 s"),
+}  # fmt: skip
+ORDER = ("clips", "select", "changed", "what_if", "why", "holes", "pair", "scores-made", "scores")
+
+
+def child(name: str, folder: Path, clips: int) -> int:
+    """One step in a process of its own: JSON of what it cost."""
+    work = MAKING[name.removeprefix("make-")] if name.startswith("make-") else STEPS[name][1]
+    begun, before = time.perf_counter(), cpu_seconds()
+    told = work(folder, clips)
+    spent = {"seconds": time.perf_counter() - begun, "cpu": cpu_seconds() - before, "told": told or "",
+             "mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}  # fmt: skip
+    print(json.dumps(spent))
+    return 0
+
+
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def run(name: str, folder: Path, clips: int) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--step", name, "--keep", str(folder), "--clips", str(clips)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(name, found, file=sys.stderr)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--clips", type=int, default=CLIPS)
+    parser.add_argument("--keep", type=Path, help="folder of the world, which is used again")
+    parser.add_argument("--step", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    clips = 2_000 if given.quick else given.clips
+    if given.step:
+        return child(given.step, given.keep, clips)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.keep or Path(scratch) / "world"
+        needed = {"select": "clips", "pair": "holes", "scores": "scores"}
+        rows, failed = [], False
+        for name, (words, _, bar) in STEPS.items():
+            if name in needed and not (folder / f".{needed[name]}").exists():
+                run(f"make-{needed[name]}", folder, clips)
+                (folder / f".{needed[name]}").touch()
+            cost = run(name, folder, clips)
+            most = float(bar.removeprefix("at most ").removesuffix(" s")) if bar else float("inf")
+            failed |= cost["cpu"] > most or cost["mebibytes"] > MEBIBYTES_AT_MOST
+            told = f" ({cost['told']})" if cost["told"] else ""
+            rows.append(f"| {words}{told} | {bar} | {cost['cpu']:.1f} s | {cost['mebibytes']:,.0f} MiB |")
+    print("## A million rows\n")
+    print(f"Made-up tables and ledgers of {clips:,} clips with all {len(list(ATTRIBUTES))} attributes and of about "
+          f"{ITEMS_A_CLIP * clips:,} items, no pixels; each step in a process of its own, everything that workers do is done. CPU "
+          f"time and largest resident memory of the main process, of which at most {MEBIBYTES_AT_MOST:,} MiB are asked.\n")  # fmt: skip
+    print("| step | asked | CPU | memory |\n|---|---|---|---|\n" + "\n".join(rows))
+    return int(failed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
