@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import io
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -17,25 +16,22 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from inpaintbench.cli.selecting import print_judged, why
-from inpaintbench.curation import judging, measuring, what_if
+from inpaintbench.cli.selecting import _stored, print_judged, why
+from inpaintbench.curation import measuring, what_if
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.rules import parse_rules
 from inpaintbench.executors.base import Outcome, Step, Task, task_keys
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit
 from inpaintbench.masks import render
-from inpaintbench.recipes import devil, stages
+from inpaintbench.recipes import devil
 from inpaintbench.tables import rows_json, schema_of, write_parquet
-from inpaintbench.types import Attribute, Clip, Corruption, Item, Prediction, Score, Slice, Source, content_id
+from inpaintbench.types import Attribute, Clip, Corruption, Item, Score, Source
 from inpaintbench.workspace import Workspace
 
 CLIPS, ITEMS_A_CLIP, CLIPS_A_SOURCE = 1_000_000, 3, 4
@@ -62,9 +58,9 @@ class Keeps(Nobody):
     def run_together(self, work: Sequence[tuple[Step, Sequence[Task]]], **more: Any) -> dict[str, Outcome]:
         ((step, tasks),) = work
         if step.name != "render":
-            write_ledger(self.workspace, step, tasks, rows_of=MEASURED)
+            write_ledger(self.workspace, step, tasks, rows_of=facts_of)
             raise StopIteration
-        write_ledger(self.workspace, step, tasks, rows_of=HOLES)
+        write_ledger(self.workspace, step, tasks, rows_of=holes_of)
         return super().run_together(work, **more)
 
 
@@ -85,13 +81,13 @@ def write_ledger(workspace: Workspace, step: Step, tasks: Iterator[Task] | Seque
             file.write(f'{json.dumps(entry)[:-1]}, "rows": {rows_json(rows_of(task))}}}\n')
 
 
-def HOLES(task: Task) -> list[Corruption]:
+def holes_of(task: Task) -> list[Corruption]:
     asked = task.payload["request"]
     return [Corruption(task.subject_id, asked["clip"]["clip_id"], asked["generator"], asked["parameters"], asked["seed"], None,
                        BLOBS[int(task.subject_id[:4], 16) % len(BLOBS)], task.subject_id * 4)]  # fmt: skip
 
 
-def MEASURED(task: Task) -> list[Attribute]:
+def facts_of(task: Task) -> list[Attribute]:
     names = ("hole_fraction", "centroid_speed_pixels_per_frame", "centroid_displacement_pixels", "pose_change", "union_coverage")
     number = int(task.subject_id[:6], 16) / 2**24
     rows = [Attribute(task.subject_id, f"hole.{name}", number, None, "masks.measure", render.VERSION) for name in names]
@@ -178,7 +174,9 @@ def make_scores(folder: Path, clips: int) -> None:
     ids = hexes(1, ITEMS, 16)
     rng = np.random.default_rng(0)
     for method in (f"method{place}" for place in range(METHODS)):
-        keys = [(name, f"metric{metric}", f"region{region}") for name in ids for metric in range(METRICS) for region in range(REGIONS)]
+        keys = [
+            (name, f"metric{metric}", f"region{region}") for name in ids for metric in range(METRICS) for region in range(REGIONS)
+        ]
         columns = list(zip(*keys, strict=True))
         count = len(keys)
         write(workspace, "scores", f"score.devil.corrected.{method}", Score, method=[method] * count, item_id=columns[0],
@@ -203,7 +201,7 @@ def changed(folder: Path, clips: int) -> str:
         devil.label(recipe_of(clips).model_copy(update={"rules": rules}), executor, executor.workspace)
     opened = Workspace(folder)
     with contextlib.redirect_stdout(io.StringIO()):
-        print_judged(judging.stored_selection(opened, Facts.of_workspace(opened)))
+        print_judged(_stored(opened))
     return ""
 
 
@@ -237,9 +235,10 @@ STEPS: dict[str, tuple[str, Any, str]] = {
     "what_if": ("`curation select --what-if`, without its page", asked, "at most 30 s"),
     "why": ("`curation why` of one clip", trail_of_one, "at most 2 s"),
     "pair": ("`masks pair`, all rendered and measured", pair, ""),
-    "scores": (f"scores of {ITEMS:,} items x {METHODS} methods x {METRICS} metrics x {REGIONS} regions read", read_scores, "at most 3 s"),
+    "scores": (
+        f"scores of {ITEMS:,} items x {METHODS} methods x {METRICS} metrics x {REGIONS} regions read", read_scores, "at most 3 s"
+    ),
 }  # fmt: skip
-ORDER = ("clips", "select", "changed", "what_if", "why", "holes", "pair", "scores-made", "scores")
 
 
 def child(name: str, folder: Path, clips: int) -> int:
@@ -291,8 +290,9 @@ def main() -> int:
             rows.append(f"| {words}{told} | {bar} | {cost['cpu']:.1f} s | {cost['mebibytes']:,.0f} MiB |")
     print("## A million rows\n")
     print(f"Made-up tables and ledgers of {clips:,} clips with all {len(list(ATTRIBUTES))} attributes and of about "
-          f"{ITEMS_A_CLIP * clips:,} items, no pixels; each step in a process of its own, everything that workers do is done. CPU "
-          f"time and largest resident memory of the main process, of which at most {MEBIBYTES_AT_MOST:,} MiB are asked.\n")  # fmt: skip
+          f"{ITEMS_A_CLIP * clips:,} items, no pixels; each step in a process of its own, everything that workers do is done. "
+          "CPU time and largest resident memory of the main process, of which at most "
+          f"{MEBIBYTES_AT_MOST:,} MiB are asked.\n")  # fmt: skip
     print("| step | asked | CPU | memory |\n|---|---|---|---|\n" + "\n".join(rows))
     return int(failed)
 

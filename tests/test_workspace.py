@@ -6,8 +6,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from inpaintbench import tables
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import write_atomically
 from inpaintbench.tables import rows_json, to_columns, to_records
@@ -29,6 +32,26 @@ def test_a_record_survives_its_row(record: Any, workspace: Workspace) -> None:
     assert to_records(to_columns([record, record], type(record)), type(record)) == [record, record]
     workspace.write_table("things", "step", [record], type(record))
     assert workspace.table("things", type(record)) == [record]
+
+
+def test_a_few_rows_are_found_without_reading_the_columns_of_the_others(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_ROWS_OF_GROUP", 4)
+    rows = [Attribute(f"{place * 7 % 20:02}", "share", place / 20, None, "measured", "1") for place in range(20)]
+    workspace.write_table("attributes", "measure.share", rows, Attribute)
+    read: list[list[str]] = []
+    group = pq.ParquetFile.read_row_group
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", lambda *given, columns: read.append(columns) or group(*given, columns))
+    wanted = {"03", "05", "33"}
+    found = workspace.columns("attributes", Attribute, where=("subject_id", wanted))
+    assert to_records(found, Attribute) == [row for row in rows if row.subject_id in wanted]
+    whole = [columns for columns in read if len(columns) > 1]
+    assert len(whole) == len({place // 4 for place, row in enumerate(rows) if row.subject_id in wanted}) < 5
+    read.clear()
+    assert not workspace.columns("attributes", Attribute, where=("value_text", wanted)).num_rows  # a column without values
+    assert not workspace.columns("attributes", Attribute, where=("subject_id", ())).num_rows
+    assert not read
 
 
 def test_a_table_of_another_version_is_one_clear_sentence(workspace: Workspace) -> None:
@@ -97,8 +120,8 @@ def test_a_torn_ledger_line_loses_only_itself(tmp_path: Path) -> None:
         torn.append({"key": "c"}, "[]")
         torn.close()
         found = torn.columns(Attribute)
-        assert {"a", "c"} <= set(torn.read()) == set(found.place)
-        [held] = found.of(["nothing", "a"])["rows"].to_pylist()
+        assert {"a", "c"} <= set(torn.read()) == set(found.columns["key"].to_pylist())
+        [held] = found.of(pa.array(["nothing", "a"]))["rows"].to_pylist()
         assert held == json.loads(rows)
 
 
@@ -110,17 +133,17 @@ def test_of_several_entries_of_a_key_the_one_finished_last_counts_whichever_shar
         ledger.close()
     ledger = Ledger(tmp_path, "step", own="step")
     assert ledger.read()["k"]["reason"] == "step@2-of-2 6.0"
-    assert ledger.columns(Attribute).of(["k", "k"])["reason"].to_pylist() == ["step@2-of-2 6.0"] * 2
+    assert ledger.columns(Attribute).of(pa.array(["k", "k"]))["reason"].to_pylist() == ["step@2-of-2 6.0"] * 2
 
 
 def test_what_a_killed_run_left_half_written_goes_away(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "w")
-    tables = tmp_path / "w" / "tables" / "attributes"
-    tables.mkdir(parents=True)
-    (tables / ".probe.parquet.82b5c1d6.tmp").write_bytes(b"half")
-    (tables / "probe.parquet").write_bytes(b"whole")
+    folder = tmp_path / "w" / "tables" / "attributes"
+    folder.mkdir(parents=True)
+    (folder / ".probe.parquet.82b5c1d6.tmp").write_bytes(b"half")
+    (folder / "probe.parquet").write_bytes(b"whole")
     with workspace.locked():
-        assert [path.name for path in tables.iterdir()] == ["probe.parquet"]
+        assert [path.name for path in folder.iterdir()] == ["probe.parquet"]
 
 
 def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:

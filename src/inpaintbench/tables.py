@@ -33,6 +33,8 @@ _ENTRY = pa.schema([
 ])  # fmt: skip
 # Arrow reads JSON in such blocks; a line that is longer makes it give up.
 _BLOCK_BYTES = 1 << 24
+# Of a Parquet file: who looks for a few rows reads the other columns of their groups alone.
+_ROWS_OF_GROUP = 1 << 16
 # In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run.
 UNEXPECTED = "unexpected_error"
 _BLOB_FIELDS = ("blob", "hole", "alpha", "input", "features", "truth_features")
@@ -107,16 +109,37 @@ def read(
     schema = schema_of(record_type)
     names = list(columns or schema.names)
     wanted = pa.schema([schema.field(name) for name in names])
-    keep = None if where is None else pc.field(where[0]).isin(pa.array(sorted(where[1]), pa.string()))
     parts = [wanted.empty_table()]
+    if where is not None and not where[1]:
+        return parts[0]
     for path in paths:
         try:
-            parts.append(pq.read_table(path, columns=names, filters=keep).select(names).cast(wanted))
+            with pq.ParquetFile(path) as file:
+                found = file.read(columns=names) if where is None else _rows_with(file, names, *where)
+            parts.append(found.select(names).cast(wanted))
         except FileNotFoundError:
             continue
         except (pa.ArrowInvalid, pa.ArrowKeyError, KeyError, ValueError, OSError) as error:
             raise WorkspaceError(unreadable(path, error)) from error
     return pa.concat_tables(parts).combine_chunks()
+
+
+def _rows_with(file: pq.ParquetFile, names: list[str], column: str, values: Collection[str]) -> pa.Table:
+    """The rows with one of ``values`` in ``column``: other columns are read of the groups of rows alone that have any."""
+    asked, place = pa.array(sorted(values), pa.string()), file.schema_arrow.names.index(column)
+    parts = [file.schema_arrow.empty_table().select(names)]
+    for group in range(file.num_row_groups):
+        held = file.metadata.row_group(group).column(place).statistics
+        if held is not None and (held.num_values == 0 or not _may_hold(held, values)):
+            continue
+        keep = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=asked)
+        if pc.any(keep).as_py():
+            parts.append(file.read_row_group(group, columns=names).filter(keep))
+    return pa.concat_tables(parts)
+
+
+def _may_hold(statistics: pq.Statistics, values: Collection[str]) -> bool:
+    return not statistics.has_min_max or any(statistics.min <= value <= statistics.max for value in values)
 
 
 def unreadable(path: Path, error: Exception) -> str:
@@ -132,7 +155,7 @@ def unreadable(path: Path, error: Exception) -> str:
 def write_parquet(path: Path, table: pa.Table) -> None:
     """Write a table with pyarrow alone, so that the bytes depend on the rows only."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table.combine_chunks(), sink, compression="zstd")
+    pq.write_table(table.combine_chunks(), sink, compression="zstd", row_group_size=_ROWS_OF_GROUP)
     write_atomically(path, sink.getvalue().to_pybytes())
 
 
@@ -140,13 +163,14 @@ class Entries(NamedTuple):
     """What a ledger holds."""
 
     columns: pa.Table
-    place: Mapping[str, int]
-    """Key -> row of the entry that was finished last."""
+    """One entry a key: the one that was finished last."""
 
-    def of(self, keys: Iterable[str]) -> pa.Table:
+    def of(self, keys: pa.Array) -> pa.Table:
         """Those of ``keys``, in that order, that are there."""
-        places = pa.array((self.place[key] for key in keys if key in self.place), pa.int64())
-        return self.columns.take(places).combine_chunks()
+        own = flat(self.columns["key"])
+        if keys.equals(own):
+            return self.columns
+        return self.columns.take(pc.drop_null(pc.index_in(keys, value_set=own))).combine_chunks()
 
 
 def read_entries(paths: Iterable[Path], record_type: type) -> Entries:
@@ -155,8 +179,28 @@ def read_entries(paths: Iterable[Path], record_type: type) -> Entries:
     schema = pa.schema([*_ENTRY, pa.field("rows", rows)])
     parts = [_entry_columns(path, schema, record_type) for path in paths]
     whole = pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
-    keys, order = whole["key"].to_pylist(), np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
-    return Entries(whole, {keys[place]: place for place in order.tolist()})
+    del parts
+    distinct = pc.unique(whole["key"])
+    if len(distinct) == whole.num_rows:
+        return Entries(whole)
+    order = np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
+    places = last_places(flat(whole["key"]).take(pa.array(order)), distinct)
+    return Entries(whole.take(pa.array(order[places])).combine_chunks())
+
+
+def last_places(subjects: pa.Array, wanted: pa.Array) -> npt.NDArray[np.int64]:
+    """For each of ``wanted`` the place of its last row among ``subjects``, -1 where there is none."""
+    if not len(subjects):
+        return np.full(len(wanted), -1, np.int64)
+    turned = subjects.take(pa.array(np.arange(len(subjects))[::-1]))
+    places = pc.fill_null(pc.index_in(wanted, value_set=turned), len(subjects)).to_numpy(zero_copy_only=False)
+    found: npt.NDArray[np.int64] = len(subjects) - 1 - places.astype(np.int64)
+    return found
+
+
+def flat(column: Any) -> pa.Array:
+    """A column in one piece."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _entry_columns(path: Path, schema: pa.Schema, record_type: type) -> pa.Table:

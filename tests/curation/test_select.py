@@ -1,19 +1,31 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inpaintbench.curation import select
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import judge
 from inpaintbench.curation.rules import Rule
-from inpaintbench.curation.select import inherited_levels, kept, rank_levels, top_share
-from inpaintbench.tables import to_records
+from inpaintbench.curation.select import kept, top_share
+from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Answer, Attribute, Clip, Selection
 
 
 def clip(name: str, source: str = "s") -> Clip:
     return Clip(name, source, 0, 90, 30.0, 832, 480, 90, "b", "y", "r", 14, 46.0)
+
+
+def rank_levels(clips: list[Clip], rows: list[Attribute], **constants: Any) -> list[Attribute]:
+    return to_records(select.rank_levels(to_columns(clips, Clip), to_columns(rows, Attribute), **constants), Attribute)
+
+
+def inherited_levels(clips: list[Clip], rows: list[Attribute], *, level: str) -> list[Attribute]:
+    found = select.inherited_levels(to_columns(clips, Clip), to_columns(rows, Attribute), level=level)
+    return to_records(found, Attribute)
 
 
 def measured(values: dict[str, float | None]) -> list[Attribute]:

@@ -9,9 +9,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from inpaintbench.executors.base import Outcome, Step, Task
+from inpaintbench.executors.base import Outcome, Step, Task, Tasks
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Attribute, Score, content_id
@@ -183,3 +184,26 @@ def test_texts_and_numbers_of_one_column_and_infinite_ones_survive_the_ledger(wo
         assert run(workspace, given, tasks("a")).records == LEVELS
     assert workspace.table("attributes", Attribute) == LEVELS
     assert len(CALLS) == (not old)
+
+
+def test_tasks_over_a_table_are_those_of_a_list_and_are_made_when_they_are_done(workspace: Workspace) -> None:
+    HAVE.add("w")
+    listed, made = tasks(*"abcd"), []
+
+    def payload(place: int) -> Mapping[str, Any]:
+        made.append(place)
+        return listed[place].payload
+
+    ids = pa.array([task.subject_id for task in listed])
+    columns = Tasks(ids, pa.array([task.content for task in listed]), payload)
+    assert (list(columns), columns[1:3], columns[-1]) == (listed, listed[1:3], listed[-1])
+    with LocalExecutor(workspace, workers=0) as executor:
+        executor.run(step(), listed[1:2])
+        made.clear()
+        other = step(name="other")
+        first = executor.run_together([(step(), columns), (other, columns)], label="both")
+        assert (CALLS, made) == (list("baabccdd"), [0, 2, 3, 1])
+        assert executor.run(step(), listed) == first["score"]
+        made.clear()
+        assert executor.run(step(), columns) == first["score"]
+        assert made == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,11 +78,13 @@ def select(
         _apply(opened, changed, running)
     except (RunError, Waiting):
         # Nothing is kept, or people have to answer first: the counts say why.
-        print_judged(stored_selection(opened, Facts.of_workspace(opened)))
+        print_judged(_stored(opened))
         raise
-    judged = stored_selection(opened, Facts.of_workspace(opened))
+    judged = _stored(opened)
     print_judged(judged)
-    levels = Counter(str(row.value) for row in opened.table("attributes", Attribute, step=LEVELS) if row.value is not None)
+    rows = opened.columns("attributes", Attribute, step=LEVELS, columns=["value", "value_text"])
+    counted = [one for column in ("value", "value_text") for one in rows[column].drop_null().value_counts().to_pylist()]
+    levels = {str(one["values"]): one["counts"] for one in counted}
     if levels:
         told = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
         console.say(f"labels, of camera and scene motion together: {told}")
@@ -91,6 +92,11 @@ def select(
         picked = audit(judged, near=audit_near, at_random=_AUDIT_AT_RANDOM)
         write_atomically(audit_to, audit_csv(judged, picked, names=source_names(opened)))
         console.say(f"{len(picked)} clips to look at in {console.shown(audit_to)}")
+
+
+def _stored(workspace: Workspace) -> Judged:
+    """The decisions in a workspace, which bring along the values that they rest on."""
+    return stored_selection(workspace, Facts.of_workspace(workspace, ()))
 
 
 def _check_rules(workspace: Workspace, rules: Sequence[Rule]) -> None:
@@ -275,7 +281,7 @@ def funnel(
     opened = Workspace(workspace, create=False)
     page = write_funnel(opened, out or opened.path / "funnel.html")
     if as_json:
-        judged = stored_selection(opened, Facts.of_workspace(opened))
+        judged = _stored(opened)
         print_json({"page": page, "stages": stages(opened, judged), "rules": judged.counts()})
         return
     console.say(f"Funnel: {console.shown(page)}")

@@ -18,12 +18,11 @@ from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.rules import ANSWER_PREFIX, Rule
 from inpaintbench.errors import InputError
-from inpaintbench.tables import schema_of, to_columns
+from inpaintbench.tables import flat, last_places, schema_of, to_columns
 from inpaintbench.types import Answer, Attribute, Clip, Download, Source
 from inpaintbench.workspace import Workspace
 
 Flags = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
 OF_CLIP, OF_SOURCE = "clip.", "source."
 _ATTRIBUTE_COLUMNS = ("subject_id", "name", "value", "value_text", "reason")
 # Half of the bytes of a clip's row, and of no use to a rule.
@@ -69,7 +68,7 @@ class Facts:
         self._answers = _empty(Answer) if answers is None else answers
         self._sources = _empty(Source) if sources is None else kept_sources(sources)
         self._downloads = _empty(Download) if downloads is None else downloads
-        self.clip_ids = _flat(clips["clip_id"])
+        self.clip_ids = flat(clips["clip_id"])
         self._columns: dict[str, Column] = {}
 
     @classmethod
@@ -152,17 +151,17 @@ class Facts:
 
     def _aligned(self, subjects: Any, numbers: Any, texts: Any, reasons: Any) -> Column:
         """Rows brought into the order of the clips: a clip's own, else its source's."""
-        subjects = _flat(subjects)
+        subjects = flat(subjects)
         if subjects.equals(self.clip_ids):  # nearly always, and a hundred times faster
             places = np.arange(len(subjects))
         else:
             places = last_places(subjects, self.clip_ids)
             if (places < 0).any():
-                places = np.where(places >= 0, places, last_places(subjects, _flat(self.clips["source_id"])))
+                places = np.where(places >= 0, places, last_places(subjects, flat(self.clips["source_id"])))
         present = places >= 0
         take = pa.array(places, mask=~present)
-        taken = np.asarray(pc.fill_null(pc.take(_flat(numbers), take), np.nan).to_numpy(zero_copy_only=False), np.float64)
-        return Column(taken, pc.take(_flat(texts), take), pc.take(_flat(reasons), take), present)
+        taken = np.asarray(pc.fill_null(pc.take(flat(numbers), take), np.nan).to_numpy(zero_copy_only=False), np.float64)
+        return Column(taken, pc.take(flat(texts), take), pc.take(flat(reasons), take), present)
 
 
 def _answered_last(answers: pa.Table) -> pa.Table:
@@ -172,19 +171,9 @@ def _answered_last(answers: pa.Table) -> pa.Table:
 
 def kept_sources(sources: pa.Table) -> pa.Table:
     """Rows of ``Source``, the first of each content: the one that ``footage.distinct`` keeps."""
-    ids = _flat(sources["source_id"])
+    ids = flat(sources["source_id"])
     firsts = pc.index_in(pc.unique(ids), value_set=ids)
     return sources.take(firsts)
-
-
-def last_places(subjects: pa.Array, wanted: pa.Array) -> Places:
-    """For each of ``wanted`` the place of its last row among ``subjects``, -1 where there is none."""
-    if not len(subjects):
-        return np.full(len(wanted), -1, np.int64)
-    turned = subjects.take(pa.array(np.arange(len(subjects))[::-1]))
-    places = pc.fill_null(pc.index_in(wanted, value_set=turned), len(subjects)).to_numpy(zero_copy_only=False)
-    last: Places = len(subjects) - 1 - places.astype(np.int64)
-    return last
 
 
 def is_text(texts: pa.Array) -> Flags:
@@ -231,10 +220,6 @@ def _number_or_text(column: Any) -> tuple[Any, Any, Any]:
 
 def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
     return zip(*(table[name].to_pylist() for name in columns), strict=True)
-
-
-def _flat(column: Any) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _empty(record: type) -> pa.Table:

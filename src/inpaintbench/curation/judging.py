@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from inpaintbench.curation.facts import Column, Facts, Flags, last_places, require_measured
+from inpaintbench.curation.facts import Column, Facts, Flags, require_measured
 from inpaintbench.curation.rules import DATE, Rule, outside, parse_label
 from inpaintbench.executors.base import Rejection
 from inpaintbench.steps import SELECT
-from inpaintbench.tables import schema_of
+from inpaintbench.tables import last_places, schema_of
 from inpaintbench.types import Attribute, Clip, Selection, Source
 from inpaintbench.workspace import Workspace
 

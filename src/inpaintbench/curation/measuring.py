@@ -7,11 +7,14 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+import pyarrow as pa
+
 from inpaintbench import video
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Outcome, Step, Task, Tasks
 from inpaintbench.models import weights
+from inpaintbench.tables import flat
 from inpaintbench.types import Attribute, Clip, Plain
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
@@ -23,17 +26,17 @@ _HOLD_AT_MOST_BYTES = 700 << 20
 _BYTES_A_PIXEL = 2.5
 
 
-def measure(executor: Executor, clips: Sequence[Clip], *, leaf: str, constants: Plain | None = None) -> Outcome:
+def measure(executor: Executor, clips: Sequence[Clip] | pa.Table, *, leaf: str, constants: Plain | None = None) -> Outcome:
     """Measure one attribute leaf of every clip into the table ``attributes``. Raises what ``measure_together`` raises."""
     return measure_together(executor, clips, leaves={leaf: constants or {}})[leaf]
 
 
-def measure_together(executor: Executor, clips: Sequence[Clip], *, leaves: Mapping[str, Plain]) -> dict[str, Outcome]:
+def measure_together(executor: Executor, clips: Sequence[Clip] | pa.Table, *, leaves: Mapping[str, Plain]) -> dict[str, Outcome]:
     """Measure several attribute leaves of every clip, each clip decoded once.
 
     Args:
         executor: who does the work.
-        clips: what is measured.
+        clips: what is measured; of millions, as rows of ``Clip``.
         leaves: attribute leaf -> its constants. A leaf that a clip was measured with before is not done again.
 
     Returns:
@@ -43,10 +46,17 @@ def measure_together(executor: Executor, clips: Sequence[Clip], *, leaves: Mappi
         UnknownNameError: no such attribute leaf.
     """
     steps = [_step(leaf, constants) for leaf, constants in leaves.items()]
-    tasks = [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
+    tasks = _tasks(clips)
     label = steps[0].name if len(steps) == 1 else f"measure {len(steps)} attributes"
     outcomes = executor.run_together([(step, tasks) for step in steps], label=label)
     return {leaf: outcomes[step_of(leaf)] for leaf in leaves}
+
+
+def _tasks(clips: Sequence[Clip] | pa.Table) -> Sequence[Task]:
+    if not isinstance(clips, pa.Table):
+        return [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
+    rows = clips.combine_chunks()
+    return Tasks(flat(rows["clip_id"]), flat(rows["yuv_sha256"]), lambda place: {"clip": rows.slice(place, 1).to_pylist()[0]})
 
 
 def _step(leaf: str, constants: Plain) -> Step:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from inpaintbench.tables import flat, last_places, schema_of
 from inpaintbench.types import Attribute, Clip, Selection
 
 VERSION = "1"
@@ -35,9 +41,7 @@ def kept(clips: Sequence[Clip], selections: Sequence[Selection]) -> list[Clip]:
     return [clip for clip in clips if clip.clip_id not in dropped]
 
 
-def rank_levels(
-    clips: Sequence[Clip], measured: Sequence[Attribute], *, level: str, share: float = 0.16, at_most: int = 150
-) -> list[Attribute]:
+def rank_levels(clips: pa.Table, measured: pa.Table, *, level: str, share: float = 0.16, at_most: int = 150) -> pa.Table:
     """Label the lowest and highest clips by rank: DEVIL's rule for motion labels (CVPR 2022, section 4.2).
 
     The ``floor(share * n)`` lowest of the n clips with a value are candidates for low, as many of the highest for high (at
@@ -45,55 +49,77 @@ def rank_levels(
     every source first, and the first ``at_most`` get the label; every other clip gets ``None`` with the reason.
 
     Args:
-        clips: the kept clips.
-        measured: one attribute row a clip, any order; rows of other clips are ignored.
+        clips: rows of the kept clips.
+        measured: rows of ``Attribute``, one a clip, any order; those of other clips are ignored.
         level: name of the attribute to write.
         share: of the scored clips, in 0..0.5.
         at_most: labels of each kind.
 
     Returns:
-        One ``Attribute`` a clip with value ``low``, ``high`` or None, in the order of ``clips``.
+        Rows of ``Attribute``, one a clip with value ``low``, ``high`` or None, in the order of ``clips``.
     """
-    values = {row.subject_id: row for row in measured}
-    numbers = {c.clip_id: v.value for c in clips if (v := values.get(c.clip_id)) and isinstance(v.value, int | float)}
-    scored = sorted((clip for clip in clips if clip.clip_id in numbers), key=lambda clip: (numbers[clip.clip_id], clip.clip_id))
+    ids = flat(clips["clip_id"])
+    places = last_places(flat(measured["subject_id"]), ids)
+    taken = measured.select(["value", "value_text", "reason"]).take(pa.array(places, mask=places < 0))
+    scored = np.flatnonzero(_flags(taken["value"].is_valid()))
+    order = pc.sort_indices(
+        pa.table({"value": taken["value"].take(pa.array(scored)), "clip": ids.take(pa.array(scored))}),
+        sort_keys=[("value", "ascending"), ("clip", "ascending")],
+    )
+    lowest_first = scored[order.to_numpy()]
     count = max(1, math.floor(share * len(scored))) if len(scored) > 1 else 0
-    low = _round_robin(scored[:count])[:at_most]
-    high = _round_robin(scored[::-1][:count])[:at_most]
-    labels = {clip.clip_id: "low" for clip in low} | {clip.clip_id: "high" for clip in high}
-    return [_level(clip, level, labels, values, len(scored), count) for clip in clips]
+    sources = flat(clips["source_id"]).dictionary_encode().indices.to_numpy()
+    names, labels = np.array(["low", "high"]), np.full(len(ids), -1)
+    labels[_round_robin(lowest_first[:count], sources)[:at_most]] = 0
+    labels[_round_robin(lowest_first[::-1][:count], sources)[:at_most]] = 1
+    return _as_attributes(
+        ids, level, pa.nulls(len(ids), pa.float64()), pa.array(names).take(pa.array(labels, mask=labels < 0)),
+        _why_unlabelled(taken, places >= 0, labels >= 0, scored=len(scored), count=count),
+        pa.repeat("rank", len(ids)), pa.repeat(VERSION, len(ids)),
+    )  # fmt: skip
 
 
-def _round_robin(extreme_first: Sequence[Clip]) -> list[Clip]:
-    turns: dict[str, int] = {}
-    keyed = []
-    for place, clip in enumerate(extreme_first):
-        turn = turns.get(clip.source_id, 0)
-        turns[clip.source_id] = turn + 1
-        keyed.append(((turn, place), clip))
-    return [clip for _, clip in sorted(keyed, key=lambda pair: pair[0])]
+def _round_robin(extreme_first: npt.NDArray[np.int64], sources: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Places of clips with the first of every source before the second of any."""
+    by_source = np.argsort(sources[extreme_first], kind="stable")
+    grouped = sources[extreme_first][by_source]
+    begins = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])[: len(grouped)]
+    turns = np.empty(len(grouped), np.int64)
+    turns[by_source] = np.arange(len(grouped)) - np.repeat(begins, np.diff(np.r_[begins, len(grouped)]))
+    found: npt.NDArray[np.int64] = extreme_first[np.argsort(turns, kind="stable")]
+    return found
 
 
-def _level(
-    clip: Clip, level: str, labels: Mapping[str, str], values: Mapping[str, Attribute], scored: int, count: int
-) -> Attribute:
-    label = labels.get(clip.clip_id)
-    row = values.get(clip.clip_id)
-    if label is not None:
-        reason = None
-    elif row is None or row.value is None:
-        reason = f"not scored: {row.reason if row else 'not measured'}"
-    elif scored < 2:
-        reason = "only 1 clip has a score; low and high need two"
-    else:
-        reason = f"not among the {count} lowest or {count} highest of {scored} scored clips"
-    return Attribute(clip.clip_id, level, label, reason, "rank", VERSION)
+def _why_unlabelled(
+    taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, scored: int, count: int
+) -> pa.Array:
+    """Reason of each clip without a label, null where there is one."""
+    rest = f"not among the {count} lowest or {count} highest of {scored} scored clips"
+    if scored < 2:
+        rest = "only 1 clip has a score; low and high need two"
+    told = pc.if_else(pa.array(measured), pc.fill_null(flat(taken["reason"]), "None"), "not measured")
+    has_value = pc.or_(flat(taken["value"]).is_valid(), flat(taken["value_text"]).is_valid())
+    reasons = pc.if_else(has_value, rest, pc.binary_join_element_wise("not scored: ", told, ""))
+    return pc.if_else(pa.array(labelled), pa.scalar(None, pa.string()), reasons)
 
 
-def inherited_levels(clips: Sequence[Clip], labels: Sequence[Attribute], *, level: str) -> list[Attribute]:
-    """Labels called ``level`` for clips: their own, else their source's; clips without either get no row."""
-    by_subject = {row.subject_id: row for row in labels if row.name == level}
-    labelled = ((clip, by_subject.get(clip.clip_id) or by_subject.get(clip.source_id)) for clip in clips)
-    return [
-        Attribute(clip.clip_id, level, row.value, row.reason, row.producer, row.producer_version) for clip, row in labelled if row
-    ]
+def inherited_levels(clips: pa.Table, labels: pa.Table, *, level: str) -> pa.Table:
+    """Return the labels called ``level`` of clips as rows: their own, else their source's; clips without either get no row."""
+    rows = labels.filter(pc.equal(labels["name"], level)).combine_chunks()
+    ids, subjects = flat(clips["clip_id"]), flat(rows["subject_id"])
+    own = last_places(subjects, ids)
+    places = np.where(own >= 0, own, last_places(subjects, flat(clips["source_id"])))
+    there = pa.array(places >= 0)
+    rows, ids = rows.take(pa.array(places).filter(there)), ids.filter(there)
+    told = (rows[name] for name in ("value", "value_text", "reason", "producer", "producer_version"))
+    return _as_attributes(ids, level, *map(flat, told))
+
+
+def _as_attributes(ids: pa.Array, name: str, *columns: pa.Array) -> pa.Table:
+    schema = schema_of(Attribute)
+    return pa.Table.from_arrays([ids, pa.repeat(name, len(ids)), *columns, pa.nulls(len(ids), pa.string())], schema=schema)
+
+
+def _flags(found: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    flags: npt.NDArray[np.bool_] = found.to_numpy()
+    return flags

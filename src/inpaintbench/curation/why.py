@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -58,32 +59,38 @@ def find_clip(workspace: Workspace, name: str) -> Clip:
     Raises:
         InputError: no clip is called so, or several are.
     """
-    spans = workspace.columns("clips", Clip, columns=["clip_id", "source_id", "start_frame", "end_frame"])
     sources = workspace.columns("sources", Source, columns=["source_id", "uri"])
-    matches = _of_source(spans, sources, name)
+    matches = _of_source(workspace, sources, name)
     if not matches:
         source, colon, frame = name.rpartition(":")
-        held = _of_source(spans, sources, source) if colon and re.fullmatch(r"[0-9]{1,12}", frame) else []
+        held = _of_source(workspace, sources, source) if colon and re.fullmatch(r"[0-9]{1,12}", frame) else []
         matches = [row for row in held if row["start_frame"] <= int(frame) < row["end_frame"]]
-    if not matches:
-        matches = spans.filter(pc.starts_with(spans["clip_id"], name)).to_pylist() if name else []
     if len(matches) != 1:
-        raise InputError(_not_one(name, matches, spans))
+        ids = workspace.columns("clips", Clip, columns=["clip_id"])
+        matches = matches or (ids.filter(pc.starts_with(ids["clip_id"], name)).to_pylist() if name else [])
+        if len(matches) != 1:
+            raise InputError(_not_one(name, matches, ids))
     (clip,) = _records(workspace, "clips", Clip, "clip_id", [matches[0]["clip_id"]])
     return clip
 
 
-def _of_source(spans: pa.Table, sources: pa.Table, name: str) -> list[dict[str, Any]]:
+def _of_source(workspace: Workspace, sources: pa.Table, name: str) -> list[dict[str, Any]]:
+    # Letters and digits are never percent-encoded, so few addresses have to be decoded.
+    plain = max(re.findall("[A-Za-z0-9]+", name), key=len, default="")
+    sources = sources.filter(pc.match_substring(sources["uri"], plain))
     called = [source for source, uri in zip(*(sources[column].to_pylist() for column in ("source_id", "uri")), strict=True)
               if name in (uri, display_name(uri))]  # fmt: skip
-    rows: list[dict[str, Any]] = spans.filter(pc.is_in(spans["source_id"], value_set=pa.array(called, pa.string()))).to_pylist()
-    return rows
+    columns = ["clip_id", "source_id", "start_frame", "end_frame"]
+    matches: list[dict[str, Any]] = workspace.columns(
+        "clips", Clip, columns=columns, where=("source_id", set(called))
+    ).to_pylist()
+    return matches
 
 
-def _not_one(name: str, matches: Sequence[dict[str, Any]], spans: pa.Table) -> str:
-    if not spans.num_rows:
+def _not_one(name: str, matches: Sequence[dict[str, Any]], ids: pa.Table) -> str:
+    if not ids.num_rows:
         return "the workspace has no clips yet; `inpaintbench curation clips` makes them"
-    shown = [row["clip_id"] for row in matches[:_SHOWN]] or spans["clip_id"].slice(0, _SHOWN).to_pylist()
+    shown = [row["clip_id"] for row in matches[:_SHOWN]] or ids["clip_id"].slice(0, _SHOWN).to_pylist()
     count = f"{len(matches)} clips are" if matches else "no clip is"
     return f"{count} called {name!r}; name one by its id, such as {', '.join(map(str, shown))}, or as SOURCE:FRAME"
 
@@ -119,10 +126,13 @@ def _endings(workspace: Workspace, clip: Clip) -> list[Ending]:
     items = _records(workspace, "items", Item, "clip_id", [clip.clip_id])
     made = _records(workspace, "corruptions", Corruption, "corruption_id", [item.corruption_id for item in items])
     corruptions = {row.corruption_id: row for row in made}
-    slices = workspace.table("slices", Slice)
-    members = {slice_.name: set(slice_.item_ids) for slice_ in slices}
+    slices = workspace.columns("slices", Slice, columns=["name", "item_ids"])  # ids are JSON, of millions of items perhaps
     return [
-        Ending(item, corruptions.get(item.corruption_id), tuple(name for name, ids in members.items() if item.item_id in ids))
+        Ending(
+            item,
+            corruptions.get(item.corruption_id),
+            tuple(slices.filter(pc.match_substring(slices["item_ids"], json.dumps(item.item_id)))["name"].to_pylist()),
+        )
         for item in items
     ]
 

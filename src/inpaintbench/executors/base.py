@@ -16,7 +16,8 @@ import importlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from json.encoder import encode_basestring_ascii
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 from inpaintbench.types import Plain, canonical_json
 from inpaintbench.workspace import Workspace
@@ -65,6 +66,31 @@ class Task:
     payload: Mapping[str, Any]
     name: str = ""
     """What people call it: a file name; the subject id when empty."""
+
+
+class Tasks(Sequence[Task]):
+    """Tasks over the rows of a table, made one by one when they are asked for.
+
+    Args:
+        subject_ids: ``string[n]``.
+        contents: ``string[n]``.
+        payload: of the task of a row, by its place.
+    """
+
+    def __init__(self, subject_ids: pa.Array, contents: pa.Array, payload: Callable[[int], Mapping[str, Any]]) -> None:
+        self.subject_ids, self.contents, self._payload = subject_ids, contents, payload
+
+    def __len__(self) -> int:
+        return len(self.subject_ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Task: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Task]: ...
+    def __getitem__(self, place: int | slice) -> Task | list[Task]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        return Task(self.subject_ids[place].as_py(), self.contents[place].as_py(), self._payload(range(len(self))[place]))
 
 
 class Job(NamedTuple):
@@ -154,8 +180,11 @@ def task_keys(step: Step, tasks: Iterable[Task], known: Container[str] = ()) -> 
     if step.lacks:  # states of weights were parameters
         parameters.append({**step.parameters, "weights": {**step.parameters.get("weights", {}), **step.lacks}})
     ends = [canonical_json([step.name, step.version, each])[1:] for each in parameters]
-    for task in tasks:
-        begin = canonical_json([task.subject_id, task.content])[:-1]
+    named: Iterable[tuple[str, str]] = ((task.subject_id, task.content) for task in tasks)
+    if isinstance(tasks, Tasks):
+        named = zip(tasks.subject_ids.to_pylist(), tasks.contents.to_pylist(), strict=True)
+    for subject_id, content in named:
+        begin = f"[{encode_basestring_ascii(subject_id)},{encode_basestring_ascii(content)}"  # canonical JSON
         keys = [hashlib.sha256(f"{begin},{end}".encode()).hexdigest()[:16] for end in ends]
         yield keys[-1] if keys[0] not in known and keys[-1] in known else keys[0]
 

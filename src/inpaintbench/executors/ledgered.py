@@ -9,8 +9,10 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,7 +20,7 @@ from inpaintbench.errors import RunError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
 from inpaintbench.executors.unfinished import Plan
-from inpaintbench.tables import Entries, lost_blobs, rows_json
+from inpaintbench.tables import Entries, flat, lost_blobs, rows_json
 from inpaintbench.workspace import Ledger, Workspace
 
 
@@ -94,19 +96,14 @@ class LedgeredExecutor(ABC):
     ) -> dict[str, Outcome]:
         """``run`` for several steps, whatever one subject lacks in one worker. Raises what ``run`` raises."""
         ledgers = {step.name: self.workspace.ledger(step.name) for step, _ in work}
-        stored = {step.name: ledgers[step.name].columns(step.record) for step, _ in work}
-        work = [(step, self._wanted(step, tasks, stored[step.name])) for step, tasks in work]
-        plans = {step.name: Plan.of(step, tasks, rejected, stored[step.name]) for step, tasks in work}
-        subjects = _subjects(work, plans)
-        standing = {step.name: self._standing(step, plans[step.name].entries(stored[step.name])) for step, _ in work}
-        waiting = deque(self._missing(subjects, standing))
-        total = len(subjects)
+        outcomes: dict[str, Outcome] = {}
+        # One after the other: a ledger may take hundreds of megabytes.
+        planned = [self._planned(step, tasks, rejected, ledgers[step.name], outcomes) for step, tasks in work]
+        plans = {one.step.name: one.plan for one in planned if len(one.missing)}
+        waiting, total = deque(_units(planned)), _subjects_of(planned)
         left = {unit.subject: len(unit.jobs) for unit in waiting}
-        for name in {job.step.name for unit in waiting for job in unit.jobs}:
-            del stored[name]  # what is done now is read again with it
-        if waiting:
-            for plan in plans.values():
-                plan.begin(self.workspace)
+        for plan in plans.values():
+            plan.begin(self.workspace)
         failures = dict.fromkeys(ledgers, 0)
         self._progress(label, total - len(left), total)
         try:
@@ -125,39 +122,54 @@ class LedgeredExecutor(ABC):
         finally:
             for ledger in ledgers.values():
                 ledger.close()
-        outcomes = {}
         for name, plan in plans.items():
-            entries = stored[name] if name in stored else ledgers[name].columns(plan.record)
-            outcomes[name] = plan.write(self.workspace, plan.entries(entries), failures=failures[name])
-            plan.end(self.workspace)
-        return outcomes
+            outcomes[name] = plan.write(self.workspace, plan.entries(ledgers[name].columns(plan.record)), failures=failures[name])
+        for one in planned:  # of an earlier run too, which had more to do
+            one.plan.end(self.workspace)
+        return {step.name: outcomes[step.name] for step, _ in work}
+
+    def _planned(
+        self, step: Step, tasks: Sequence[Task], rejected: Sequence[Rejection], ledger: Ledger, outcomes: dict[str, Outcome]
+    ) -> _Planned:
+        """What a step is to do; where that is nothing, its tables are written and ``outcomes`` has what it came to."""
+        stored = ledger.columns(step.record)
+        tasks = self._wanted(step, tasks, stored)
+        plan = Plan.of(step, tasks, rejected, stored)
+        entries = plan.entries(stored)
+        del stored
+        missing = self._missing(plan, self._standing(step, entries))
+        if not len(missing):
+            outcomes[step.name] = plan.write(self.workspace, entries)
+        return _Planned(step, tasks, plan, missing)
 
     def _wanted(self, step: Step, tasks: Sequence[Task], stored: Entries) -> Sequence[Task]:
         """The tasks of the chosen subjects, and those of others that an earlier run came to an end with."""
         if self.only is None:
             return tasks
-        lost = dict(zip(stored.place, lost_blobs(stored.of(stored.place), self.workspace.blobs.path), strict=True))
-        keys = task_keys(step, tasks, stored.place)
-        return [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or not lost.get(key, True)]
+        there = flat(stored.columns["key"]).filter(pa.array(~lost_blobs(stored.columns, self.workspace.blobs.path)))
+        held = set(there.to_pylist())
+        keys = task_keys(step, tasks, set(stored.columns["key"].to_pylist()))
+        return [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or key in held]
 
-    def _missing(self, subjects: Mapping[tuple[str, int], Sequence[Job]], standing: Mapping[str, set[str]]) -> Iterator[Unit]:
-        for subject, jobs in subjects.items():
-            missing = tuple(job for job in jobs if job.key not in standing[job.step.name])
-            if missing and (self.only is None or subject[0] in self.only):
-                yield Unit(subject, missing)
+    def _missing(self, plan: Plan, standing: pa.Array) -> npt.NDArray[np.int64]:
+        """Places of the tasks that are to be done."""
+        missing = pc.invert(pc.is_in(plan.tasks["key"], value_set=standing))
+        if self.only is not None:
+            missing = pc.and_(missing, pc.is_in(plan.tasks["subject_id"], value_set=pa.array(sorted(self.only), pa.string())))
+        return np.flatnonzero(missing.to_numpy())
 
-    def _standing(self, step: Step, entries: pa.Table) -> set[str]:
+    def _standing(self, step: Step, entries: pa.Table) -> pa.Array:
         """Keys of the earlier results that are still good."""
         # An unexpected error may be a fault of the program or the machine, so it is tried again in every run.
-        good = {"done"} if self.retry_rejected else {"done", "rejected"}
-        kept = pc.or_(pc.is_valid(entries["rows"]), not step.unmeasured)  # release 0.2 kept no rows of what it refused
+        good = pc.is_in(entries["status"], value_set=pa.array(["done"] if self.retry_rejected else ["done", "rejected"]))
+        if step.unmeasured:
+            good = pc.and_(good, pc.is_valid(entries["rows"]))  # release 0.2 kept no rows of what it refused
+        stands = good.to_numpy() & ~lost_blobs(entries, self.workspace.blobs.path)
         lacking = set(_in_words(step))
-        columns = (column.to_pylist() for column in (entries["key"], entries["status"], entries["lacks"], kept))
-        return {
-            key
-            for key, status, lacks, whole, lost in zip(*columns, lost_blobs(entries, self.workspace.blobs.path), strict=True)
-            if status in good and whole and not lost and lacking.issuperset(lacks or ())
-        }
+        told = pc.fill_null(pc.list_value_length(entries["lacks"]), 0).to_numpy()
+        for place in np.flatnonzero(told).tolist():
+            stands[place] &= lacking.issuperset(entries["lacks"][place].as_py())
+        return flat(entries["key"]).filter(pa.array(stands))
 
     def _within_budget(self, step: Step, failures: int, last: Mapping[str, Any]) -> None:
         if self.max_failures is not None and failures > self.max_failures:
@@ -175,17 +187,61 @@ class LedgeredExecutor(ABC):
         """Let the workers end, or end them now."""
 
 
-def _subjects(work: Sequence[tuple[Step, Sequence[Task]]], plans: Mapping[str, Plan]) -> dict[tuple[str, int], list[Job]]:
-    """What is to be done of each subject; a step with several contents of one subject has a group for each."""
-    grouped: dict[tuple[str, int], list[Job]] = defaultdict(list)
-    for step, tasks in work:
-        places: dict[str, dict[str, int]] = defaultdict(dict)
-        for task, (key, *_) in zip(tasks, plans[step.name].tasks, strict=True):
-            of_subject = places[task.subject_id]
-            if key not in of_subject:
-                of_subject[key] = len(of_subject)
-                grouped[task.subject_id, of_subject[key]].append(Job(step, task, key))
-    return grouped
+class _Planned(NamedTuple):
+    step: Step
+    tasks: Sequence[Task]
+    plan: Plan
+    missing: npt.NDArray[np.int64]
+    """Places of the tasks that are to be done."""
+
+    @property
+    def subjects(self) -> pa.Array:
+        """Subject of each task."""
+        return flat(self.plan.tasks["subject_id"])
+
+
+def _ordinals(tasks: pa.Table) -> npt.NDArray[np.int64]:
+    """``[n]``, which of the contents of its subject each task is about: 0 unless the step has several of one subject."""
+    if len(pc.unique(tasks["subject_id"])) == tasks.num_rows:
+        return np.zeros(tasks.num_rows, np.int64)
+    places: dict[str, dict[str, int]] = defaultdict(dict)
+    pairs = zip(tasks["key"].to_pylist(), tasks["subject_id"].to_pylist(), strict=True)
+    return np.array([places[subject].setdefault(key, len(places[subject])) for key, subject in pairs], np.int64)
+
+
+def _subjects_of(planned: Sequence[_Planned]) -> int:
+    """How many subjects there are; each content of a subject counts."""
+    found: list[tuple[pa.Array, npt.NDArray[np.int64]]] = []
+    for one in planned:
+        if not any(one.subjects.equals(subjects) for subjects, _ in found):
+            found.append((one.subjects, _ordinals(one.plan.tasks)))
+    if not any(ordinals.any() for _, ordinals in found):
+        return len(pc.unique(pa.chunked_array([subjects for subjects, _ in found], pa.string())))
+    return len({pair for subjects, ordinals in found for pair in zip(subjects.to_pylist(), ordinals.tolist(), strict=True)})
+
+
+def _units(planned: Sequence[_Planned]) -> list[Unit]:
+    """What is to be done of each subject, in the order of the tasks; a step with several contents of one subject has a unit for
+    each."""
+    grouped: dict[tuple[str, int], dict[str, Job]] = defaultdict(dict)
+    made: dict[tuple[int, int], Task] = {}
+    for one in planned:
+        if not len(one.missing):
+            continue
+        ordinals = _ordinals(one.plan.tasks)[one.missing].tolist()
+        keys = one.plan.tasks["key"].take(pa.array(one.missing)).to_pylist()
+        for place, key, ordinal in zip(one.missing.tolist(), keys, ordinals, strict=True):
+            of_row = (id(one.tasks), place)
+            task = made[of_row] if of_row in made else made.setdefault(of_row, one.tasks[place])
+            grouped[task.subject_id, ordinal].setdefault(one.step.name, Job(one.step, task, key))
+    waiting = pa.array((subject for subject, _ in grouped), pa.string())
+    # The place of a subject among the tasks of the first step that has it, those of later steps behind all of them.
+    rank, before = np.full(len(waiting), -1, np.int64), 0
+    for one in planned:
+        places = pc.fill_null(pc.index_in(waiting, value_set=one.subjects), -1).to_numpy(zero_copy_only=False)
+        rank, before = np.where((rank < 0) & (places >= 0), before + places, rank), before + len(one.tasks)
+    units = [Unit(subject, tuple(jobs.values())) for subject, jobs in grouped.items()]
+    return [units[place] for place in np.argsort(rank, kind="stable").tolist()]
 
 
 def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from inpaintbench.executors.base import Outcome, Rejection, Step, Task, load, task_keys
+from inpaintbench.executors.base import Outcome, Rejection, Step, Task, Tasks, load, task_keys
 from inpaintbench.files import write_atomically
-from inpaintbench.tables import Entries, lost_blobs, schema_of
+from inpaintbench.tables import Entries, flat, lost_blobs, schema_of
 from inpaintbench.types import canonical_json
 from inpaintbench.workspace import Workspace
 
 FOLDER = "unfinished"
+_TASKS = pa.schema([("key", pa.string()), ("subject_id", pa.string()), ("name", pa.string())])
 # Statuses of entries that are refusals.
 REFUSED = ("rejected", "failed")
 
@@ -33,27 +35,33 @@ class Plan:
     step: str
     table: str
     record: type
-    tasks: Sequence[tuple[str, str, str]]
-    """Key, subject and name of each."""
+    tasks: pa.Table
+    """``key``, ``subject_id`` and ``name`` of each."""
     rejected: Sequence[Rejection]
     """Refusals that were decided before."""
 
     @classmethod
     def of(cls, step: Step, tasks: Sequence[Task], rejected: Sequence[Rejection], stored: Entries) -> Plan:
         """The plan of ``step``, whose ledger holds ``stored``."""
-        keys = task_keys(step, tasks, stored.place)
-        named = [(key, task.subject_id, task.name or task.subject_id) for key, task in zip(keys, tasks, strict=True)]
-        return cls(step.name, step.table, step.record, named, rejected)
+        known = set(stored.columns["key"].to_pylist()) if step.lacks else ()
+        keys = pa.array(task_keys(step, tasks, known), pa.string())
+        if isinstance(tasks, Tasks):
+            subjects = names = tasks.subject_ids
+        else:
+            subjects = pa.array((task.subject_id for task in tasks), pa.string())
+            names = pa.array((task.name or task.subject_id for task in tasks), pa.string())
+        return cls(step.name, step.table, step.record, pa.Table.from_arrays([keys, subjects, names], schema=_TASKS), rejected)
 
     def entries(self, stored: Entries) -> pa.Table:
         """Those of its tasks, in their order."""
-        return stored.of(key for key, _, _ in self.tasks)
+        return stored.of(flat(self.tasks["key"]))
 
     def write(self, workspace: Workspace, entries: pa.Table, *, failures: int = 0) -> Outcome:
         """Write the table and the refusals from ``entries``, some or all of those of its tasks."""
-        told = zip(*(entries[column].to_pylist() for column in ("key", "status", "reason")), strict=True)
-        reasons = {key: reason for key, status, reason in told if status in REFUSED}
-        refused = [Rejection(subject, self.step, name, reasons[key]) for key, subject, name in self.tasks if key in reasons]
+        bad = entries.filter(pc.is_in(entries["status"], value_set=pa.array(REFUSED)))
+        reasons = dict(zip(*(bad[column].to_pylist() for column in ("key", "reason")), strict=True))
+        affected = self.tasks.filter(pc.is_in(self.tasks["key"], value_set=flat(bad["key"]))).to_pylist()
+        refused = [Rejection(row["subject_id"], self.step, row["name"], reasons[row["key"]]) for row in affected]
         rows = entries["rows"].combine_chunks().flatten()
         table = pa.Table.from_arrays(rows.flatten(), schema=schema_of(self.record))
         workspace.write_columns(self.table, self.step, table)
@@ -67,7 +75,7 @@ class Plan:
             plan = {
                 "table": self.table,
                 "record": f"{self.record.__module__}:{self.record.__qualname__}",
-                "tasks": self.tasks,
+                "tasks": list(zip(*(column.to_pylist() for column in self.tasks.columns), strict=True)),
                 "rejected": [asdict(one) for one in self.rejected],
             }
             write_atomically(_path(workspace, self.step), canonical_json(plan).encode())
@@ -120,7 +128,8 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
         return None
     record: Any = load(plan["record"])
     refused = [Rejection(**one) for one in plan["rejected"]]
-    found = Plan(name, plan["table"], record, [tuple(task) for task in plan["tasks"]], refused)
+    tasks = pa.Table.from_pylist([dict(zip(_TASKS.names, task, strict=True)) for task in plan["tasks"]], schema=_TASKS)
+    found = Plan(name, plan["table"], record, tasks, refused)
     entries = found.entries(workspace.ledger(name).columns(record))
     entries = entries.filter(pa.array(~lost_blobs(entries, workspace.blobs.path))).combine_chunks()
     told = Stopped(name, entries.num_rows, len(found.tasks))

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.curation import duplicates, measuring, select
@@ -29,7 +31,8 @@ from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, Behaviour, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR, SELECT
+from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
+from inpaintbench.tables import flat
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
@@ -189,9 +192,9 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
     """
     from inpaintbench.curation.funnel.write import write_review
 
-    clips = workspace.table("clips", Clip)
+    clips = workspace.columns("clips", Clip)
     require(clips, "clips", "curation clips")
-    measured = measuring.measure_together(executor, clips, leaves={name: {} for name in measured_by(recipe)})
+    motion = _measured(recipe, executor, clips)
     if asks_for_duplicates(recipe):
         stages.mark_duplicates(executor, workspace)
     judged = select_clips(workspace, rules_of(recipe))
@@ -204,33 +207,33 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
             f"{waiting} clips wait for keep or reject: look at {page}, fill in a copy of {table}, bring it in with "
             f"`inpaintbench curation answers {workspace.path} FILE`, and run the same command again{still}"
         )
-    selections = workspace.table("selection", Selection, step=SELECT)
-    kept = select.kept(clips, selections)
-    if not kept:
+    kept = clips.select(["clip_id", "source_id"]).filter(pa.array(judged.kept))
+    if not kept.num_rows:
         by_rule = sorted((count for count in judged.counts() if count.dropped), key=lambda one: -one.dropped)
         told = "; ".join(f"{one.dropped} by {one.label}" + _without(one.missing) for one in by_rule)
         raise RunError(f"all {len(clips)} clips were dropped: {told}")
     levels = select.rank_levels(
-        kept, measured[recipe.motion_attribute].records, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share,
-        at_most=recipe.level_limit,
-    )  # fmt: skip
-    levels += _scene_motion_levels(recipe, workspace, kept)
-    workspace.write_table("attributes", LEVELS, levels, Attribute)
+        kept, motion, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share, at_most=recipe.level_limit
+    )
+    workspace.write_columns("attributes", LEVELS, pa.concat_tables([levels, *_scene_motion_levels(recipe, workspace, kept)]))
 
 
-def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: Sequence[Clip]) -> list[Attribute]:
+def _measured(recipe: DevilRecipe, executor: Executor, clips: pa.Table) -> pa.Table:
+    """Measure what the rules and labels need; the rows of camera motion."""
+    outcomes = measuring.measure_together(executor, clips, leaves={name: {} for name in measured_by(recipe)})
+    return outcomes[recipe.motion_attribute].rows
+
+
+def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Table) -> list[pa.Table]:
     """By rank among the clips that raters answered about; the others keep the labels of their footage or from a file."""
-    rows = workspace.table("attributes", Attribute)
-    answered = [row for row in rows if row.name == SCENE_MOTION and row.producer == ANNOTATED]
-    asked = {row.subject_id for row in answered}
+    rows = workspace.columns("attributes", Attribute, where=("name", [SCENE_MOTION]))
+    answered = rows.filter(pc.equal(rows["producer"], ANNOTATED))
+    asked = pc.is_in(kept["clip_id"], value_set=flat(answered["subject_id"]))
     level = SLICE_LEVELS[SCENE_MOTION]
-    ranked = select.rank_levels(
-        [clip for clip in kept if clip.clip_id in asked], answered, level=level, share=recipe.level_share,
-        at_most=recipe.level_limit,
-    )  # fmt: skip
-    labels = [row for step in (KNOWN, LABELS) for row in workspace.table("attributes", Attribute, step=step)]
-    others = [clip for clip in kept if clip.clip_id not in asked]
-    return ranked + select.inherited_levels(others, labels, level=level)
+    ranked = select.rank_levels(kept.filter(asked), answered, level=level, share=recipe.level_share, at_most=recipe.level_limit)
+    labels = [workspace.columns("attributes", Attribute, step=step, where=("name", [level])) for step in (KNOWN, LABELS)]
+    others = kept.filter(pc.invert(asked))
+    return [ranked, select.inherited_levels(others, pa.concat_tables(labels), level=level)]
 
 
 def _without(missing: int) -> str:

@@ -8,7 +8,7 @@ stage of any recipe: ``curate(recipe, sources, executor, workspace)``, ``label(r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -318,7 +318,7 @@ def _versions(leaves: Mapping[str, Sequence[str]], workspace: Workspace) -> dict
     return {"source": {name: SOURCES.get(name).version for name in origins}, **versions}
 
 
-def require(rows: Sequence[object], what: str, command: str) -> None:
+def require(rows: Sized, what: str, command: str) -> None:
     """Raise ``InputError`` unless there are rows, naming the command that makes them."""
-    if not rows:
+    if not len(rows):
         raise InputError(f"the workspace has no {what} yet; run `inpaintbench {command}` first")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from inpaintbench.curation.calibration import LIMITATION, calibrate_judged
-from inpaintbench.curation.facts import Facts, Flags, last_places
+from inpaintbench.curation.facts import Facts, Flags
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.funnel import rule_cards, stages
 from inpaintbench.curation.funnel.pictures import Thumbnails
@@ -22,6 +22,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
 from inpaintbench.pages import Link, page
 from inpaintbench.pages.words import count, percent, share
+from inpaintbench.tables import last_places
 from inpaintbench.types import Source, item_rng
 from inpaintbench.workspace import Workspace
 
