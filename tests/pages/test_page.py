@@ -102,6 +102,49 @@ def test_axe_finds_nothing_serious_and_nothing_leaves_a_narrow_window(made: Path
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
+METHODS = ("propainter", "temporal_median", "navier_stokes", "flow-guided-video-completion", "e2fgvi_hq")
+METRICS = ("PSNR in the hole ↑", "Temporal difference in the hole ↓", "Sharpness in the hole", "Background scene motion high")
+# Where print stands on A4 between the margins of the stylesheet: 186 mm.
+PAPER = {"width": 703, "height": 1000}
+
+
+def wide(columns: int) -> Table:
+    heads = [Column(METRICS[place % len(METRICS)], numeric=place % 2 == 0, sorts=True, note="dB") for place in range(columns)]
+    cells = [
+        Cell("−0.011730" if place % 2 else "38.43", below="−0.011730 – 0.061900", whisker=(0.5, 0.2, 0.7), tags=("2",))
+        for place in range(columns)
+    ]
+    return Table((Column("Method"), *heads), tuple(Row((Cell(name), *cells)) for name in METHODS), label=f"Of {columns}")
+
+
+def lines_of(element: Any) -> int:
+    """Number of lines that its text takes."""
+    boxes = "(element) => { const text = new Range(); text.selectNodeContents(element); return [...text.getClientRects()]; }"
+    return len({round(box["bottom"]) for box in element.evaluate(boxes)})
+
+
+@pytest.mark.parametrize(("columns", "parts"), [(8, 1), (12, 1), (13, 2), (20, 2), (30, 3)])
+def test_a_wide_table_is_readable_on_paper(columns: int, parts: int, tmp_path: Path, browser: Any) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(page("pages/templates/plain.html", title="a", subtitle="", sections=[("a", "A", "", [wide(columns)])]))
+    tab = browser.new_page(viewport=PAPER)
+    tab.goto(f"file://{path}")
+    tab.emulate_media(media="print")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.locator("table").count() == parts
+    assert tab.locator("thead tr:last-child th:visible").count() == columns + parts
+    for table in tab.locator("table").all():
+        assert table.bounding_box()["width"] <= PAPER["width"]
+        for name in table.locator("tbody th").all():
+            assert name.bounding_box()["width"] >= 84
+            assert lines_of(name) <= 2
+    cells = "[...document.querySelectorAll('th, td')]"
+    assert tab.evaluate(f"{cells}.filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.innerText)") == []
+    assert tab.evaluate(f"Math.min(...{cells}.map(cell => parseFloat(getComputedStyle(cell).fontSize)))") >= 7
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert (tab.locator("table").count(), tab.locator("thead tr:last-child th:visible").count()) == (1, columns + 1)
+
+
 def test_code_between_backticks_is_escaped(tmp_path: Path) -> None:
     text = page("pages/templates/plain.html", title="a", sections=[("a", "A", "run `a <b>` now", [])], subtitle="")
     assert "run <code>a &lt;b&gt;</code> now" in text

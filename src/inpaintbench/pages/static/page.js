@@ -231,14 +231,37 @@ const page = (() => {
     tip.style.top = `${event.clientY - height - 12 < 4 ? event.clientY + 18 : event.clientY - height - 12}px`;
   }
 
-  // What is folded is opened on paper.
-  const opened = [];
+  // Visible columns of the last row of heads, but for the first.
+  const shownColumns = (table) => [...table.tHead.rows[table.tHead.rows.length - 1].cells].map((_, at) => at).filter((at) => at > 0 && !table.tHead.rows[table.tHead.rows.length - 1].cells[at].hidden);
+
+  // A table with more columns than paper is wide: as few parts as it takes below one another, each with the first column.
+  const MOST_COLUMNS = 12;
+  function cutIntoParts(table) {
+    const shown = shownColumns(table);
+    const size = Math.ceil(shown.length / Math.ceil(shown.length / MOST_COLUMNS));
+    const parts = [];
+    for (let from = size; from < shown.length; from += size) {
+      const part = table.cloneNode(true);
+      part.tHead.before(part.createCaption());
+      part.caption.textContent = `${table.caption?.textContent ?? table.parentElement.getAttribute("aria-label") ?? ""}, continued`;
+      showColumns(part, shown.slice(from, from + size));
+      parts.push(part);
+    }
+    showColumns(table, shown.slice(0, size));
+    table.after(...parts);
+    return () => { for (const part of parts) part.remove(); showColumns(table, shown); };
+  }
+
+  // On paper what is folded is opened and wide tables are cut; afterwards all is as it was.
+  const undo = [];
   window.addEventListener("beforeprint", () => {
     const folded = [...document.querySelectorAll("main details:not([open]):not(.picker)")];
     for (const one of folded) one.open = true;
-    opened.push(...folded);
+    undo.push(() => { for (const one of folded) one.open = false; });
+    const tables = [...document.querySelectorAll("main .scroll > table")].filter((table) => table.tHead && table.checkVisibility());
+    for (const table of tables) if (shownColumns(table).length > MOST_COLUMNS) undo.push(cutIntoParts(table));
   });
-  window.addEventListener("afterprint", () => { for (const one of opened.splice(0)) one.open = false; });
+  window.addEventListener("afterprint", () => { for (const step of undo.splice(0)) step(); });
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
