@@ -56,3 +56,16 @@ def test_after_sorting_in_a_narrow_window_all_is_still_well(browser: Any, site: 
     assert tab.sticks_out() <= 0
     assert tab.complaints == []
     tab.context.close()
+
+
+def test_on_paper_a_place_and_its_mean_stand_beside_each_other(browser: Any, site: Path) -> None:
+    tab = OpenPage(browser, site.as_uri(), viewport={"width": 703, "height": 1000})
+    tab.page.emulate_media(media="print")
+    for cell in tab.page.locator(".standings:visible td.place", has=tab.page.locator("small")).all():
+        text = "const text = new Range(); text.{}; return text.getBoundingClientRect().toJSON();"
+        parts = ("selectNode(cell.firstChild)", "selectNode(cell.querySelector('small'))", "selectNodeContents(cell)")
+        place, mean, whole = (cell.evaluate(f"(cell) => {{ {text.format(part)} }}") for part in parts)
+        assert place["right"] <= mean["left"]
+        assert abs(place["bottom"] - mean["bottom"]) < 2
+        assert whole["height"] <= cell.bounding_box()["height"]
+    tab.context.close()
