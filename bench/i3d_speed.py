@@ -109,7 +109,7 @@ def memory(frames: int) -> None:
     del views
     before = peak_gigabytes()
     begin = time.process_time()
-    i3d_clip(truth, composites, ClipConstants(0.0, 1.0, "eval"), COMPUTE)
+    i3d_clip(truth, composites, ClipConstants(0.0, 1.0, "eval"), Shared(compute=COMPUTE))
     print("| frames | methods | processor seconds | peak before GB | peak GB |")
     print("|---|---|---|---|---|")
     print(f"| {frames} | {METHODS} | {time.process_time() - begin:.1f} | {before:.2f} | {peak_gigabytes():.2f} |")

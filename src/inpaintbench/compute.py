@@ -38,6 +38,8 @@ class Compute:
     """Version of that pose estimator, with its file or program."""
     batch_bytes: int | None = None
     """Approximate memory for the activations of one batch; None = a default for the device."""
+    few_shapes: bool | None = None
+    """Grow parts of frames that are computed to a few sizes, which a card plans once each; None = with a card alone."""
 
     @property
     def mark(self) -> str:

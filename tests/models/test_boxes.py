@@ -72,3 +72,30 @@ def test_the_union_holds_all() -> None:
     some = [tuple(Span(*sorted(rng.choice(20, 2, replace=False).tolist())) for _ in range(3)) for _ in range(5)]
     for axis, span in enumerate(boxes.united(some)):  # type: ignore[arg-type]
         assert span == (min(one[axis].begin for one in some), max(one[axis].end for one in some))
+
+
+SIZE = (4, 37, 61)
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_a_box_on_the_ladder_is_one_of_four_sizes_and_what_it_needs_depends_on_its_size_alone(
+    chain: list[tuple[int, int]],
+) -> None:
+    reaches = [Reach((kernel,) * 3, (stride,) * 3) for kernel, stride in chain]
+    after = boxes.output_size(reaches, SIZE)
+    needed: dict[tuple[int, ...], set[object]] = {}
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        rows, columns = (Span(*sorted(rng.choice(length + 1, 2, replace=False).tolist())) for length in after[1:])
+        box = boxes.on_ladder((Span(1, 2), rows, columns), after)
+        assert box[0] == (0, after[0])
+        for grown, exact, length in zip(box[1:], (rows, columns), after[1:], strict=True):
+            assert 0 <= grown.begin <= exact.begin < exact.end <= grown.end <= length
+        plan = boxes.plan(reaches, SIZE, box, few_shapes=True)
+        padded = tuple(
+            span.end - span.begin + sum(border) + sum(zeros)
+            for span, border, zeros in zip(plan.region, plan.border, plan.zeros[0], strict=True)
+        )
+        needed.setdefault(tuple(span.end - span.begin for span in box), set()).add(padded)
+    assert 1 < len(needed) <= len(boxes.LADDER) + 1
+    assert all(len(found) == 1 for found in needed.values())

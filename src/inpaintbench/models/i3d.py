@@ -14,7 +14,7 @@ from typing import Any, Literal
 from inpaintbench.compute import Compute
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Reach, Size
-from inpaintbench.models.i3d_stages import Convolution, Inception, Pooling, Stage, Tensor
+from inpaintbench.models.i3d_stages import Convolution, Inception, Pooling, Stage, Tensor, padded
 from inpaintbench.models.torch_networks import network, torch
 
 WEIGHTS = "i3d-rgb-imagenet"
@@ -38,12 +38,15 @@ class Block:
         """Kernels and strides of the stages."""
         return [stage.reach for stage in self.stages]
 
-    def run(self, source: Source, size: Size, box: Box) -> Tensor:
-        """Compute ``box`` of the output, ``float32[N, C, t, h, w]``, for an input of ``size`` read from ``source``."""
-        plan = boxes.plan(self.reaches, size, box)
-        x = source(plan.region)
-        for stage, zeros in zip(self.stages, plan.zeros, strict=True):
-            x = stage(x, zeros)
+    def run(self, source: Source, size: Size, box: Box, *, few_shapes: bool = False) -> Tensor:
+        """Compute ``box`` of the output, ``float32[N, C, t, h, w]``, for an input of ``size`` read from ``source``.
+
+        ``few_shapes`` as for ``boxes.plan``.
+        """
+        plan = boxes.plan(self.reaches, size, box, few_shapes=few_shapes)
+        x = padded(source(plan.region), plan.border)
+        for stage, zeros, outside in zip(self.stages, plan.zeros, plan.outside, strict=True):
+            x = stage(x, zeros, outside)
         return x
 
 

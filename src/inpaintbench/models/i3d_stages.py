@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from inpaintbench.models.boxes import Reach, Zeros
+from inpaintbench.models.boxes import NO_ZEROS, Reach, Zeros
 from inpaintbench.models.torch_networks import torch
 
 Tensor = Any
@@ -30,8 +30,11 @@ class Stage(Protocol):
         """Channels of the output; None = those of the input."""
         ...
 
-    def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
-        """Output for ``x`` padded with ``zeros`` and nothing else."""
+    def __call__(self, x: Tensor, zeros: Zeros, outside: Zeros = NO_ZEROS) -> Tensor:
+        """Output for ``x`` padded with ``zeros`` and nothing else.
+
+        Positions ``outside``, at the ends of ``x``, are set to zero in it.
+        """
         ...
 
 
@@ -50,9 +53,10 @@ class Convolution:
         """Channels of the output."""
         return int(self.weight.shape[0])
 
-    def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
+    def __call__(self, x: Tensor, zeros: Zeros, outside: Zeros = NO_ZEROS) -> Tensor:
         """Return ``ReLU(norm(convolution(x)))``."""
         functional = torch().nn.functional
+        x = cleared(x, outside)
         if self.affine is None and x.device.type == "cpu":
             return functional.relu_(self._by_frames(padded(x, ((0, 0), *zeros[1:])), *zeros[0]))
         out = functional.conv3d(padded(x, zeros), self.weight, self.bias, stride=self.reach.stride)
@@ -97,9 +101,9 @@ class Pooling:
     reach: Reach
     channels: int | None = None
 
-    def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
+    def __call__(self, x: Tensor, zeros: Zeros, outside: Zeros = NO_ZEROS) -> Tensor:
         """Return the pooled ``x``."""
-        return torch().nn.functional.max_pool3d(padded(x, zeros), self.reach.kernel, self.reach.stride)
+        return torch().nn.functional.max_pool3d(padded(cleared(x, outside), zeros), self.reach.kernel, self.reach.stride)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +117,16 @@ class Inception:
     channels: int | None
     reach: Reach = _KERNEL_3
 
-    def __call__(self, x: Tensor, zeros: Zeros) -> Tensor:
+    def __call__(self, x: Tensor, zeros: Zeros, outside: Zeros = NO_ZEROS) -> Tensor:
         """Return the branches' outputs, concatenated along channels."""
-        none: Zeros = ((0, 0), (0, 0), (0, 0))
+        x = cleared(x, outside)
         # Where there is no padding, `x` includes the neighbours that kernels of 3 need, and those of 1 do not.
         middle = x[(..., *(slice(1 - a, length - 1 + b) for (a, b), length in zip(zeros, x.shape[2:], strict=True)))]
         branches = [
-            self.b0(middle, none),
-            self.b1[1](self.b1[0](x, none), zeros),
-            self.b2[1](self.b2[0](x, none), zeros),
-            self.b3(Pooling(self.reach)(x, zeros), none),
+            self.b0(middle, NO_ZEROS),
+            self.b1[1](self.b1[0](x, NO_ZEROS), zeros, outside),
+            self.b2[1](self.b2[0](x, NO_ZEROS), zeros, outside),
+            self.b3(Pooling(self.reach)(x, zeros), NO_ZEROS),
         ]
         return torch().cat(branches, dim=1)
 
@@ -139,6 +143,16 @@ def padded(x: Tensor, zeros: Zeros) -> Tensor:
     (front, back), (top, bottom), (left, right) = zeros
     amounts = (left, right, top, bottom, front, back)
     return torch().nn.functional.pad(x, amounts) if any(amounts) else x
+
+
+def cleared(x: Tensor, outside: Zeros) -> Tensor:
+    """Set to zero, in place, the positions of ``x`` at its ends that ``outside`` counts along time, height and width."""
+    for axis, (before, behind) in enumerate(outside, start=2):
+        if before:
+            x.narrow(axis, 0, before).zero_()
+        if behind:
+            x.narrow(axis, x.shape[axis] - behind, behind).zero_()
+    return x
 
 
 def as_pictures(clips: Tensor) -> Tensor:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
+import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError, MissingExtraError, NotMeasurable
 from inpaintbench.models import weights
 
@@ -24,6 +27,10 @@ _CPU_BATCH_BYTES = 256 << 20
 # Share of a GPU's memory for one batch of one worker; independent of the number of workers, since the batch size may change the
 # last digits of results.
 _GPU_SHARE = 0.05
+# Of each of the two buffers that a process copies through: a frame of 4K, and long enough to be worth a copy.
+_STAGE_BYTES = 32 << 20
+# Bytes of every array that became a tensor of the device, for tests and benches; the latest ones.
+UPLOADS: deque[int] = deque(maxlen=10_000)
 # Packages of the extra "eval".
 _PACKAGES = ("torch", "torchvision", "lpips", "open_clip")
 # State dict: parameter names -> tensors.
@@ -188,13 +195,70 @@ def pictures(frames: npt.NDArray[Any], device: Any) -> Any:
     Returns:
         ``float32[N, 3, H, W]`` in 0..1, channels last in memory.
     """
-    return on_device(frames, device).permute(0, 3, 1, 2).to(torch().float32) / 255
+    return as_pictures(on_device(frames, device))
+
+
+def as_pictures(frames: Any) -> Any:
+    """``pictures`` of frames that are on the device already, ``uint8[N, H, W, 3]``."""
+    return frames.contiguous().permute(0, 3, 1, 2).to(torch().float32) / 255
+
+
+def resident(frames: npt.NDArray[np.uint8], shared: Shared, device: Any) -> Any:
+    """A clip, ``uint8[T, H, W, 3]``, on ``device``, where all networks slice it; it stays while its item is measured."""
+    return shared.once_of([frames], ("resident", str(device)), lambda: on_device(frames, device))
+
+
+def few_shapes(compute: Compute) -> bool:
+    """Return whether parts of frames are grown to few sizes."""
+    return device_of(compute).type != "cpu" if compute.few_shapes is None else compute.few_shapes
 
 
 def on_device(array: npt.NDArray[Any], device: Any) -> Any:
-    """Tensor of ``array``, of its shape and dtype, on ``device``.
+    """Tensor of ``array``, of its shape and dtype, on ``device``; nobody may write into it.
 
-    Copies to a GPU go through pinned memory, so that the CPU need not wait for them.
+    On the CPU it is the array itself, where that lies in order. Everything that networks read passes here: ``UPLOADS`` counts it.
     """
-    tensor = torch().from_numpy(np.require(array, requirements=["C", "W"]))  # copies read-only arrays, which PyTorch warns of
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+    UPLOADS.append(array.nbytes)
+    with warnings.catch_warnings():  # decoded frames are read-only, which PyTorch warns of; networks only read
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        tensor = torch().from_numpy(np.ascontiguousarray(array))
+    return tensor if device.type == "cpu" else _stage(device).to_device(tensor)
+
+
+class Stage:
+    """Two pinned buffers through which all copies to a card go, piece by piece: the CPU fills one while the other travels.
+
+    Pinning a page costs more than copying it, and a clip's worth of pinned pages is lost to every other process.
+
+    Args:
+        device: where to.
+        buffer_bytes: of each buffer.
+    """
+
+    def __init__(self, device: Any, *, buffer_bytes: int) -> None:
+        package, is_card = torch(), device.type == "cuda"
+        self.device = device
+        self.buffers = [package.empty(buffer_bytes, dtype=package.uint8, pin_memory=is_card) for _ in range(2)]
+        self._left = [package.cuda.Event() if is_card else None for _ in self.buffers]
+        """Of each buffer: what was last in it is on the card."""
+
+    def to_device(self, tensor: Any) -> Any:
+        """Copy of a contiguous tensor of the CPU; the card may still be waiting for it when this returns."""
+        package = torch()
+        target = package.empty_like(tensor, device=self.device)
+        source, there = (one.reshape(-1).view(package.uint8) for one in (tensor, target))
+        places = range(0, len(source), len(self.buffers[0]))
+        for begin, buffer, left in zip(places, cycle(self.buffers), cycle(self._left), strict=False):
+            piece = source[begin : begin + len(buffer)]
+            if left:
+                left.synchronize()
+            buffer[: len(piece)].copy_(piece)
+            there[begin : begin + len(piece)].copy_(buffer[: len(piece)], non_blocking=True)
+            if left:
+                left.record()
+        return target
+
+
+@lru_cache
+def _stage(device: Any) -> Stage:
+    return Stage(device, buffer_bytes=_STAGE_BYTES)

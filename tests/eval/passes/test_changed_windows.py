@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.eval.passes.changed_windows import Span, Step, Window, changed_window, plan, sizes_of
+from inpaintbench.compute import Shared
+from inpaintbench.eval.passes.changed_windows import Span, Step, Window, around_all, changed_windows, plan, sizes_of
 
 STEPS = [
     Step(),
@@ -66,8 +67,36 @@ def test_the_changed_window_is_the_box_around_all_pixels_that_differ() -> None:
     composite = truth.copy()
     composite[0, 4, 9, 2] += 1
     composite[2, 17, 5, 0] += 1
-    assert changed_window(truth, composite) == window(4, 18, 5, 10)
-    assert changed_window(truth[1:2], composite[1:2]) is None
+    shared = Shared()
+    windows = changed_windows(truth, composite, shared)
+    assert windows == [window(4, 5, 9, 10), None, window(17, 18, 5, 6)]
+    assert around_all(windows) == window(4, 18, 5, 10)
+    assert around_all(windows[1:2]) is None
+    assert changed_windows(truth, composite, shared) is windows
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_with_few_shapes_as_many_cells_are_a_source_wherever_the_wanted_ones_lie(step: Step) -> None:
+    for length, _ in spans(least=step.kernel):
+        counts: dict[int, set[int]] = {}
+        for wanted in within(step.cells(length)):
+            exact, source = (step.source(wanted, length, few_shapes=few) for few in (False, True))
+            assert set(range(*exact)) <= set(range(*source)) <= set(range(length))
+            assert source.start % step.stride == 0
+            counts.setdefault(wanted.stop - wanted.start, set()).add(source.stop - source.start)
+        assert {len(found) for found in counts.values()} == {1}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_source_of_few_shapes_holds_those_of_all_its_parts(step: Step) -> None:
+    for length, _ in spans(least=step.kernel):
+        for wanted in within(step.cells(length)):
+            whole = set(range(*step.source(wanted, length, few_shapes=True)))
+            assert all(
+                set(range(*step.source(Span(start, stop), length, few_shapes=True))) <= whole
+                for start in range(*wanted)
+                for stop in range(start + 1, wanted.stop + 1)
+            )
 
 
 def window(top: int, bottom: int, left: int, right: int) -> Window:

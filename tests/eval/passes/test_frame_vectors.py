@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.passes.frame_vectors import consistency, frame_vectors, unit_length
 
 torch = pytest.importorskip("torch")
@@ -62,7 +62,7 @@ def test_batches_change_nothing(batch_bytes: int | None) -> None:
         sizes.append(len(pictures))
         return pictures.mean(dim=(2, 3))
 
-    found = frame_vectors(frames, Compute(device="cpu", batch_bytes=batch_bytes), answer, picture_bytes=4000)
+    found = frame_vectors(frames, Shared(compute=Compute(device="cpu", batch_bytes=batch_bytes)), answer, picture_bytes=4000)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, frames.mean(axis=(1, 2)) / 255, rtol=1e-5)
     assert sizes == {1: [1] * 5, 40_000: [2, 2, 1], None: [5]}[batch_bytes]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import i3d_reference as reference
 import numpy as np
 import pytest
@@ -9,13 +11,14 @@ import pytest
 pytest.importorskip("torch")
 import torch
 
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.passes.i3d_clip import Constants, i3d_clip
 from inpaintbench.models import i3d
 from inpaintbench.models.torch_networks import network
 from inpaintbench.types import Frames
 
 COMPUTE = Compute(device="cpu", random_weights=3)
+GROWN = replace(COMPUTE, few_shapes=True)
 
 
 def clips(frames: int = 13, height: int = 34, width: int = 44) -> tuple[Frames, list[Frames]]:
@@ -36,10 +39,11 @@ def expected(clip: Frames, *, train: bool = False, low: float = 0.0) -> np.ndarr
     return found
 
 
+@pytest.mark.parametrize("compute", [COMPUTE, GROWN])
 @pytest.mark.parametrize(("batch_norm", "low"), [("eval", 0.0), ("eval", -1.0), ("train", 0.0)])
-def test_a_vector_is_that_of_the_whole_network(batch_norm: i3d.BatchNorm, low: float) -> None:
+def test_a_vector_is_that_of_the_whole_network(batch_norm: i3d.BatchNorm, low: float, compute: Compute) -> None:
     truth, composites = clips()
-    found = i3d_clip(truth, composites, Constants(low, 1.0, batch_norm), COMPUTE)
+    found = i3d_clip(truth, composites, Constants(low, 1.0, batch_norm), Shared(compute=compute))
     options = {"train": batch_norm == "train", "low": low}
     reference.assert_close(found.truth, expected(truth, **options), 1e-5)
     for one, composite in zip(found.composites, composites, strict=True):
@@ -50,7 +54,7 @@ def test_a_vector_is_that_of_the_whole_network(batch_norm: i3d.BatchNorm, low: f
 @pytest.mark.parametrize("frames", [1, 4])
 def test_short_clips(frames: int) -> None:
     truth, composites = clips(frames)
-    found = i3d_clip(truth, composites[-1:], Constants(0.0, 1.0, "eval"), COMPUTE)
+    found = i3d_clip(truth, composites[-1:], Constants(0.0, 1.0, "eval"), Shared(compute=COMPUTE))
     reference.assert_close(found.composites[0], expected(composites[-1]), 1e-5)
 
 
@@ -58,9 +62,9 @@ def test_short_clips(frames: int) -> None:
 def test_a_known_truth_changes_nothing(batch_norm: i3d.BatchNorm) -> None:
     truth, composites = clips()
     constants = Constants(0.0, 1.0, batch_norm)
-    both = i3d_clip(truth, composites[:3], constants, COMPUTE)
+    both = i3d_clip(truth, composites[:3], constants, Shared(compute=COMPUTE))
     for chosen in ([0, 1, 2], [2]):
-        known = i3d_clip(truth, [composites[index] for index in chosen], constants, COMPUTE, truth=both.truth)
+        known = i3d_clip(truth, [composites[index] for index in chosen], constants, Shared(compute=COMPUTE), truth=both.truth)
         reference.assert_close(known.composites, both.composites[chosen], 1e-5)
 
 
@@ -68,15 +72,16 @@ def test_what_is_known_moves_not_even_the_last_digit() -> None:
     """Which of several items with one truth comes first depends on how workers share them."""
     truth, composites = clips(6, 160, 224)
     constants = Constants(-1.0, 1.0, "eval")
-    fresh = i3d_clip(truth, composites[1:2], constants, COMPUTE)
-    known = i3d_clip(truth, composites[1:2], constants, COMPUTE, truth=fresh.truth)
+    fresh = i3d_clip(truth, composites[1:2], constants, Shared(compute=COMPUTE))
+    known = i3d_clip(truth, composites[1:2], constants, Shared(compute=COMPUTE), truth=fresh.truth)
     assert (known.composites == fresh.composites).all()
 
 
-def test_pieces_in_time_do_not_matter() -> None:
+@pytest.mark.parametrize("compute", [COMPUTE, GROWN])
+def test_pieces_in_time_do_not_matter(compute: Compute) -> None:
     truth, composites = clips()
     one_frame_at_a_time, at_once = (
-        i3d_clip(truth, composites[1:3], Constants(0.0, 1.0, "eval"), Compute(device="cpu", random_weights=3, batch_bytes=size))
+        i3d_clip(truth, composites[1:3], Constants(0.0, 1.0, "eval"), Shared(compute=replace(compute, batch_bytes=size)))
         for size in (1, 1 << 40)
     )
     reference.assert_close(one_frame_at_a_time.truth, at_once.truth, 1e-5)

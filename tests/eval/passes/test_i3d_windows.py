@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import i3d_reference as reference
@@ -20,6 +21,7 @@ from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
 COMPUTE = Compute(device="cpu", random_weights=3)
+GROWN = replace(COMPUTE, few_shapes=True)
 DEVIL = Constants(window_frames=10, stride_frames=1, input_low=0.0, input_high=1.0, batch_norm="eval")
 
 
@@ -76,14 +78,17 @@ PLACES = {
 }
 
 
+@pytest.mark.parametrize("compute", [COMPUTE, GROWN])
 @pytest.mark.parametrize(
     ("place", "height", "width"),
     [*((place, 43, 69) for place in PLACES), ("bottom right", 32, 64), ("left edge", 20, 420)],
 )
-def test_a_window_is_that_of_the_whole_network(place: str, height: int, width: int, state: dict[str, torch.Tensor]) -> None:
+def test_a_window_is_that_of_the_whole_network(
+    place: str, height: int, width: int, compute: Compute, state: dict[str, torch.Tensor]
+) -> None:
     size = {"height": height, "width": width, "frames": 11}
     truth, prediction, hole = noise(0, **size), noise(1, **size), hole_of(PLACES[place], **size)
-    view = ItemView.of_arrays(truth=truth, hole=hole, prediction=prediction, shared=Shared(compute=COMPUTE))
+    view = ItemView.of_arrays(truth=truth, hole=hole, prediction=prediction, shared=Shared(compute=compute))
     [found] = i3d_windows([view], DEVIL)
     assert found.distances.shape == (4, 2)
     expected = reference.distance(truth[1:], view.composite[1:], state)

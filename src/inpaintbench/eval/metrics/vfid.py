@@ -44,10 +44,10 @@ class Vfid(I3dSets):
         made: list[i3d_clip.Clip] = []
 
         def both() -> Array:
-            made.append(i3d_clip.i3d_clip(view.truth, composites, self.constants, view.shared.compute))
+            made.append(i3d_clip.i3d_clip(view.truth, composites, self.constants, view.shared))
             return made[0].truth
 
         truth = view.shared.stored(stored_key("i3d clip", i3d_clip.VERSION, self.constants), both)
         if not made:
-            made.append(i3d_clip.i3d_clip(view.truth, composites, self.constants, view.shared.compute, truth=truth))
+            made.append(i3d_clip.i3d_clip(view.truth, composites, self.constants, view.shared, truth=truth))
         return made[0], truth

@@ -9,13 +9,16 @@ met only at the frame's own edges.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.compute import Shared
+from inpaintbench.models import boxes
 from inpaintbench.types import Frames
 
 
@@ -79,15 +82,25 @@ class Step(NamedTuple):
         stop = min((changed.stop - 1 + self.padding) // self.stride + 1, self.cells(length))
         return Span(start, max(stop, start + 1))
 
-    def source(self, wanted: Span, length: int) -> Span:
-        """Cells of the input from which those ``wanted`` of the output are computed; begins at a multiple of the stride."""
+    def source(self, wanted: Span, length: int, *, few_shapes: bool = False) -> Span:
+        """Cells of the input from which those ``wanted`` of the output are computed; begins at a multiple of the stride.
+
+        With ``few_shapes`` so many that their number depends on that of ``wanted`` alone, not on its place.
+        """
         start = (wanted.start * self.stride - self.padding) // self.stride * self.stride
         stop = (wanted.stop - 1) * self.stride - self.padding + self.kernel
+        if few_shapes:
+            count = stop - start + (length - stop + start) % self.stride  # so that the last one begins at a multiple, too
+            start = min(max(start, 0), max(length - count, 0))
+            stop = start + count
         return Span(max(start, 0), min(stop, length))
 
-    def source_window(self, wanted: Window, size: tuple[int, int]) -> Window:
+    def source_window(self, wanted: Window, size: tuple[int, int], *, few_shapes: bool = False) -> Window:
         """``source`` for rows and columns, of an input of ``size`` cells."""
-        return Window(self.source(wanted.rows, size[0]), self.source(wanted.columns, size[1]))
+        rows, columns = (
+            self.source(span, length, few_shapes=few_shapes) for span, length in zip(wanted, size, strict=True)
+        )  # fmt: skip
+        return Window(rows, columns)
 
     def place(self, wanted: Window, source: Window) -> tuple[slice, slice]:
         """Where the cells ``wanted`` lie in what the step gives for ``source``."""
@@ -101,11 +114,12 @@ class Plan(NamedTuple):
     sizes: tuple[tuple[int, int], ...]
     """Rows and columns of the whole frame."""
     changed: tuple[Window, ...]
-    """Cells that can differ from the truth's."""
+    """Cells that can differ from the truth's, and with few shapes those around them."""
     looked_at: tuple[Window, ...]
     """Cells of the truth from which those are computed, and with which they are compared."""
     sources: tuple[Window, ...]
     """For each step, the cells of its input that the changed cells of its output are computed from."""
+    few_shapes: bool = False
 
 
 def sizes_of(steps: Sequence[Step], height: int, width: int) -> tuple[tuple[int, int], ...]:
@@ -117,7 +131,7 @@ def sizes_of(steps: Sequence[Step], height: int, width: int) -> tuple[tuple[int,
     return tuple(sizes)
 
 
-def plan(steps: Sequence[Step], changed: Window, *, height: int, width: int) -> Plan:
+def plan(steps: Sequence[Step], changed: Window, *, height: int, width: int, few_shapes: bool = False) -> Plan:
     """What to compute when the pixels of ``changed`` differ.
 
     Args:
@@ -125,30 +139,53 @@ def plan(steps: Sequence[Step], changed: Window, *, height: int, width: int) -> 
         changed: holds all pixels that differ.
         height: of the frame, large enough for all steps.
         width: alike.
+        few_shapes: grow what is computed to one of the few sizes of ``boxes.LADDER``.
     """
     sizes, reached = sizes_of(steps, height, width), [changed]
     for step, (rows, columns) in zip(steps, sizes, strict=False):
         before = reached[-1]
         reached.append(Window(step.reached(before.rows, rows), step.reached(before.columns, columns)))
+    if few_shapes:
+        reached = [_on_ladder(window, size) for window, size in zip(reached, sizes, strict=True)]
     looked_at = [reached[-1]]
     for step, size, before in zip(reversed(steps), sizes[-2::-1], reached[-2::-1], strict=True):
-        looked_at.append(before.around(step.source_window(looked_at[-1], size)))
-    sources = [step.source_window(wanted, size) for step, wanted, size in zip(steps, reached[1:], sizes, strict=False)]
-    return Plan(sizes, tuple(reached), tuple(looked_at[::-1]), tuple(sources))
+        window = before.around(step.source_window(looked_at[-1], size, few_shapes=few_shapes))
+        looked_at.append(_on_ladder(window, size) if few_shapes else window)
+    sources = [
+        step.source_window(wanted, size, few_shapes=few_shapes)
+        for step, wanted, size in zip(steps, reached[1:], sizes, strict=False)
+    ]
+    return Plan(sizes, tuple(reached), tuple(looked_at[::-1]), tuple(sources), few_shapes)
 
 
-def changed_window(truth: Frames, composite: Frames) -> Window | None:
-    """The smallest box around all pixels that differ in any frame; None where none does.
+def _on_ladder(window: Window, size: tuple[int, int]) -> Window:
+    _, rows, columns = boxes.on_ladder((boxes.Span(0, 1), boxes.Span(*window.rows), boxes.Span(*window.columns)), (1, *size))
+    return Window(Span(*rows), Span(*columns))
+
+
+def changed_windows(truth: Frames, composite: Frames, shared: Shared) -> list[Window | None]:
+    """For each frame the smallest box around all pixels that differ, None without any; made once for all networks.
 
     Args:
-        truth: ``uint8[N, H, W, 3]``.
+        truth: ``uint8[T, H, W, 3]``.
         composite: alike.
+        shared: of the item.
     """
-    found: Window | None = None
-    for one, other in zip(truth, composite, strict=True):
-        if box := changed_box(one, other):
-            found = found.around(box) if found else box
-    return found
+    windows: list[Window | None] = shared.once_of(
+        [truth, composite], ("changed windows",), lambda: [changed_box(*pair) for pair in zip(truth, composite, strict=True)]
+    )
+    return windows
+
+
+def differs(truth: Frames, composite: Frames, shared: Shared) -> bool:
+    """Return whether a composite is not the truth itself."""
+    return any(changed_windows(truth, composite, shared))
+
+
+def around_all(windows: Iterable[Window | None]) -> Window | None:
+    """The smallest box that holds all; None where there is none."""
+    there = [window for window in windows if window is not None]
+    return reduce(Window.around, there) if there else None
 
 
 def changed_box(truth: npt.NDArray[np.uint8], composite: npt.NDArray[np.uint8]) -> Window | None:

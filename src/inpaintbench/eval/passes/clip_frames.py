@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 from inpaintbench.catalogue import known_name
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, unit_length
@@ -111,12 +111,12 @@ def clip_vectors(view: ItemView, *, network: str, preprocess: str, portrait: str
     """
     frames = view.prediction
     way = (network, preprocess, portrait)
-    vectors: Vectors = view.shared.once_of([frames], ("clip", *way), lambda: _vectors(frames, view.shared.compute, *way))
+    vectors: Vectors = view.shared.once_of([frames], ("clip", *way), lambda: _vectors(frames, view.shared, *way))
     return vectors
 
 
-def _vectors(frames: Frames, compute: Compute, network: str, preprocess: str, portrait: str) -> Vectors:
-    shape, module = shape_of(network), image_network(network, compute)
+def _vectors(frames: Frames, shared: Shared, network: str, preprocess: str, portrait: str) -> Vectors:
+    shape, module = shape_of(network), image_network(network, shared.compute)
     side = shape.side_pixels
 
     def squares(some: Frames) -> Frames:
@@ -128,7 +128,7 @@ def _vectors(frames: Frames, compute: Compute, network: str, preprocess: str, po
 
     size = _BYTES_PER_NUMBER * shape.width * (1 + (side // shape.patch_pixels) ** 2)
     prepare = squares if preprocess == "pillow" else None
-    found = frame_vectors(kept_rows(frames, portrait=portrait), compute, answer, picture_bytes=size, prepare=prepare)
+    found = frame_vectors(kept_rows(frames, portrait=portrait), shared, answer, picture_bytes=size, prepare=prepare)
     return unit_length(found)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Shared
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames
 
@@ -19,7 +19,7 @@ _BYTES_PER_PIXEL = 48
 
 def frame_vectors(
     frames: Frames,
-    compute: Compute,
+    shared: Shared,
     answer: Callable[[Any], Any],
     *,
     picture_bytes: int,
@@ -29,7 +29,7 @@ def frame_vectors(
 
     Args:
         frames: ``uint8[T, H, W, 3]`` RGB.
-        compute: where and how it runs.
+        shared: of the item; says where and how it runs, and keeps the frames there.
         answer: ``float32[N, 3, H, W]`` in 0..1 -> ``[N, d]`` or ``[N]``, on the device.
         picture_bytes: about what the activations of one frame take.
         prepare: what becomes of some frames on the processor before.
@@ -38,12 +38,14 @@ def frame_vectors(
         ``float64[T, d]`` or ``float64[T]``.
     """
     height, width = frames.shape[1:3]
+    compute = shared.compute
     together = max(1, torch_networks.batch_bytes(compute) // (picture_bytes + _BYTES_PER_PIXEL * height * width))
     found = []
     with torch_networks.running(compute) as device:
-        for begin in range(0, len(frames), together):
-            some = frames[begin : begin + together]
-            found.append(answer(torch_networks.pictures(prepare(some) if prepare else some, device)).float())
+        clip: Any = None if prepare else torch_networks.resident(frames, shared, device)
+        for some in (slice(begin, begin + together) for begin in range(0, len(frames), together)):
+            given = torch_networks.on_device(prepare(frames[some]), device) if prepare else clip[some]
+            found.append(answer(torch_networks.as_pictures(given)).float())
         # One copy at the end: the processor reads the next frames while the device computes.
         vectors: Vectors = torch_networks.torch().cat(found).cpu().double().numpy()
     return vectors

@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.compute import Compute
-from inpaintbench.eval.passes.i3d_lockstep import Features, Pixels, changed, different, in_chunks, vectors
+from inpaintbench.compute import Compute, Shared
+from inpaintbench.eval.passes.changed_windows import changed_windows, differs
+from inpaintbench.eval.passes.i3d_lockstep import Features, Pixels, held_box, in_chunks, united_changes, vectors
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Size, Span
-from inpaintbench.models.i3d import LENGTH, BatchNorm, Block, I3d, i3d
+from inpaintbench.models.i3d import LENGTH, BatchNorm, Block, I3d, Source, i3d
 from inpaintbench.models.i3d_stages import Tensor
-from inpaintbench.models.torch_networks import batch_bytes, running
+from inpaintbench.models.torch_networks import batch_bytes, few_shapes, resident, running, torch
 from inpaintbench.types import Frames
 
 # Of the vectors; kept ones of another version are made again.
@@ -49,7 +50,7 @@ class Clip(NamedTuple):
 
 
 def i3d_clip(
-    frames: Frames, composites: Sequence[Frames], constants: Constants, compute: Compute, *, truth: Array | None = None
+    frames: Frames, composites: Sequence[Frames], constants: Constants, shared: Shared, *, truth: Array | None = None
 ) -> Clip:
     """The vectors of a clip and of the composites of several methods.
 
@@ -57,28 +58,29 @@ def i3d_clip(
         frames: the true ones, ``uint8[T, H, W, 3]``.
         composites: of each method, likewise.
         constants: of the protocol.
-        compute: how the network runs.
+        shared: of the item; says how the network runs, and keeps the frames on its device.
         truth: the truth's vector, ``float32[1024]``, where it is known. A composite is seen beside the true frames all the same,
             unless they are equal: its numbers must not depend on what was known.
 
     Raises:
         NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
     """
+    compute = shared.compute
     network = i3d(compute, batch_norm=constants.batch_norm)
-    pixels = Pixels(constants.input_low, constants.input_high, network.device)
+    pixels = Pixels(constants.input_low, constants.input_high)
     with running(compute):
         # With statistics of the clip itself a hole reaches everywhere, and no part can be computed alone.
-        unlike = different(frames, composites)
+        unlike = [index for index, composite in enumerate(composites) if differs(frames, composite, shared)]
         chosen = [composites[index] for index in unlike]
         if truth is not None and (not chosen or network.batch_norm == "train"):
-            found = Clip(_alone(network, chosen, pixels, compute), truth)
+            found = Clip(_alone(network, chosen, pixels, shared), truth)
         elif network.batch_norm == "train":
-            of_truth, *others = _alone(network, [frames, *chosen], pixels, compute)
+            of_truth, *others = _alone(network, [frames, *chosen], pixels, shared)
             found = Clip(np.array(others, np.float32).reshape(-1, LENGTH), of_truth)
         else:
             most = max(1, batch_bytes(compute) // (_BYTES_A_PIXEL * frames[..., 0].size))
             groups = [chosen[begin : begin + most] for begin in range(0, max(len(chosen), 1), most)]
-            parts = [_lockstep(network, frames, group, pixels, compute) for group in groups]
+            parts = [_lockstep(network, frames, group, pixels, shared) for group in groups]
             # The known vector, not the one made beside the composites: a perfect copy has exactly what it is compared with.
             of_truth = parts[0].truth if truth is None else truth
             found = Clip(np.concatenate([part.composites for part in parts]), of_truth)
@@ -87,16 +89,16 @@ def i3d_clip(
     return Clip(every, found.truth)
 
 
-def _alone(network: I3d, videos: Sequence[Frames], pixels: Pixels, compute: Compute) -> Array:
+def _alone(network: I3d, videos: Sequence[Frames], pixels: Pixels, shared: Shared) -> Array:
     """The vectors of whole videos one by one, ``float32[videos, 1024]``."""
     if network.batch_norm == "train":
-        found = [_vectors(_whole(network, video, pixels), 0)[1][0] for video in videos]
+        found = [_vectors(_whole(network, resident(video, shared, network.device), pixels), 0)[1][0] for video in videos]
     else:
-        found = [_lockstep(network, video, [], pixels, compute).truth for video in videos]
+        found = [_lockstep(network, video, [], pixels, shared).truth for video in videos]
     return np.array(found, np.float32).reshape(-1, LENGTH)
 
 
-def _whole(network: I3d, video: Frames, pixels: Pixels) -> Features:
+def _whole(network: I3d, video: Tensor, pixels: Pixels) -> Features:
     x = pixels.tensor(video)[None]
     for stage in network.stages.values():
         block = Block("", (stage,))
@@ -105,52 +107,60 @@ def _whole(network: I3d, video: Frames, pixels: Pixels) -> Features:
     return Features(x, None, None)
 
 
-def _lockstep(network: I3d, truth: Frames, composites: Sequence[Frames], pixels: Pixels, compute: Compute) -> Clip:
+def _lockstep(network: I3d, truth: Frames, composites: Sequence[Frames], pixels: Pixels, shared: Shared) -> Clip:
     first, *others = network.blocks(_ENDS)
-    features = _stem(first, truth, composites, pixels, compute)
+    touched = [
+        (Span(index, index + 1), box[1], box[2])
+        for index, box in enumerate(united_changes([changed_windows(truth, one, shared) for one in composites]))
+        if box is not None
+    ]
+    clip, *changed = (resident(video, shared, network.device) for video in (truth, *composites))
+    features = _stem(first, clip, changed, boxes.united(touched) if touched else None, pixels, shared.compute)
     for block in others:
-        features = _advanced(block, features, compute)
+        features = _advanced(block, features, shared.compute)
     found, of_truth = _vectors(features, len(composites))
     return Clip(found, of_truth[0])
 
 
-def _stem(block: Block, truth: Frames, composites: Sequence[Frames], pixels: Pixels, compute: Compute) -> Features:
+def _stem(
+    block: Block, truth: Tensor, composites: Sequence[Tensor], touched: Box | None, pixels: Pixels, compute: Compute
+) -> Features:
+    """The features behind the first block, of videos ``uint8[T, H, W, 3]`` that differ in ``touched`` alone."""
     size: Size = (len(truth), truth.shape[1], truth.shape[2])
 
     def of_truth(box: Box) -> Tensor:
         return pixels.tensor(_cut(truth, box)[None])
 
     def of_composites(box: Box) -> Tensor:
-        return pixels.tensor(np.stack([_cut(one, box) for one in composites]))
+        return pixels.tensor(torch().stack([_cut(one, box) for one in composites]))
 
-    everything = boxes.whole(boxes.output_size(block.reaches, size))
-    found = in_chunks(block, of_truth, size, everything, frames=_chunk(block, size, boxes.whole(size), 3, 1, compute))
-    touched = [
-        (Span(index, index + 1), box[1], box[2]) for index, box in enumerate(changed(truth, composites)) if box is not None
-    ]  # fmt: skip
-    if not touched:
-        return Features(found, None, None)
-    before = boxes.united(touched)
-    box = boxes.reached(block.reaches, size, before)
-    chunk = _chunk(block, size, before, 3, len(composites), compute)
-    return Features(found, box, in_chunks(block, of_composites, size, box, frames=chunk))
+    return _computed(block, of_truth, of_composites, size, touched, (3, len(composites)), compute)
 
 
-def _cut(video: Frames, box: Box) -> Frames:
+def _cut(video: Tensor, box: Box) -> Tensor:
     frames, rows, columns = (slice(*span) for span in box)
     return video[frames, rows, columns]
 
 
 def _advanced(block: Block, before: Features, compute: Compute) -> Features:
-    size, channels = before.size, before.truth.shape[1]
-    everything = boxes.whole(boxes.output_size(block.reaches, size))
-    chunk = _chunk(block, size, boxes.whole(size), channels, 1, compute)
-    truth = in_chunks(block, before.of_truth, size, everything, frames=chunk)
-    if before.box is None:
+    counts = before.truth.shape[1], before.methods
+    return _computed(block, before.of_truth, before.of_composites, before.size, before.touched, counts, compute)
+
+
+def _computed(
+    block: Block, of_truth: Source, of_composites: Source, size: Size, touched: Box | None, counts: tuple[int, int],
+    compute: Compute,
+) -> Features:  # fmt: skip
+    """The features behind ``block`` of what is ``touched`` in its input, with ``counts`` of channels and composites."""
+    after, few = boxes.output_size(block.reaches, size), few_shapes(compute)
+    chunk = _chunk(block, size, boxes.whole(size), counts[0], 1, compute)
+    truth = in_chunks(block, of_truth, size, boxes.whole(after), frames=chunk, few_shapes=few)
+    if touched is None:
         return Features(truth, None, None)
-    box = boxes.reached(block.reaches, size, before.box)
-    chunk = _chunk(block, size, before.box, channels, before.methods, compute)
-    return Features(truth, box, in_chunks(block, before.of_composites, size, box, frames=chunk))
+    chunk = _chunk(block, size, held_box(touched, size, few_shapes=few), *counts, compute)
+    touched = boxes.reached(block.reaches, size, touched)
+    box = held_box(touched, after, few_shapes=few)
+    return Features(truth, touched, in_chunks(block, of_composites, size, box, frames=chunk, few_shapes=few), few)
 
 
 def _chunk(block: Block, size: Size, box: Box, channels: int, videos: int, compute: Compute) -> int:

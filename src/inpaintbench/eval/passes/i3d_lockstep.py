@@ -6,19 +6,18 @@ that box is computed; what it needs from around is taken from the truth's featur
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.eval.passes.changed_windows import Window, around_all
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Size, Span
 from inpaintbench.models.i3d import Block, Source
 from inpaintbench.models.i3d_stages import Tensor
-from inpaintbench.models.torch_networks import on_device, torch
-from inpaintbench.types import Frames
+from inpaintbench.models.torch_networks import torch
 
 Array = npt.NDArray[np.float64]
 
@@ -29,12 +28,10 @@ class Pixels:
 
     input_low: float
     input_high: float
-    device: Any
 
-    def tensor(self, frames: npt.NDArray[np.uint8]) -> Tensor:
-        """``uint8[..., T, H, W, 3]`` as ``float32[..., 3, T, H, W]`` in the input range; only the bytes travel."""
-        tensor = on_device(frames, self.device)
-        scaled = tensor.to(torch().float32).mul_((self.input_high - self.input_low) / 255).add_(self.input_low)
+    def tensor(self, frames: Tensor) -> Tensor:
+        """``uint8[..., T, H, W, 3]`` as ``float32[..., 3, T, H, W]`` in the input range."""
+        scaled = frames.to(torch().float32).mul_((self.input_high - self.input_low) / 255).add_(self.input_low)
         return scaled.movedim(-1, -4)
 
 
@@ -44,16 +41,23 @@ class Features:
 
     truth: Tensor
     """``[N, C, T, H, W]``."""
-    box: Box | None
+    touched: Box | None
     """Where a composite can differ from the truth; None where all are equal."""
     composites: Tensor
-    """``[M N, C, t, h, w]``, all clips of the first method first; None without ``box``."""
+    """``[M N, C, t, h, w]`` in ``box``, all clips of the first method first; None without it."""
+    few_shapes: bool = False
+    """Whether boxes are of the few sizes of ``boxes.LADDER``."""
 
     @property
     def size(self) -> Size:
         """Positions of the layer in time, height and width."""
         frames, height, width = self.truth.shape[2:]
         return frames, height, width
+
+    @property
+    def box(self) -> Box | None:
+        """What is held of composites: ``touched``, or a larger box."""
+        return self.touched and held_box(self.touched, self.size, few_shapes=self.few_shapes)
 
     @property
     def methods(self) -> int:
@@ -101,19 +105,31 @@ def laid_out(like: Tensor, count: int, size: Sequence[int] | None = None) -> Ten
 def advanced(block: Block, before: Features) -> Features:
     """The features behind ``block``."""
     size = before.size
-    truth = block.run(before.of_truth, size, boxes.whole(boxes.output_size(block.reaches, size)))
-    if before.box is None:
+    after, few = boxes.output_size(block.reaches, size), before.few_shapes
+    truth = block.run(before.of_truth, size, boxes.whole(after))
+    if before.touched is None:
         return Features(truth, None, None)
-    box = boxes.reached(block.reaches, size, before.box)
-    return Features(truth, box, block.run(before.of_composites, size, box))
+    touched = boxes.reached(block.reaches, size, before.touched)
+    box = held_box(touched, after, few_shapes=few)
+    return Features(truth, touched, block.run(before.of_composites, size, box, few_shapes=few), few)
 
 
-def in_chunks(block: Block, source: Source, size: Size, box: Box, *, frames: int) -> Tensor:
-    """``block.run`` in pieces of ``frames`` output frames: the same numbers in less memory."""
+def held_box(touched: Box, size: Size, *, few_shapes: bool) -> Box:
+    """Return the box that is computed where ``touched`` can differ, in a layer of ``size``."""
+    return boxes.on_ladder(touched, size) if few_shapes else touched
+
+
+def in_chunks(block: Block, source: Source, size: Size, box: Box, *, frames: int, few_shapes: bool) -> Tensor:
+    """``block.run`` in pieces of ``frames`` output frames: the same numbers in less memory.
+
+    With ``few_shapes`` the last piece is as long as the others, and some frames are computed twice.
+    """
     found = None
     for begin in range(box[0].begin, box[0].end, frames):
         span = Span(begin, min(begin + frames, box[0].end))
-        piece = block.run(source, size, (span, box[1], box[2]))
+        if few_shapes:
+            span = Span(max(span.end - frames, box[0].begin), span.end)
+        piece = block.run(source, size, (span, box[1], box[2]), few_shapes=few_shapes)
         if span == box[0]:
             return piece
         if found is None:
@@ -157,25 +173,7 @@ def vectors(features: Features, methods: int) -> tuple[Tensor, Tensor]:
     return (truth + change) / positions, truth / positions
 
 
-def different(truth: Frames, composites: Sequence[Frames]) -> list[int]:
-    """Which composites are not the truth itself."""
-    return [index for index, one in enumerate(composites) if not np.array_equal(truth, one)]
-
-
-def changed(truth: Frames, composites: Sequence[Frames]) -> list[Box | None]:
-    """For each frame the smallest box around all pixels in which a composite differs from ``truth``; None without any."""
-    return [_changed(truth[index], [one[index] for one in composites]) for index in range(len(truth))]
-
-
-def _changed(frame: npt.NDArray[np.uint8], others: Sequence[npt.NDArray[np.uint8]]) -> Box | None:
-    found = list(_bounds(frame, others))
-    return boxes.united(found) if found else None
-
-
-def _bounds(frame: npt.NDArray[np.uint8], others: Sequence[npt.NDArray[np.uint8]]) -> Iterator[Box]:
-    for other in others:
-        different = frame != other
-        rows = np.flatnonzero(different.reshape(len(frame), -1).any(axis=1))
-        if len(rows):
-            columns = np.flatnonzero(different[rows[0] : rows[-1] + 1].any(axis=(0, 2)))
-            yield Span(0, 1), Span(int(rows[0]), int(rows[-1]) + 1), Span(int(columns[0]), int(columns[-1]) + 1)
+def united_changes(windows: Sequence[Sequence[Window | None]]) -> list[Box | None]:
+    """For each frame the box around all that several composites change, given as ``changed_windows``; None without any."""
+    united = [around_all(of_frame) for of_frame in zip(*windows, strict=True)]
+    return [box and (Span(0, 1), Span(*box.rows), Span(*box.columns)) for box in united]

@@ -10,13 +10,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.compute import Compute
-from inpaintbench.eval.passes.i3d_lockstep import Features, Pixels, advanced, changed, different, distances, laid_out, vectors
+from inpaintbench.compute import Compute, Shared
+from inpaintbench.eval.passes.changed_windows import changed_windows, differs
+from inpaintbench.eval.passes.i3d_lockstep import (
+    Features,
+    Pixels,
+    advanced,
+    distances,
+    held_box,
+    laid_out,
+    united_changes,
+    vectors,
+)
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Plan, Size, Span
 from inpaintbench.models.i3d import BatchNorm, Block, I3d, i3d
 from inpaintbench.models.i3d_stages import Tensor, as_pictures, padded
-from inpaintbench.models.torch_networks import batch_bytes, running, torch
+from inpaintbench.models.torch_networks import batch_bytes, few_shapes, resident, running, torch
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -64,10 +74,9 @@ def i3d_windows(views: Sequence[ItemView], constants: Constants) -> list[Windows
     Raises:
         NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
     """
-    truth, composites = views[0].truth, [view.composite for view in views]
-    compute = views[0].shared.compute
-    windows: list[Windows] = views[0].shared.once_of(
-        composites, ("i3d windows", constants), lambda: _pass(truth, composites, constants, compute)
+    truth, composites, shared = views[0].truth, [view.composite for view in views], views[0].shared
+    windows: list[Windows] = shared.once_of(
+        composites, ("i3d windows", constants), lambda: _pass(truth, composites, constants, shared)
     )
     return windows
 
@@ -75,7 +84,7 @@ def i3d_windows(views: Sequence[ItemView], constants: Constants) -> list[Windows
 def i3d_distances(views: Sequence[ItemView], constants: Constants) -> list[npt.NDArray[np.float64]]:
     """The distances alone of ``i3d_windows``, for which no network is run when no composite differs from the truth."""
     truth = views[0].truth
-    if any(different(truth, [view.composite]) for view in views):
+    if any(differs(truth, view.composite, view.shared) for view in views):
         return [one.distances for one in i3d_windows(views, constants)]
     return [np.zeros((len(LAYERS), len(_starts(len(truth), constants)))) for _ in views]
 
@@ -88,7 +97,7 @@ def i3d_vectors(views: Sequence[ItemView], constants: Constants, *, key: str) ->
     Raises:
         NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
     """
-    unlike = different(views[0].truth, [view.composite for view in views])
+    unlike = [index for index, view in enumerate(views) if differs(views[0].truth, view.composite, view.shared)]
     truth = views[0].shared.stored(key, lambda: i3d_windows(views, constants)[0].truth_vectors)
     found = i3d_windows(views, constants) if unlike else []
     return [found[index].vectors if index in unlike else truth for index in range(len(views))], truth
@@ -98,29 +107,32 @@ def _starts(frames: int, constants: Constants) -> range:
     return range(0, max(1, frames - constants.window_frames + 1), constants.stride_frames)
 
 
-def lengthened(frames: Frames, least: int) -> Frames:
+def _lengthened(frames: Tensor, least: int) -> Tensor:
     """``frames`` with the last repeated until there are ``least``."""
     missing = least - len(frames)
-    return frames if missing <= 0 else np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)])
+    return frames if missing <= 0 else torch().cat([frames, frames[-1:].expand(missing, -1, -1, -1)])
 
 
-def _pass(truth: Frames, composites: Sequence[Frames], constants: Constants, compute: Compute) -> list[Windows]:
-    truth = lengthened(truth, constants.window_frames)
-    composites = [lengthened(one, constants.window_frames) for one in composites]
-    unlike = different(truth, composites)
-    found = _found(truth, [composites[index] for index in unlike], constants, compute)
+def _pass(truth: Frames, composites: Sequence[Frames], constants: Constants, shared: Shared) -> list[Windows]:
+    unlike = [index for index, composite in enumerate(composites) if differs(truth, composite, shared)]
+    found = _found(truth, [composites[index] for index in unlike], constants, shared)
     same = Windows(np.zeros_like(found[-1].distances), found[-1].truth_vectors, found[-1].truth_vectors)
     return [found[unlike.index(index)] if index in unlike else same for index in range(len(composites))]
 
 
-def _found(truth: Frames, composites: Sequence[Frames], constants: Constants, compute: Compute) -> list[Windows]:
+def _found(truth: Frames, composites: Sequence[Frames], constants: Constants, shared: Shared) -> list[Windows]:
     """One result for each of ``composites``, and one for the truth itself behind them."""
-    starts = _starts(len(truth), constants)
+    starts, compute = _starts(len(truth), constants), shared.compute
     network = i3d(compute, batch_norm=constants.batch_norm)
+    boxes_changed = united_changes([changed_windows(truth, one, shared) for one in composites]) or [None] * len(truth)
+    boxes_changed += boxes_changed[-1:] * (constants.window_frames - len(truth))
     with running(compute):
+        clip, *others = (
+            _lengthened(resident(video, shared, network.device), constants.window_frames) for video in (truth, *composites)
+        )
         batches = [
             _measured(network, features, len(composites))
-            for features in _inputs(network, truth, composites, constants, starts, compute)
+            for features in _inputs(network, clip, others, boxes_changed, constants, starts, compute)
         ]
         layers = torch().cat([batch[0] for batch in batches], dim=2).cpu().numpy()
         found = torch().cat([batch[1] for batch in batches], dim=1).float().cpu().numpy()
@@ -130,10 +142,11 @@ def _found(truth: Frames, composites: Sequence[Frames], constants: Constants, co
 
 
 def _inputs(
-    network: I3d, truth: Frames, composites: Sequence[Frames], constants: Constants, starts: Sequence[int], compute: Compute
-) -> Iterator[Features]:
-    """The features behind the first block, in batches of windows."""
-    pixels = Pixels(constants.input_low, constants.input_high, network.device)
+    network: I3d, truth: Tensor, composites: Sequence[Tensor], changed: Sequence[Box | None], constants: Constants,
+    starts: Sequence[int], compute: Compute,
+) -> Iterator[Features]:  # fmt: skip
+    """The features behind the first block, in batches of windows, of videos ``uint8[T, H, W, 3]``."""
+    pixels = Pixels(constants.input_low, constants.input_high)
     bytes_a_window = _BYTES_A_PIXEL * constants.window_frames * truth.shape[1] * truth.shape[2] // 2 * (1 + len(composites))
     count = max(1, batch_bytes(compute) // bytes_a_window)
     batches = [starts[begin : begin + count] for begin in range(0, len(starts), count)]
@@ -141,14 +154,14 @@ def _inputs(
         yield from (_unshared(network, truth, composites, constants, batch, pixels) for batch in batches)
         return
     stem = WindowStem(
-        network.blocks(_ENDS)[0], truth=truth, composites=composites, changed=changed(truth, composites), starts=starts,
-        frames=constants.window_frames, pixels=pixels,
+        network.blocks(_ENDS)[0], truth=truth, composites=composites, changed=changed, starts=starts,
+        frames=constants.window_frames, pixels=pixels, few_shapes=few_shapes(compute),
     )  # fmt: skip
     yield from (stem.features(batch) for batch in batches)
 
 
 def _unshared(
-    network: I3d, truth: Frames, composites: Sequence[Frames], constants: Constants, starts: Sequence[int], pixels: Pixels
+    network: I3d, truth: Tensor, composites: Sequence[Tensor], constants: Constants, starts: Sequence[int], pixels: Pixels
 ) -> Features:
     """Every window on its own and wholly: with statistics of its own nothing is shared, and a hole reaches everywhere."""
     windows = [video[start : start + constants.window_frames] for video in (truth, *composites) for start in starts]
@@ -190,19 +203,22 @@ class WindowStem:
         starts: the first frame of every window.
         frames: of a window.
         pixels: how frames enter the network.
+        few_shapes: boxes are of the few sizes of ``boxes.LADDER``.
     """
 
     def __init__(
         self,
         block: Block,
         *,
-        truth: Frames,
-        composites: Sequence[Frames],
+        truth: Tensor,
+        composites: Sequence[Tensor],
         changed: Sequence[Box | None],
         starts: Sequence[int],
         frames: int,
         pixels: Pixels,
+        few_shapes: bool,
     ) -> None:
+        self._few_shapes = few_shapes
         self._block, self._truth, self._composites, self._changed = block, truth, list(composites), changed
         self._pixels, self._starts = pixels, set(starts)
         self._size: Size = (1, truth.shape[1], truth.shape[2])
@@ -235,9 +251,10 @@ class WindowStem:
         _, rows, columns = boxes.united(reached)
         return self._pasted(truth, parts, (Span(0, len(self._places)), rows, columns))
 
-    def _pasted(self, truth: Tensor, parts: Any, box: Box) -> Features:
-        """The composites' features in ``box``: the truth's, and over them each frame's own box."""
-        methods = len(self._composites)
+    def _pasted(self, truth: Tensor, parts: Any, touched: Box) -> Features:
+        """The composites' features around ``touched``: the truth's, and over them each frame's own box."""
+        methods, few = len(self._composites), self._few_shapes
+        box = held_box(touched, (touched[0].end, truth.shape[3], truth.shape[4]), few_shapes=few)
         inside = truth[(..., *(slice(*span) for span in box))]
         composites = laid_out(inside, methods * len(inside))
         by_method = composites.unflatten(0, (methods, -1))
@@ -245,9 +262,12 @@ class WindowStem:
         for window, row in enumerate(parts):
             for index, ((_, maps, own), taps) in enumerate(row):
                 if own is not None:
-                    rows, columns = (slice(a.begin - b.begin, a.end - b.begin) for a, b in zip(own[1:], box[1:], strict=True))
-                    by_method[:, window, :, index, rows, columns] = maps[taps][:, :, 0]
-        return Features(truth, box, composites)
+                    # On the ladder a frame's own box may reach beyond the one around all: what is there is the truth's.
+                    both = [Span(max(a.begin, b.begin), min(a.end, b.end)) for a, b in zip(own[1:], box[1:], strict=True)]
+                    rows, columns = (slice(a.begin - b.begin, a.end - b.begin) for a, b in zip(both, box[1:], strict=True))
+                    down, across = (slice(a.begin - b.begin, a.end - b.begin) for a, b in zip(both, own[1:], strict=True))
+                    by_method[:, window, :, index, rows, columns] = maps[taps][:, :, 0, down, across]
+        return Features(truth, touched, composites, few)
 
     def _maps(self, first: int) -> tuple[dict[Taps, Tensor], dict[Taps, Tensor], Box | None]:
         """Output frames whose first tap lies on the frame ``first``: by the taps that some window has there."""
@@ -258,12 +278,14 @@ class WindowStem:
             seen = range(first + min(taps.begin for taps in wanted), first + max(taps.end for taps in wanted))
             touched = [box for box in (self._changed[index] for index in seen) if box is not None]
             box = boxes.reached(self._flat, self._size, boxes.united(touched)) if touched else None
+            if box is not None:
+                box = held_box(box, boxes.output_size(self._flat, self._size), few_shapes=self._few_shapes)
             composites = {} if box is None else self._computed(self._composites, first, wanted, box)
             self._made[first] = truth, composites, box
         return self._made[first]
 
-    def _computed(self, videos: Sequence[Frames], first: int, wanted: Sequence[Taps], box: Box) -> dict[Taps, Tensor]:
-        plan = boxes.plan(self._flat, self._size, box)
+    def _computed(self, videos: Sequence[Tensor], first: int, wanted: Sequence[Taps], box: Box) -> dict[Taps, Tensor]:
+        plan = boxes.plan(self._flat, self._size, box, few_shapes=self._few_shapes)
         groups = [
             Taps(*ends) for ends in pairwise(self._cuts) if any(taps.begin <= ends[0] and ends[1] <= taps.end for taps in wanted)
         ]
@@ -273,12 +295,13 @@ class WindowStem:
             for taps in wanted
         }
 
-    def _partial(self, videos: Sequence[Frames], first: int, taps: Taps, plan: Plan) -> Tensor:
+    def _partial(self, videos: Sequence[Tensor], first: int, taps: Taps, plan: Plan) -> Tensor:
         """The sum over some taps of the first convolution, ``[videos, C, h, w]``."""
         _, rows, columns = plan.region
         frames = slice(first + taps.begin, first + taps.end)
-        crop = np.stack([video[frames, rows.begin : rows.end, columns.begin : columns.end] for video in videos])
-        x = padded(self._pixels.tensor(crop), ((0, 0), *plan.zeros[0][1:]))  # [videos, 3, taps, h, w]
+        crop = torch().stack([video[frames, rows.begin : rows.end, columns.begin : columns.end] for video in videos])
+        x = padded(self._pixels.tensor(crop), ((0, 0), *plan.border[1:]))
+        x = padded(x, ((0, 0), *plan.zeros[0][1:]))  # [videos, 3, taps, h, w]; each axis has one or the other
         weight = self._first.weight[:, :, taps.begin : taps.end].flatten(1, 2)
         pictures = as_pictures(x.flatten(1, 2)[:, :, None])
         return torch().nn.functional.conv2d(pictures, weight, stride=self._first.reach.stride[1:])
@@ -289,6 +312,6 @@ class WindowStem:
         for part in parts[1:]:
             total += part
         x = torch().relu_(total)[:, :, None]
-        for stage, zeros in zip(self._block.stages[1:], plan.zeros[1:], strict=True):
-            x = stage(x, ((0, 0), *zeros[1:]))
+        for stage, zeros, outside in zip(self._block.stages[1:], plan.zeros[1:], plan.outside[1:], strict=True):
+            x = stage(x, ((0, 0), *zeros[1:]), ((0, 0), *outside[1:]))
         return x

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.passes.changed_windows import changed_windows
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
 from inpaintbench.types import Frames
@@ -22,7 +23,7 @@ _VERSION = "1"
 _BYTES_PER_PIXEL = 150
 
 Vectors = npt.NDArray[np.float32]
-Place = tuple[Frames, int]
+Places = Sequence[tuple[Frames, int]]
 
 
 def inception_vectors(views: Sequence[ItemView], *, resize: str, side_pixels: int) -> list[Features]:
@@ -48,32 +49,34 @@ def inception_vectors(views: Sequence[ItemView], *, resize: str, side_pixels: in
 def _features(views: Sequence[ItemView], composites: Sequence[Frames], side_pixels: int) -> list[Features]:
     truth, shared = views[0].truth, views[0].shared
     key = f"inception/{weights.named(WEIGHTS).sha256}/bilinear/{side_pixels}/{_VERSION}"
-    known = shared.stored(key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared.compute, side_pixels))
+    known = shared.stored(key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared, side_pixels))
     places = [
         (view, index)
         for view, composite in enumerate(composites)
-        for index in range(len(truth))
-        if not np.array_equal(composite[index], truth[index])
+        for index, window in enumerate(changed_windows(truth, composite, shared))
+        if window is not None
     ]
-    new = _vectors([(composites[view], index) for view, index in places], shared.compute, side_pixels)
+    new = _vectors([(composites[view], index) for view, index in places], shared, side_pixels)
     predicted = [known.copy() for _ in composites]
     for (view, index), vector in zip(places, new, strict=True):
         predicted[view][index] = vector
     return [Features(one, known) for one in predicted]
 
 
-def _vectors(places: Sequence[Place], compute: Compute, side_pixels: int) -> Vectors:
+def _vectors(places: Places, shared: Shared, side_pixels: int) -> Vectors:
     """One vector for each of some frames."""
     if not places:
         return np.zeros((0, FEATURES), np.float32)
+    compute = shared.compute
     network = inception(compute)
     height, width = places[0][0].shape[1:3]
     together = max(1, torch_networks.batch_bytes(compute) // (_BYTES_PER_PIXEL * side_pixels**2 + 16 * height * width))
     found = []
     with torch_networks.running(compute) as device:
         for begin in range(0, len(places), together):
-            frames = np.stack([clip[index] for clip, index in places[begin : begin + together]])
-            found.append(network(_resized(torch_networks.pictures(frames, device), side_pixels)).float())
+            some = places[begin : begin + together]
+            frames = torch_networks.torch().stack([torch_networks.resident(clip, shared, device)[index] for clip, index in some])
+            found.append(network(_resized(torch_networks.as_pictures(frames), side_pixels)).float())
         # One copy at the end: the processor reads the next frames while the device computes.
         vectors: Vectors = torch_networks.torch().cat(found).cpu().numpy()
     return vectors

@@ -14,7 +14,7 @@ import numpy as np
 
 from inpaintbench import regions as geometry
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.passes.changed_windows import Plan, Step, Window, changed_window, plan, sizes_of
+from inpaintbench.eval.passes.changed_windows import Plan, Step, Window, around_all, changed_windows, plan, sizes_of
 from inpaintbench.models import torch_networks
 from inpaintbench.models.lpips_networks import lpips
 from inpaintbench.types import Frames, Hole
@@ -66,19 +66,23 @@ def _measured(
     band_radius_pixels: int,
     frames_at_once: int | None,
 ) -> list[Values]:
-    trunk = Trunk(lpips(net, item.shared.compute))
+    shared, few = item.shared, torch_networks.few_shapes(item.shared.compute)
+    trunk = Trunk(lpips(net, shared.compute))
     if not all(sizes_of(trunk.steps, item.height, item.width)[-1]):
         raise NotMeasurable(f"frames of {item.width}x{item.height} are too small for LPIPS with the network {net!r}")
     found: list[list[Any]] = [[] for _ in composites]
     pixels = []
-    with torch_networks.running(item.shared.compute) as device:
+    windows = [changed_windows(item.truth, composite, shared) for composite in composites]
+    with torch_networks.running(shared.compute) as device:
+        clip, *others = (torch_networks.resident(video, shared, device) for video in (item.truth, *composites))
         at_once = frames_at_once or _fitting(item, net, device)
         for some in (slice(begin, begin + at_once) for begin in range(0, item.frames, at_once)):
             masks = [geometry.select(item.hole[some], region, band_radius=band_radius_pixels) for region in regions]
             pixels.append([mask.any(axis=(1, 2)) for mask in masks])
-            given = [composite[some] for composite in composites]
             means = RegionMeans(regions, masks, device)
-            for values, distances in zip(found, _distances(trunk, item.truth[some], given, means), strict=True):
+            changed = [around_all(of_clip[some]) for of_clip in windows]
+            given = [video[some] for video in others]
+            for values, distances in zip(found, _distances(trunk, clip[some], given, changed, means, few), strict=True):
                 values.append(distances)
         # Fetched at the end alone: until then a GPU need not wait for the processor.
         tables = [torch_networks.torch().cat(values, dim=1).cpu().numpy() for values in found]
@@ -102,24 +106,26 @@ class Trunk:
         self.steps = [step_of(module) for module in self.modules]
         self.ends = ENDS[network.net]
 
-    def truth(self, frames: Frames, planned: Plan, device: Any) -> Truth:
+    def truth(self, frames: Any, planned: Plan) -> Truth:
         """Runs true frames, ``uint8[N, H, W, 3]``, on what is looked at."""
         inputs, layers = [], []
-        activations = self._scaled(frames, planned.looked_at[0], device)
+        activations = self._scaled(frames, planned.looked_at[0])
         for index, (module, step) in enumerate(zip(self.modules, self.steps, strict=True)):
             here, wanted = planned.looked_at[index], planned.looked_at[index + 1]
             inputs.append(None if step.is_pointwise else activations)
-            source = here if step.is_pointwise else step.source_window(wanted, planned.sizes[index])
+            source = here
+            if not step.is_pointwise:
+                source = step.source_window(wanted, planned.sizes[index], few_shapes=planned.few_shapes)
             activations = module(_part(activations, source.within(here)))
             activations = _part(activations, step.place(wanted, source))
             if index + 1 in self.ends:
                 layers.append(self.network.unit_length(_part(activations, planned.changed[index + 1].within(wanted))))
         return Truth(inputs, layers)
 
-    def distances(self, truth: Truth, composites: Frames, planned: Plan, device: Any) -> list[Any]:
+    def distances(self, truth: Truth, composites: Any, planned: Plan) -> list[Any]:
         """How much each changed place of each layer adds to the distance, ``float32[N, h, w]`` for each layer."""
         layers = []
-        activations = self._scaled(composites, planned.changed[0], device)
+        activations = self._scaled(composites, planned.changed[0])
         for index, (module, step) in enumerate(zip(self.modules, self.steps, strict=True)):
             if step.is_pointwise:
                 activations = module(activations)
@@ -133,10 +139,10 @@ class Trunk:
                 layers.append(self.network.unit_length(activations))
         return self.network.layer_maps(truth.layers, layers)
 
-    def _scaled(self, frames: Frames, window: Window, device: Any) -> Any:
+    def _scaled(self, frames: Any, window: Window) -> Any:
         rows, columns = window
-        part = np.array(frames[:, rows.start : rows.stop, columns.start : columns.stop])  # its own memory, in order
-        return self.network.scaled(torch_networks.pictures(part, device))
+        part = frames[:, rows.start : rows.stop, columns.start : columns.stop]
+        return self.network.scaled(torch_networks.as_pictures(part))
 
 
 class Truth(NamedTuple):
@@ -148,16 +154,17 @@ class Truth(NamedTuple):
     """Of length one over channels, where something changed."""
 
 
-def _distances(trunk: Trunk, truth: Frames, composites: Sequence[Frames], means: RegionMeans) -> list[Any]:
-    """``float64[R, N]`` for each composite."""
-    windows = [changed_window(truth, composite) for composite in composites]
-    changed = [window for window in windows if window is not None]
-    if not changed:
+def _distances(
+    trunk: Trunk, truth: Any, composites: Sequence[Any], windows: Sequence[Window | None], means: RegionMeans, few_shapes: bool
+) -> list[Any]:
+    """``float64[R, N]`` for each composite, which differs from the truth in its window; all ``uint8[N, H, W, 3]``."""
+    changed = around_all(windows)
+    if changed is None:
         return [means.nothing() for _ in composites]
-    planned = plan(trunk.steps, reduce(Window.around, changed), height=truth.shape[1], width=truth.shape[2])
-    true = trunk.truth(truth, planned, means.device)
+    planned = plan(trunk.steps, changed, height=truth.shape[1], width=truth.shape[2], few_shapes=few_shapes)
+    true = trunk.truth(truth, planned)
     return [
-        _total(trunk, trunk.distances(true, composite, planned, means.device), planned, means) if window else means.nothing()
+        _total(trunk, trunk.distances(true, composite, planned), planned, means) if window else means.nothing()
         for window, composite in zip(windows, composites, strict=True)
     ]
 
@@ -205,10 +212,9 @@ class RegionMeans:
         package = torch_networks.torch()
         self.real = package.float64  # which also keeps autocast and TF32 away
         self.frames = len(masks[0]) if masks else 0
-        self.regions = [
-            None if region == "frame" else _Pixels.of(mask, device, self.real)
-            for region, mask in zip(regions, masks, strict=True)
-        ]
+        parts = [mask for region, mask in zip(regions, masks, strict=True) if region != "frame"]
+        pixels = iter(_pixels_of(parts, device, self.real))
+        self.regions = [None if region == "frame" else next(pixels) for region in regions]
         self._weights: dict[tuple[int, Window, tuple[int, int]], Any] = {}
 
     def nothing(self) -> Any:
@@ -249,14 +255,6 @@ class _Pixels(NamedTuple):
     size: tuple[int, int]
     """Of the frame."""
 
-    @classmethod
-    def of(cls, mask: Hole, device: Any, real: Any) -> _Pixels:
-        rows, columns = (np.flatnonzero(mask.any(axis=axes)) for axes in ((0, 2), (0, 1)))
-        down, across = (slice(int(line[0]), int(line[-1]) + 1) if len(line) else slice(0, 0) for line in (rows, columns))
-        shares = torch_networks.on_device(np.array(mask[:, down, across]), device).to(real)
-        counts = shares.sum((1, 2), keepdim=True).clamp(min=1)
-        return cls(shares / counts, down, across, (mask.shape[1], mask.shape[2]))
-
     def weights(self, window: Window, cells: tuple[int, int]) -> Any:
         """``float64[N, h, w]``: what each cell of ``window`` of a layer of ``cells`` counts for in the mean over the pixels."""
         rows, columns = (
@@ -264,6 +262,29 @@ class _Pixels(NamedTuple):
             for axis in (0, 1)
         )
         return rows @ self.shares @ columns.T
+
+
+def _pixels_of(masks: Sequence[Hole], device: Any, real: Any) -> list[_Pixels]:
+    """Of each mask, ``bool[N, H, W]``; all travel to the device as the bits of one array, cut to where any is."""
+    if not masks:
+        return []
+    (_, height, width), top, left = masks[0].shape, *_box(reduce(np.logical_or, masks))
+    bits = reduce(np.bitwise_or, (mask[:, top, left].astype(np.uint8) << bit for bit, mask in enumerate(masks)))
+    there = torch_networks.on_device(bits, device)
+    found = []
+    for bit, mask in enumerate(masks):
+        down, across = _box(mask)
+        rows, columns = (slice(max(a.start - b.start, 0), max(a.stop - b.start, 0)) for a, b in ((down, top), (across, left)))
+        shares = ((there[:, rows, columns] >> bit) & 1).to(real)
+        found.append(_Pixels(shares / shares.sum((1, 2), keepdim=True).clamp(min=1), down, across, (height, width)))
+    return found
+
+
+def _box(mask: Hole) -> tuple[slice, slice]:
+    """Rows and columns from the first to the last that ``bool[N, H, W]`` is true in; of nothing an empty box at the top left."""
+    rows, columns = (np.flatnonzero(mask.any(axis=axes)) for axes in ((0, 2), (0, 1)))
+    down, across = (slice(int(line[0]), int(line[-1]) + 1) if len(line) else slice(0, 0) for line in (rows, columns))
+    return down, across
 
 
 def _enlarging(cells: int, pixels: int, like: Any) -> Any:

@@ -41,7 +41,7 @@ def musiq_scores(frames: Frames, shared: Shared, *, head: str, preprocess: str, 
 
         height, width = target_size(*frames.shape[1:3], preprocess=preprocess)
         pixels = height * width + 224**2 + 384**2
-        return frame_vectors(frames, shared.compute, answer, picture_bytes=_BYTES_PER_PIXEL * pixels)
+        return frame_vectors(frames, shared, answer, picture_bytes=_BYTES_PER_PIXEL * pixels)
 
     scores: Vectors = shared.once_of([frames], ("musiq", head, preprocess, antialias), measured)
     return [float(score) for score in scores]
