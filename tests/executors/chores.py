@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -31,6 +32,11 @@ def behave(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: 
 def say(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
     """One row with the value ``payload["says"]``."""
     return [Attribute(payload["name"], "said", payload["says"], None, "say", "1")]
+
+
+def limit(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
+    """One row with the bytes of private memory that this process may have; -1 = any number."""
+    return [Attribute(payload["name"], "limit", float(resource.getrlimit(resource.RLIMIT_DATA)[0]), None, "limit", "1")]
 
 
 def behave_unless_told(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:

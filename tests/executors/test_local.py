@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -305,3 +306,39 @@ def test_two_contents_of_one_subject_are_two_pieces_of_work(workspace: Workspace
         outcome = executor.run(replace(STEP, function="chores:say"), twice)
     assert [row.value for row in outcome.records] == [1.0, 2.0]
     assert seen == [("chore", 0, 2), ("chore", 1, 2), ("chore", 2, 2)]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_few_processes_share_a_card_and_their_address_space_has_no_limit(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    opened: list[tuple[int, int | None]] = []
+
+    class Pool:
+        def __init__(self, count: int, *, memory_bytes: int | None) -> None:
+            opened.append((count, memory_bytes))
+
+        def close(self, *, kill: bool = False) -> None:
+            """Nothing to end."""
+
+    monkeypatch.setattr("inpaintbench.executors.local.Children", Pool)
+    with LocalExecutor(workspace, workers=16, memory_bytes=1 << 31) as executor:
+        for on_card, most in ((True, 4), (False, 16), (True, 4)):
+            executor._open(apart=apart, on_card=on_card)
+            assert sum(count for count, _ in opened) == most
+            assert {limit for _, limit in opened} == {None if on_card else 1 << 31}
+            opened.clear()
+            executor._mend(executor._lanes[0], deque())
+            assert opened == [(1 if apart else most, None if on_card else 1 << 31)]
+            opened.clear()
+    with LocalExecutor(workspace, workers=2) as executor:
+        executor._open(apart=apart, on_card=True)
+        assert sum(count for count, _ in opened) == 2
+
+
+def test_a_step_says_that_it_uses_a_card(workspace: Workspace) -> None:
+    with LocalExecutor(workspace, workers=1, memory_bytes=1 << 30) as executor:
+        outcome = executor.run(replace(STEP, on_card=True, function="chores:limit"), tasks("work"))
+        assert [row.value for row in outcome.records] == [-1.0]
+        other = executor.run(replace(STEP, name="after", function="chores:limit"), tasks("work"))
+        assert [row.value for row in other.records] == [float(1 << 30)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -218,6 +219,38 @@ def test_the_first_package_that_is_not_installed_is_named(monkeypatch: pytest.Mo
     assert torch_networks.lacking() == "no_such_package"
     monkeypatch.setattr(torch_networks, "_PACKAGES", ("json", "torch"))
     assert torch_networks.lacking() is None
+
+
+def test_whether_there_is_a_card_is_told_without_loading_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(torch_networks, "_CARDS", (tmp_path / "card",))
+    asked = (Compute(), Compute(device="cuda"), CPU)
+    assert [torch_networks.on_card(compute) for compute in asked] == [False, True, False]
+    (tmp_path / "card").touch()
+    assert [torch_networks.on_card(compute) for compute in asked] == [True, True, False]
+    for hidden in ("", "-1"):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+        assert not any(torch_networks.on_card(compute) for compute in asked)
+
+
+def test_segments_are_expandable_where_pytorch_knows_them() -> None:
+    assert torch_networks.segments("2.0.1") == {}
+    assert torch_networks.segments("2.8.0+cu128") == {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+    assert torch_networks.segments("2.15.0+cu132") == {"PYTORCH_ALLOC_CONF": "expandable_segments:True"}
+
+
+@pytest.mark.parametrize("theirs", ["", "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"])
+def test_what_somebody_else_set_for_the_allocator_stands(monkeypatch: pytest.MonkeyPatch, theirs: str) -> None:
+    for name in ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setitem(os.environ, name, "")  # so that it is put back
+        monkeypatch.delenv(name)
+    if theirs:
+        monkeypatch.setenv(theirs, "backend:native")
+    torch_networks._expand_segments.cache_clear()
+    torch_networks._expand_segments()
+    found = {name: os.environ[name] for name in ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF") if name in os.environ}
+    assert found == ({theirs: "backend:native"} if theirs else torch_networks.segments(torch.__version__))
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -51,6 +51,8 @@ class Step:
     lacks: Mapping[str, str] = field(default_factory=dict)
     """What the work could use and does not have -> its state: weights that are missing, say. Results made without it stand until
     the state is another one; those made with it stand when it is gone."""
+    on_card: bool = False
+    """Whether workers open this machine's graphics card, which they share: few of them do, and their memory is not limited."""
     unmeasured: str = ""
     """``module:function`` that gives the rows of a subject that was refused, where every subject is to have some. It takes
     ``payload``, ``parameters`` and the ``reason``; ``""`` = it has none."""

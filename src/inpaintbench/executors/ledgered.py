@@ -37,6 +37,11 @@ class Unit:
         return any(job.step.ahead for job in self.jobs)
 
     @property
+    def on_card(self) -> bool:
+        """Whether some of it is done on a graphics card."""
+        return any(job.step.on_card for job in self.jobs)
+
+    @property
     def time_limit_seconds(self) -> float:
         """Of all its steps."""
         return sum(job.step.time_limit_seconds for job in self.jobs)

@@ -16,6 +16,9 @@ from inpaintbench.workspace import Workspace
 
 _LOOK_SECONDS = 0.5
 _MOST_BREAKS = 5  # of a pool, with no result between them
+# Processes that share a graphics card: each has a context of its own there, of half a GiB, and loads every network. One computes
+# while others decode, composite and measure on the processor.
+_MOST_ON_CARD = 4
 _QUEUED = 2  # units for each worker: keeps them busy without holding the whole run in memory
 
 
@@ -41,8 +44,10 @@ class LocalExecutor(LedgeredExecutor):
 
     Args:
         workspace: where results go.
-        workers: processes; 0 runs everything in this process, for debugging (a hanging input then hangs the run).
-        memory_bytes: that each worker may have (Linux only); by default an equal share of the machine's, at least 2 GiB.
+        workers: processes, at most four for steps that use a graphics card; 0 runs everything in this process, for debugging (a
+            hanging input then hangs the run).
+        memory_bytes: that each worker may have (Linux only); by default an equal share of the machine's, at least 2 GiB. Workers
+            that open a graphics card have no such limit: its driver maps more of their address space than the machine has memory.
         ahead: let steps that can do so read their next item while they work on one; the results are the same without.
         max_failures: end the run after this many crashes, time-outs and unexpected errors; None = never.
         retry_rejected: do again what an earlier run refused.
@@ -64,6 +69,7 @@ class LocalExecutor(LedgeredExecutor):
         self.workers, self.ahead = workers, ahead
         self._memory_bytes = memory_bytes or default_memory_bytes(workers)
         self._lanes: list[_Lane] = []
+        self._on_card = False
         self._suspects: set[tuple[str, int]] = set()
 
     def _close(self, *, kill: bool) -> None:
@@ -75,7 +81,12 @@ class LocalExecutor(LedgeredExecutor):
     def _results(self, waiting: deque[Unit]) -> Results:
         folder, ahead = str(self.workspace.path.resolve()), self.ahead and any(unit.reads_ahead for unit in waiting)
         self._suspects = set()
-        return self._outside(waiting, folder, ahead=ahead) if self.workers else self._inside(waiting, folder, ahead=ahead)
+        on_card = any(unit.on_card for unit in waiting)
+        return (
+            self._outside(waiting, folder, ahead=ahead, on_card=on_card)
+            if self.workers
+            else self._inside(waiting, folder, ahead=ahead)
+        )
 
     def _inside(self, waiting: deque[Unit], folder: str, *, ahead: bool) -> Results:
         while waiting:
@@ -83,9 +94,9 @@ class LocalExecutor(LedgeredExecutor):
             yield unit, perform_all(unit.jobs, folder, waiting[0].jobs if ahead and waiting else ())
         forget_ahead()
 
-    def _outside(self, waiting: deque[Unit], folder: str, *, ahead: bool) -> Results:
+    def _outside(self, waiting: deque[Unit], folder: str, *, ahead: bool, on_card: bool) -> Results:
         breaks = 0
-        self._open(apart=ahead)
+        self._open(apart=ahead, on_card=on_card)
         while waiting or any(lane.running or lane.following for lane in self._lanes):
             for lane in self._lanes:
                 self._fill(lane, waiting, folder, ahead=ahead)
@@ -133,16 +144,21 @@ class LocalExecutor(LedgeredExecutor):
         self._suspects |= {one.subject for one in (unit, told) if one}
         return True
 
-    def _open(self, *, apart: bool) -> None:
-        count, processes, room = (self.workers, 1, 1) if apart else (1, self.workers, self.workers * _QUEUED)
+    def _open(self, *, apart: bool, on_card: bool) -> None:
+        workers = min(self.workers, _MOST_ON_CARD) if on_card else self.workers
+        count, processes, room = (workers, 1, 1) if apart else (1, workers, workers * _QUEUED)
         given_up = any(lane.running or lane.following for lane in self._lanes)  # by a run that ended with an error
-        if given_up or [lane.room for lane in self._lanes] != [room] * count:
+        if given_up or on_card != self._on_card or [lane.room for lane in self._lanes] != [room] * count:
             self._close(kill=given_up)
-            self._lanes = [_Lane(Children(processes, memory_bytes=self._memory_bytes), room) for _ in range(count)]
+            self._on_card = on_card
+            self._lanes = [_Lane(self._children(processes), room) for _ in range(count)]
+
+    def _children(self, count: int) -> Children:
+        return Children(count, memory_bytes=None if self._on_card else self._memory_bytes)
 
     def _mend(self, lane: _Lane, waiting: deque[Unit]) -> None:
         """New processes for a lane whose pool has ended; nothing that it was given is lost."""
         waiting.extendleft(unit for unit, _ in lane.running.values())
         lane.running.clear()
         lane.children.close(kill=True)
-        lane.children = Children(self.workers // len(self._lanes), memory_bytes=self._memory_bytes)
+        lane.children = self._children(max(lane.room // _QUEUED, 1))

@@ -115,7 +115,9 @@ def _check_answers(address: str) -> None:
 
 
 def _in_child(jobs: Sequence[Job], workspace: str, limit: float, memory_bytes: int | None) -> list[dict[str, Any]]:
-    future = _child(memory_bytes).schedule(jobs, workspace=workspace, time_limit_seconds=limit)
+    future = _child(memory_bytes, on_card=any(job.step.on_card for job in jobs)).schedule(
+        jobs, workspace=workspace, time_limit_seconds=limit
+    )
     results = result(future, time_limit_seconds=limit)
     if results is None:
         _child.cache_clear()
@@ -124,6 +126,6 @@ def _in_child(jobs: Sequence[Job], workspace: str, limit: float, memory_bytes: i
 
 
 @lru_cache(maxsize=1)
-def _child(memory_bytes: int | None) -> Children:
+def _child(memory_bytes: int | None, *, on_card: bool) -> Children:
     # Ray keeps its processes, so the child and what it has imported live on from task to task.
-    return Children(1, memory_bytes=memory_bytes or default_memory_bytes(default_workers()))
+    return Children(1, memory_bytes=None if on_card else memory_bytes or default_memory_bytes(default_workers()))

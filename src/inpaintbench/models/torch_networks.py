@@ -6,6 +6,7 @@ PyTorch is imported lazily; everything else works without it.
 from __future__ import annotations
 
 import importlib.util
+import os
 import pickle
 import warnings
 from collections import deque
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,8 @@ _GPU_SHARE = 0.05
 _STAGE_BYTES = 32 << 20
 # Bytes of every array that became a tensor of the device, for tests and benches; the latest ones.
 UPLOADS: deque[int] = deque(maxlen=10_000)
+# Where the drivers of NVIDIA show a card, on Linux and in its Windows form.
+_CARDS = (Path("/dev/nvidia0"), Path("/dev/dxg"))
 # Packages of the extra "eval".
 _PACKAGES = ("torch", "torchvision", "lpips", "open_clip")
 # State dict: parameter names -> tensors.
@@ -131,6 +135,28 @@ def _first(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".:")
 
 
+def on_card(compute: Compute) -> bool:
+    """Return whether networks will run on a graphics card, as far as can be told without PyTorch: whoever imports it here pays
+    for it, and workers would find a driver that is in use."""
+    if compute.device == "cpu" or lacking() or os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
+        return False
+    return compute.device == "cuda" or any(path.exists() for path in _CARDS)
+
+
+def segments(version: str) -> dict[str, str]:
+    """Setting of the environment for PyTorch ``version``, so that freed memory of a card fits requests of other sizes, too."""
+    known = tuple(int(part) for part in version.split(".")[:2])
+    name = "PYTORCH_ALLOC_CONF" if known >= (2, 9) else "PYTORCH_CUDA_ALLOC_CONF"
+    return {name: "expandable_segments:True"} if known >= (2, 1) else {}
+
+
+@lru_cache(maxsize=1)
+def _expand_segments() -> None:
+    """Set it before anything is on the card, which is when PyTorch reads it; what somebody else has set stands."""
+    if not {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"} & set(os.environ):
+        os.environ.update(segments(torch().__version__))
+
+
 def device_of(compute: Compute) -> Any:
     """Select the ``torch.device`` that networks run on.
 
@@ -142,6 +168,8 @@ def device_of(compute: Compute) -> Any:
     name = ("cuda" if cuda else "cpu") if compute.device == "auto" else compute.device
     if name != "cpu" and not (name == "cuda" and cuda):
         raise InputError(f"there is no device {name!r} here; leave --device out, or choose cpu")
+    if name == "cuda":
+        _expand_segments()
     return package.device(name)
 
 

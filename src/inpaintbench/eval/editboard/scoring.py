@@ -138,6 +138,7 @@ class Measuring:
             name=score_step(self.protocol.name, f"edits-{slot}"), version=VERSION, table="scores", record=Score,
             function=f"{_WORKER}:score_one", parameters=parameters, time_limit_seconds=self.seconds,
             together=f"{_WORKER}:score_together", lacks=torch_networks.lacks(needed, self.compute),
+            on_card=bool(needed) and torch_networks.on_card(self.compute),
         )  # fmt: skip
 
     def _row(self, row: Score | None, one: Checked, metric: str, crashed: Mapping[str, str]) -> Score:

@@ -133,7 +133,8 @@ def step_of(
     return Step(
         name=name, version=VERSION, table=TABLE, record=Score, function=function,
         parameters={**parameters, "setting": setting.plain(), **weights.needed(needed)},
-        time_limit_seconds=seconds, lacks=torch_networks.lacks(needed, compute), unmeasured=unmeasured,
+        time_limit_seconds=seconds, lacks=torch_networks.lacks(needed, compute),
+        on_card=bool(needed) and torch_networks.on_card(compute), unmeasured=unmeasured,
     )  # fmt: skip
 
 

@@ -125,6 +125,7 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
         together="inpaintbench.eval.scoring.score_item:score_together",
         ahead="inpaintbench.eval.scoring.score_item:decode_ahead",
         lacks=torch_networks.lacks(needed, compute),
+        on_card=bool(needed) and torch_networks.on_card(compute),
         unmeasured="inpaintbench.eval.scoring.score_item:unmeasured",
     )
 
