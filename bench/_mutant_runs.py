@@ -62,6 +62,7 @@ def prepare() -> None:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "HYPOTHESIS_STORAGE_DIRECTORY": str(OUT / "hypothesis"),
         "OMP_NUM_THREADS": "1",
+        "NUMBA_DISABLE_JIT": "1",  # which lines of compiled loops a test runs would not be seen
     }
     sys.path.insert(0, str(PACKAGE.parent))
     os.chdir(TREE)

@@ -165,6 +165,26 @@ def test_a_path_through_a_file_is_one_clear_sentence(tmp_path: Path) -> None:
         Workspace(tmp_path / "file" / "workspace")
 
 
+def test_a_file_is_no_workspace(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkspaceError, match=r"is a file, not a folder$"):
+        Workspace(tmp_path / "file")
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "{"])
+def test_a_damaged_marker_is_told(text: str, tmp_path: Path) -> None:
+    Workspace(tmp_path / "w")
+    (tmp_path / "w" / "workspace.json").write_text(text)
+    with pytest.raises(WorkspaceError, match=r"workspace.json' is damaged: "):
+        Workspace(tmp_path / "w")
+
+
+def test_files_in_the_making_and_those_that_can_be_made_again_lie_in_the_workspace(workspace: Workspace) -> None:
+    assert workspace.blobs.beside("features") == workspace.path / "features"
+    assert workspace.blobs.partial("key") == workspace.path / "partial" / "key"
+    assert (workspace.path / "partial").is_dir()
+
+
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     Workspace(tmp_path / "w")
     (tmp_path / "w" / "workspace.json").write_text('{"format_version": 99}')

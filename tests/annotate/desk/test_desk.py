@@ -155,6 +155,19 @@ def test_who_may_answer_what() -> None:
     assert status(here.desk.answer, "a", answer_to(card, "other")) == 409
 
 
+@pytest.mark.parametrize("must_watch", [True, False])
+def test_a_clip_is_watched_whole_where_that_is_asked(must_watch: bool) -> None:
+    here = Room(make_study([{**LABELLING, "must_watch": must_watch, "raters_per_task": 1}], subjects=2, checks=NO_CHECKS))
+    frames = next(iter(here.study.proxies.values())).frames
+    early = answer_to(here.first(), "early", watched_frames=frames - 1)
+    if must_watch:
+        assert status(here.desk.answer, "a", early) == 400
+    else:
+        here.desk.answer("a", early)
+    here.answer(watched_frames=frames)
+    assert here.voted() == ([] if must_watch else ["early"]) + ["a1"]
+
+
 def test_a_submission_of_another_rater_tells_nothing() -> None:
     here = room()
     here.desk.answer("a", answer_to(here.first("a"), "s"))

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from inpaintbench.executors.unfinished import FOLDER, Plan, stopped
+from inpaintbench.tables import rows_json
+from inpaintbench.types import Attribute
+from inpaintbench.workspace import Workspace
+
+TABLE = "attributes"
+
+
+def row(subject: str) -> Attribute:
+    return Attribute(subject, "exposure", 0.5, None, "exposure", "1")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """One with a step that was stopped after one of two tasks."""
+    made = Workspace(tmp_path / "w")
+    tasks = pa.table({"key": ["k1", "k2"], "subject_id": ["s1", "s2"], "name": ["one.mp4", "two.mp4"]})
+    Plan("measure", TABLE, Attribute, tasks, []).begin(made)
+    ledger = made.ledger("measure")
+    ledger.append({"key": "k1", "subject_id": "s1", "status": "done", "finished_at": 1.0}, rows_json([row("s1")]))
+    ledger.close()
+    return made
+
+
+def test_what_a_stopped_step_had_done_becomes_its_table_whatever_others_wrote(workspace: Workspace) -> None:
+    workspace.write_table(TABLE, "other", [row("a"), row("b"), row("c")], Attribute)
+    [told] = stopped(workspace)
+    assert str(told) == "measure was stopped after 1 of 2: what is done is used, the same command again does the rest"
+    assert [record.subject_id for record in workspace.table(TABLE, Attribute, step="measure")] == ["s1"]
+
+
+def test_more_rows_of_an_earlier_run_stay(workspace: Workspace) -> None:
+    workspace.write_table(TABLE, "measure", [row("a"), row("b")], Attribute)
+    [told] = stopped(workspace)
+    assert told.kept_rows == 2
+    assert [record.subject_id for record in workspace.table(TABLE, Attribute)] == ["a", "b"]
+
+
+def test_a_step_that_another_run_ends_meanwhile_is_nobodys(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = workspace.path / FOLDER / "measure.json"
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([path]))
+    path.unlink()
+    assert stopped(workspace) == []
+    path.write_text("{torn")
+    assert stopped(workspace) == []
