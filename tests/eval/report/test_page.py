@@ -251,6 +251,27 @@ def test_failures_that_differ_by_the_name_of_their_item_stand_together() -> None
     ]  # fmt: skip
 
 
+def test_failures_that_differ_by_the_size_of_their_item_stand_together() -> None:
+    frames = {"a1": 60, "b1": 90, "c1": 60}
+    here = dataset({"s": list(frames)})
+    here = replace(here, items=tuple({**row, "frames": frames[row["item_id"]]} for row in here.items))
+
+    def reasons(words: str) -> list[tuple[str, list[str]]]:
+        lost = [replace(one, reason=words.format(frames=frames[one.item_id])) for one in scores({"m": dict.fromkeys(frames)})]
+        return [(reason, items) for _, reason, _, _, items in failure_rows(Results(here, lost, protocol=CORRECTED))]
+
+    assert reasons("no memory for {frames} frames of 160x96") == [("no memory for 60–90 frames of 160x96", ["a1", "c1", "b1"])]
+    assert reasons("stopped after 60 s") == [("stopped after 60 s", ["a1", "b1", "c1"])]
+    assert len(reasons("loss {frames}.5")) == 2
+    assert len(reasons("error e{frames}")) == 2
+
+
+def test_of_many_items_that_failed_a_few_are_seen_and_the_others_open() -> None:
+    names = [f"{letter}1" for letter in "abcdefgh"]
+    page = page_of(results_of({"m": dict.fromkeys(names, None), "n": dict.fromkeys(names, 1.0)}, {"s": names}))
+    assert "<code>d1</code><details><summary>and 4 more</summary><code>e1</code>, " in page
+
+
 def test_left_out_and_empty_slices_are_said() -> None:
     results = results_of({"m": {"a1": 1.0}}, {"s": ["a1"], "void": []}, left_out={"water-low": "no labels"})
     assert [plain(one) for one in overview.warnings(results)] == [

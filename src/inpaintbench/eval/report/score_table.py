@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from inpaintbench.eval.comparing.statistics import LEVEL, Summary
 from inpaintbench.eval.report.cautions import size_words
@@ -146,16 +146,41 @@ def _whisker(summary: Summary, scale: _Scale) -> tuple[float, float | None, floa
 def failure_rows(results: Results) -> list[tuple[str, str, str, int, list[str]]]:
     """Every failure: method, reason, what is missing, how many items, and all of them.
 
-    Reasons that differ by the name of their item alone stand together, with ITEM in the place of the name.
+    Reasons that differ by facts of their item alone stand together: ITEM takes the place of its name, and a range that of its
+    number of frames, width or height, as in ``out of memory with 60–90 frames``.
     """
-    grouped: dict[tuple[str, str, tuple[Quantity, ...]], list[str]] = {}
+    items = {row["item_id"]: row for row in results.dataset.items}
+    alike: dict[tuple[str, str, tuple[Quantity, ...]], list[str]] = {}
     for failure in results.failures():
-        reason = re.sub(rf"(?<!\w){re.escape(failure.item_id)}(?!\w)", "ITEM", failure.reason)
-        grouped.setdefault((failure.method, reason, failure.quantities), []).append(failure.item_id)
+        reason = _marked(failure.reason, items[failure.item_id], ("item_id",))
+        alike.setdefault((failure.method, reason, failure.quantities), []).append(failure.item_id)
+    grouped: dict[tuple[str, str, tuple[Quantity, ...]], list[str]] = {}
+    for (method, reason, quantities), names in alike.items():
+        # A number that items of another length give too is none of the item's.
+        patterns = {_marked(reason, items[name], ("frames", "width", "height")) for name in names}
+        pattern = patterns.pop() if len(patterns) == 1 else reason
+        grouped.setdefault((method, pattern, quantities), []).extend(names)
     return [
-        (method, reason if len(items) > 1 else reason.replace("ITEM", items[0]), _which(results, quantities), len(items), items)
-        for (method, reason, quantities), items in grouped.items()
+        (method, _unmarked(pattern, [items[name] for name in names]), _which(results, quantities), len(names), names)
+        for (method, pattern, quantities), names in grouped.items()
     ]
+
+
+def _marked(reason: str, item: Mapping[str, Any], facts: Sequence[str]) -> str:
+    """``reason`` with a mark wherever it tells one of the item's facts; a size like 832x480 tells two."""
+    marks = {str(item[fact]): f"\0{fact}\0" for fact in reversed(facts) if item.get(fact) is not None}
+    either = "|".join(map(re.escape, marks))
+    return re.sub(rf"(?<![^\Wx])(?<!\d\.)(?:{either})(?![^\Wx]|\.\d)", lambda there: marks[there[0]], reason) if marks else reason
+
+
+def _unmarked(pattern: str, items: Sequence[Mapping[str, Any]]) -> str:
+    def words(mark: re.Match[str]) -> str:
+        values = [item[mark[1]] for item in items]
+        if len(set(values)) == 1:
+            return str(values[0])
+        return "ITEM" if mark[1] == "item_id" else f"{min(values)}–{max(values)}"
+
+    return re.sub("\0(\\w+)\0", words, pattern)
 
 
 def _which(results: Results, quantities: tuple[Quantity, ...]) -> str:
