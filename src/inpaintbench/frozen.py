@@ -140,11 +140,15 @@ def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> It
     return _view(row, parts | _edit_parts(root, row))
 
 
-def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole]) -> Frames:
-    """Input of an item, ``uint8[T, H, W, 3]``: the stored frames, or the truth with the hole filled."""
+def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole], *, truth: Callable[[], Frames] | None = None) -> Frames:
+    """Input of an item, ``uint8[T, H, W, 3]``: the stored frames, or the truth with the hole filled.
+
+    The truth is decoded where it is needed and ``truth`` does not give it.
+    """
     if row.get("input_file_name"):
         return video.read_frames(_path(root, row, "input"))
-    return filled(video.read_frames(_path(root, row, "truth")), hole(), fill=row["fill"])
+    frames = video.read_frames(_path(root, row, "truth")) if truth is None else truth()
+    return filled(frames, hole(), fill=row["fill"])
 
 
 def scoring_views(
@@ -196,7 +200,8 @@ def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:
 
 def filled(truth: Frames, hole: Hole, *, fill: int) -> Frames:
     """Copy of ``truth`` with every hole pixel at level ``fill`` (0..255)."""
-    return composite(truth, hole, np.full_like(truth, fill))
+    level = np.full(truth.shape[1:], fill, np.uint8)
+    return composite(truth, hole, [level] * len(truth))
 
 
 def _view(row: Plain, parts: dict[str, Callable[[], Any]], *, shared: Shared | None = None) -> ItemView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -178,7 +178,7 @@ class ItemView:
         return frames
 
 
-def composite(truth: Frames, hole: Hole, prediction: Frames) -> Frames:
+def composite(truth: Frames, hole: Hole, prediction: Frames | Sequence[npt.NDArray[np.uint8]]) -> Frames:
     """Composite of two clips: known pixels from ``truth``, hole pixels from ``prediction``; all ``uint8[T, H, W, 3]``."""
     import cv2
 

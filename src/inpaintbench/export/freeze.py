@@ -20,7 +20,6 @@ workspace with the same folder names, or a re-export in place, is another cache 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version as installed_version
@@ -43,7 +42,7 @@ from inpaintbench.export.layout import (
     row_schema,
     splits,
 )
-from inpaintbench.files import file_sha256, replacing, write_atomically
+from inpaintbench.files import copy_file, file_sha256, replacing, write_atomically
 from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
 from inpaintbench.tables import write_parquet
 from inpaintbench.types import (
@@ -273,4 +272,4 @@ def _copy_media(
     for kind in {name.partition("/")[0] for name in names}:
         (folder / kind).mkdir()
     for name in names:
-        shutil.copyfile(blobs.path(blob_of[name]), folder / name)
+        copy_file(blobs.path(blob_of[name]), folder / name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -32,7 +31,7 @@ from inpaintbench.export.held_rows import (
     without_seed,
 )
 from inpaintbench.export.layout import MEDIA, by_split, filled_columns, media_names, splits
-from inpaintbench.files import file_sha256, replacing
+from inpaintbench.files import copy_file, file_sha256, replacing
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Dataset, Plain, Slice
 
@@ -161,7 +160,7 @@ def _inputs(root: Path, held: Sequence[Plain], shown: Path) -> dict[str, dict[st
 
     def store(row: Plain) -> dict[str, str]:
         if name := row.get("input_file_name"):
-            shutil.copyfile(root / name, shown / name)
+            copy_file(root / name, shown / name)
             return {"input_file_name": name, "input_sha256": row["input_sha256"]}
         return _rendered(root, row, shown)
 
@@ -220,7 +219,7 @@ def _write_truth(
     empty = {part.name: "its items are in splits that are not held back" for part in slices if not part.item_ids}
     (folder / MEDIA["input"]).mkdir()
     for name in {row["input_file_name"] for row in rows}:
-        shutil.copyfile(shown / name, folder / name)
+        copy_file(shown / name, folder / name)
     _copy_media(root, rows, folder)
     copy_further(root, whole, folder, of=lambda name: set(given), everybody=False)  # noqa: ARG005
     fact = {
@@ -238,7 +237,7 @@ def _copy_media(root: Path, rows: Sequence[Plain], folder: Path) -> None:
     for name in sorted({name for row in rows for name in media_names(row)}):
         if not (folder / name).exists():
             (folder / name).parent.mkdir(exist_ok=True)
-            shutil.copyfile(root / name, folder / name)
+            copy_file(root / name, folder / name)
 
 
 def _check_nothing_slipped(folder: Path, public: Dataset, withheld: set[str]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import statistics
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Protocol
@@ -20,9 +21,11 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Frames, Hole, Slice
 
+_THREADS = 2
+
 
 class Media(Protocol):
-    """Source of the report's pixels."""
+    """Source of the report's pixels, asked by several threads, by each for one item after the other."""
 
     def frames(self, item_id: str, channel: str) -> Frames | None:
         """``uint8[T, H, W, 3]`` of ``"truth"``, ``"input"`` (hole filled) or a method (composite); None without a prediction."""
@@ -121,18 +124,18 @@ def make_exhibits(
     Raises:
         InputError: the media hold no truth or input for an item, or frames of another shape.
     """
-    exhibits: list[Exhibit] = []
-    videos: list[Future[bytes]] = []
-    # Encoding does not need the interpreter: one video is encoded while the next is drawn, and no more wait in memory.
-    with ThreadPoolExecutor(max_workers=1) as encoder:
-        for choice in choices:
-            fps = rates[choice.item_id]
-            exhibit, sheet = _draw(choice, media, methods=methods, fps=fps, edits=edits, recipe=recipe)
-            for earlier in videos[-1:]:
-                earlier.result()
-            exhibits.append(exhibit)
-            videos.append(encoder.submit(encode, sheet, fps=fps))
-        return [(exhibit, video.result()) for exhibit, video in zip(exhibits, videos, strict=True)]
+
+    def made(choice: Choice) -> tuple[Exhibit, bytes]:
+        fps = rates[choice.item_id]
+        exhibit, sheet = _draw(choice, media, methods=methods, fps=fps, edits=edits, recipe=recipe)
+        return exhibit, encode(sheet, fps=fps)
+
+    # Decoding, drawing and encoding do without the interpreter for most of their time. Each thread holds an item.
+    threads = ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1))
+    try:
+        return list(threads.map(made, choices))
+    finally:
+        threads.shutdown(cancel_futures=True)
 
 
 def _draw(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,12 +10,12 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import MediaError
 from inpaintbench.eval.scoring.fitting import fitted
 from inpaintbench.types import Dataset, Frames, Hole, Prediction
-from inpaintbench.view import composite
+from inpaintbench.view import composite_in_place
 from inpaintbench.workspace import Blobs
 
 
 class PredictionMedia:
-    """Decodes what a gallery asks for; holds one item at a time.
+    """Decodes what a gallery asks for; holds one item at a time for each thread that asks.
 
     Args:
         root: folder of the dataset.
@@ -30,7 +31,7 @@ class PredictionMedia:
         self._root, self._blobs, self._resize = root, blobs, resize
         self._rows = {row["item_id"]: row for row in dataset.items}
         self._blob_of = {(row.item_id, row.method): row.blob for row in predictions}
-        self._held: dict[str, tuple[Frames, Hole]] = {}
+        self._held = threading.local()
 
     def frames(self, item_id: str, channel: str) -> Frames | None:
         """``truth``, ``input`` (hole filled), or the composite of the method called ``channel``; None without one that can be
@@ -39,7 +40,7 @@ class PredictionMedia:
         if channel == "truth":
             return truth
         if channel == "input":
-            return frozen.corrupted(self._root, self._rows[item_id], lambda: hole)
+            return frozen.corrupted(self._root, self._rows[item_id], lambda: hole, truth=lambda: truth)
         blob = self._blob_of.get((item_id, channel))
         return None if blob is None else self._composite(item_id, blob)
 
@@ -53,9 +54,10 @@ class PredictionMedia:
             frames = fitted(video.read_frames(self._blobs.path(blob)), self._rows[item_id], resize=self._resize)
         except MediaError:  # scored as missing, with the reason
             return None
-        return composite(truth, hole, frames)
+        return composite_in_place(truth, hole, frames)
 
     def _loaded(self, item_id: str) -> tuple[Frames, Hole]:
-        if item_id not in self._held:
-            self._held = {item_id: frozen.truth_and_hole(self._root, self._rows[item_id])}
-        return self._held[item_id]
+        held: tuple[str, Frames, Hole] | None = getattr(self._held, "item", None)
+        if held is None or held[0] != item_id:
+            held = self._held.item = (item_id, *frozen.truth_and_hole(self._root, self._rows[item_id]))
+        return held[1], held[2]

@@ -62,7 +62,7 @@ class Tiles:
     def add(self, channel: str, frames: Frames) -> None:
         """Add ``frames``, of the truth's shape, as the next tile."""
         tile = _shrink(frames)
-        self._tiles[channel] = tile if self._patch is None else tile * self._patch[..., None].view(np.uint8)
+        self._tiles[channel] = tile if self._patch is None else _cut(tile, self._patch)
 
     def sheet(self, *, fps: float) -> tuple[Frames, Layout]:
         """All tiles as one track, and where they lie in it."""
@@ -96,6 +96,14 @@ def _shrink(frames: Frames) -> Frames:
     return np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]).astype(np.uint8, copy=False)
 
 
+def _cut(frames: Frames, patch: Hole) -> Frames:
+    """Frames inside a patch, black around it."""
+    shown = np.zeros_like(frames)
+    for frame, pixels, drawn in zip(frames, patch.view(np.uint8), shown, strict=True):
+        cv2.copyTo(frame, pixels, drawn)
+    return shown
+
+
 def _shrink_hole(hole: Hole, *, shape: tuple[int, ...]) -> Hole:
     """The hole at tile size; a pixel that is hole in part is hole."""
     size = (shape[2], shape[1])
@@ -111,12 +119,13 @@ def _arrange(tiles: Sequence[Frames], layout: Layout) -> Frames:
     """All tiles in one track; what a tile leaves of its cell repeats the tile's edge, which compresses well."""
     rows = math.ceil(len(tiles) / layout.columns)
     sheet = np.zeros((layout.frames, rows * layout.cell_height, layout.columns * layout.cell_width, 3), np.uint8)
-    bottom, right = layout.cell_height - layout.tile_height, layout.cell_width - layout.tile_width
     for index, tile in enumerate(tiles):
         top = index // layout.columns * layout.cell_height
         left = index % layout.columns * layout.cell_width
-        cell = np.pad(tile, ((0, 0), (0, bottom), (0, right), (0, 0)), mode="edge")
-        sheet[:, top : top + layout.cell_height, left : left + layout.cell_width] = cell
+        cell = sheet[:, top : top + layout.cell_height, left : left + layout.cell_width]
+        cell[:, : layout.tile_height, : layout.tile_width] = tile
+        cell[:, layout.tile_height :, : layout.tile_width] = tile[:, -1:]
+        cell[:, :, layout.tile_width :] = cell[:, :, layout.tile_width - 1 : layout.tile_width]
     return sheet
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from inpaintbench import frozen, video
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import VerifyError
 from inpaintbench.export.layout import media_names
-from inpaintbench.files import file_sha256
+from inpaintbench.files import copy_file, file_sha256
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice, canonical_json
 
 CLIPS, PICTURES = "clips with holes", "pictures with holes"
@@ -180,4 +179,4 @@ def write_objects(folder: Path, template: str, mask: Hole) -> None:
 def copy(source: Path, target: Path) -> None:
     """Copy the bytes of a file, and nothing of its times and rights."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
+    copy_file(source, target)
