@@ -12,6 +12,7 @@ BENCH = Path(__file__).parents[1] / "bench"
 PLANTED = [
     ("executors/base", "canonical_json([step.name, each])"),
     ("export/slices", "((low) <= (number) <= (high))"),
+    ("curation/bars", "SYMMETRY * looks[0].size[side // (3)]"),
     ("annotate/statistics/stopping", "(math.log(share + (0)) + miss)"),
     ("eval/leaderboard/verify", "((claim is None) and (not _same("),
 ]
