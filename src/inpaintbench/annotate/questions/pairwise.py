@@ -7,8 +7,8 @@ from inpaintbench.errors import InputError
 
 TIE, BOTH_BAD = "tie", "both_bad"
 _NOTE = (
-    "A and B are two results for the same clip. Look at the one thing that this question asks about and at nothing else, "
-    "then choose the better one. Choose hard to distinguish when you would have to guess."
+    "A and B are two results for the same clip. Choose the one that looks better to you as a whole, "
+    "and hard to distinguish when you would have to guess."
 )
 _BAD_NOTE = " Choose both bad when neither could be used, even if one is a little less bad."
 

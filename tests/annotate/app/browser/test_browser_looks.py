@@ -94,6 +94,42 @@ def test_a_phone_is_used_by_touch(proxies: dict[str, Any], enter: Enter) -> None
     assert [answer["given"] for answer in tab.desk.answers] == [{"better": "place-1"}]
 
 
+@pytest.mark.parametrize("size", ["laptop", "phone"])
+def test_the_first_screen_speaks_of_keys_only_where_they_are_shown(size: str, proxies: dict[str, Any], enter: Enter) -> None:
+    width, height = SIZES[size]
+    asked = [card("sharp", form("pairwise", 2), proxies["pair"])]
+    tab = enter(asked, viewport={"width": width, "height": height}, desk={"welcome": "Thank you for helping."})
+    tab.page.get_by_text("Begin").wait_for()
+    keep_picture(tab, f"welcome-{size}")
+    shown = {where: tab.page.get_by_text(words).is_visible() for where, words in (("keys", "Hands on the keyboard"), ("touch", "Tap an answer"))}
+    assert shown == {"keys": size == "laptop", "touch": size == "phone"}
+    tab.page.get_by_text("Begin").click()
+    tab.wait_for_card(0)
+    assert tab.page.locator("#rater-page .option kbd").first.is_visible() == (size == "laptop")
+
+
+def test_an_instruction_that_does_not_fit_has_a_button_that_shows_all_of_it(proxies: dict[str, Any], enter: Enter) -> None:
+    short, long = (card("sharp", form("pairwise", 2), proxies["pair"]) for _ in range(2))
+    long["question"]["form"]["instruction"] = "Which film is steadier from one frame to the next? " * 8
+    tab = enter([short, long], viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    cut = "(() => { const note = document.querySelector('#rater-page .question p'); return note.scrollHeight > note.clientHeight + 1; })()"
+    more = tab.page.locator("#rater-page .question .more")
+    tab.wait_for_card(0)
+    assert not tab.page.evaluate(cut)
+    assert not more.is_visible()
+    tab.press("1")
+    tab.wait_for_card(1)
+    more.wait_for()
+    assert tab.page.evaluate(cut)
+    keep_picture(tab, "instruction-cut")
+    more.tap()
+    assert (more.inner_text(), more.get_attribute("aria-expanded")) == ("Less", "true")
+    assert not tab.page.evaluate(cut)
+    keep_picture(tab, "instruction-whole")
+    more.tap()
+    assert tab.page.evaluate(cut)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_words_stand_out_from_their_ground(theme: str, proxies: dict[str, Any], enter: Enter) -> None:
     tab = enter([card("sharp", form("pairwise", 2), proxies["pair"])], color_scheme=theme)

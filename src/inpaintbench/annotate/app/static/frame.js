@@ -1,6 +1,7 @@
 /* The page's parts in the order of the screen: bar, question, players, player's bar, answers. */
 
 import { el, icon, keycap, letGo } from "./dom.js";
+import { TEXT } from "./text.js";
 
 /** Empty `root` and fill it; returns the nodes by name. */
 export function frame(root, { onundo, onskip }) {
@@ -23,13 +24,29 @@ export function frame(root, { onundo, onskip }) {
   return nodes;
 }
 
-/** The question's title and instruction (a click opens what does not fit), and the words that the task is about. */
+/** The question's title and instruction (a button opens what does not fit), and the words that the task is about. */
 export function drawQuestion(node, { question, prompt }) {
   const { title, instruction } = question.form;
-  const note = instruction ? el("p", {}, instruction) : null;
-  note?.addEventListener("click", () => node.classList.toggle("whole"));
   node.classList.remove("whole");
-  node.replaceChildren(el("h2", {}, title), ...[note, prompt ? quote(prompt) : null].filter(Boolean));
+  node.replaceChildren(el("h2", {}, title), ...(instruction ? clamped(node, instruction) : []), ...(prompt ? [quote(prompt)] : []));
+}
+
+/** A text of a few lines, and the button that shows the others where there are any. */
+function clamped(node, text) {
+  const note = el("p", {}, text);
+  const more = el("button", { type: "button", class: "plain more", "aria-expanded": "false", hidden: "" }, TEXT.more);
+  const toggle = () => {
+    const whole = node.classList.toggle("whole");
+    more.textContent = whole ? TEXT.less : TEXT.more;
+    more.setAttribute("aria-expanded", String(whole));
+  };
+  note.addEventListener("click", toggle);
+  more.addEventListener("click", (event) => {
+    letGo(event);
+    toggle();
+  });
+  new ResizeObserver(() => (more.hidden = !node.classList.contains("whole") && note.scrollHeight <= note.clientHeight + 1)).observe(note);
+  return [more, note];
 }
 
 /** Written by the people who made the study: text and nothing else, to be selected and copied. */

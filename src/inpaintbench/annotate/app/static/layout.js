@@ -6,6 +6,7 @@ const REFERENCES_COUNT = 0.35;
 const LARGEST_ENLARGEMENT = 2.5;
 /* References narrower than this tell little, CSS pixels. */
 const READABLE = 240;
+const TOO_NARROW = 0.9;
 
 /**
  * Rectangles of `candidates` and then `references` players of `aspect` (width / height) in a box, CSS pixels.
@@ -20,7 +21,8 @@ export function fit({ width, height, aspect, candidates, references, gap, captio
         const size = Math.min(largest(plan, width, height), natural * LARGEST_ENLARGEMENT);
         if (size < 24) continue;
         const area = size * size * (candidates + REFERENCES_COUNT * references * ratio * ratio);
-        const readable = references ? Math.min(1, (size * ratio) / READABLE) : 1;
+        const share = references ? (size * ratio) / READABLE : 1;
+        const readable = share < 1 ? share * TOO_NARROW : 1;
         const score = area * readable * (columns === candidates && width > height ? SIDE_BY_SIDE : 1);
         if (!best || score > best.score) best = { ...plan, size, score };
       }

@@ -16,7 +16,7 @@ export function welcome(study, begin) {
   const button = el("button", { type: "button", class: "primary", onclick: begin }, TEXT.begin, keycap("Enter"));
   const lines = study.welcome.split(/\n+/).filter((line) => line.trim());
   return el("div", { class: "message welcome" }, el("h2", {}, study.title), ...lines.map((line) => el("p", {}, line)),
-    el("p", { class: "hint" }, TEXT.welcomeHint), button);
+    el("p", { class: "hint keys-shown" }, TEXT.welcomeKeys), el("p", { class: "hint keys-hidden" }, TEXT.welcomeTouch), button);
 }
 
 /** One dialog at a time, over everything; keys do not reach what lies beneath. */
