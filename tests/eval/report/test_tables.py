@@ -101,6 +101,16 @@ def test_infinite_means_are_best_and_missing_ones_have_no_place(claiming: Result
     assert claiming.ranking(high, PSNR) == [("good", 1), ("bad", 2), ("odd", None)]
 
 
+def test_with_too_few_sources_for_places_methods_stand_by_their_means() -> None:
+    crashed, part, good, bad = "a crashed", "b of few items", "good", "bad"
+    items = ["a1", "a2", "b1", "b2"]
+    values = {bad: dict.fromkeys(items, 10.0), good: dict.fromkeys(items, 20.0), part: {"a1": 30.0}, crashed: {"a1": None}}
+    results = Results(dataset({"s": items}), scores(values), protocol=CORRECTED)
+    assert results.ranking(results.everything, PSNR) == [(good, None), (bad, None), (part, None), (crashed, None)]
+    lower = Results(dataset({"s": items}), scores(values, metric="mse"), protocol=CORRECTED)
+    assert [method for method, _ in lower.ranking(lower.everything, Quantity("mse", "hole"))] == [bad, good, part, crashed]
+
+
 def test_ties_share_a_place_and_lower_is_better_for_errors() -> None:
     values = {"one": {"a1": 0.2}, "two": {"a1": 0.1}, "three": {"a1": 0.1}}
     results = Results(dataset(copied_slices({"s": ["a1"]})), scores(copied_values(values), metric="mse"), protocol=CORRECTED)

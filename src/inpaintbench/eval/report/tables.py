@@ -174,9 +174,16 @@ class Results:
         return dict.fromkeys(self.methods) | rank(levels, higher_is_better=quantity.higher_is_better)
 
     def ranking(self, one: Slice, quantity: Quantity) -> list[tuple[str, int | None]]:
-        """Contenders with their places from best to worst; those without a value last."""
-        places = self.places(one, quantity)
-        return sorted(((method, places[method]) for method in self.contenders), key=lambda entry: (entry[1] is None, entry[1]))
+        """Contenders with their places from best to worst; those without a place by their mean, then those with values of
+        clearly fewer items than others, last those without a value."""
+        places, fair = self.places(one, quantity), self.comparable(one, quantity)
+
+        def order(method: str) -> tuple[bool, int, bool, bool, float]:
+            place, level = places[method], self.level(one, method, quantity)
+            worse = 0.0 if level is None else -level if quantity.higher_is_better else level
+            return place is None, place or 0, level is None, not fair[method], worse if quantity.ranked else 0.0
+
+        return [(method, places[method]) for method in sorted(self.contenders, key=order)]
 
     def best(self, one: Slice, quantity: Quantity) -> set[str]:
         """Methods in first place; none where fewer than two have a place: whoever is alone in a row is not its best."""
