@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,30 +71,39 @@ def hexes(begin: int, count: int, digits: int) -> list[str]:
     return [f"{value:016x}" * (digits // 16) for value in mixed.tolist()]
 
 
-def write_ledger(workspace: Workspace, step: Step, tasks: Iterator[Task] | Sequence[Task], *, rows_of: Any) -> None:
-    """A line for each task, as ``Ledger.append`` writes them."""
+def write_ledger(workspace: Workspace, step: Step, tasks: Sequence[Task], *, rows_of: Callable[[Task], str]) -> None:
+    """A line for each task, as ``Ledger.append`` writes them; ``rows_of`` gives the JSON of its rows."""
     path = workspace.path / "ledger" / f"{step.name}.jsonl"
     path.parent.mkdir(exist_ok=True)
+    entry = {"finished_at": 1.7e9, "key": "KEY", "name": "", "peak_mebibytes": 300.0, "reason": None, "seconds": 0.5,
+             "status": "done", "subject_id": "SUBJECT"}  # fmt: skip
+    line = json.dumps(entry)[:-1]
     with path.open("w") as file:
         for task, key in zip(tasks, task_keys(step, tasks), strict=True):
-            entry = {"finished_at": 1.7e9, "key": key, "name": "", "peak_mebibytes": 300.0, "reason": None, "seconds": 0.5,
-                     "status": "done", "subject_id": task.subject_id}  # fmt: skip
-            file.write(f'{json.dumps(entry)[:-1]}, "rows": {rows_json(rows_of(task))}}}\n')
+            file.write(f'{line.replace("KEY", key).replace("SUBJECT", task.subject_id)}, "rows": {rows_of(task)}}}\n')
 
 
-def holes_of(task: Task) -> list[Corruption]:
-    asked = task.payload["request"]
-    return [Corruption(task.subject_id, asked["clip"]["clip_id"], asked["generator"], asked["parameters"], asked["seed"], None,
-                       BLOBS[int(task.subject_id[:4], 16) % len(BLOBS)], task.subject_id * 4)]  # fmt: skip
+def holes_of(task: Task) -> str:
+    """The row of a rendered hole."""
+    request = task.payload["request"]
+    asked = [request["clip"]["clip_id"], request["generator"], request["parameters"], request["seed"]]
+    blob = BLOBS[int(task.subject_id[:4], 16) % len(BLOBS)]
+    return rows_json([Corruption(task.subject_id, *asked, None, blob, task.subject_id * 4)])
 
 
-def facts_of(task: Task) -> list[Attribute]:
+@cache
+def facts_template() -> str:
+    """Rows of a measured hole."""
     names = ("hole_fraction", "centroid_speed_pixels_per_frame", "centroid_displacement_pixels", "pose_change", "union_coverage")
-    number = int(task.subject_id[:6], 16) / 2**24
-    rows = [Attribute(task.subject_id, f"hole.{name}", number, None, "masks.measure", render.VERSION) for name in names]
-    levels = (Attribute(task.subject_id, f"{name}_level_measured", "low", None, "masks.measure", render.VERSION)
+    rows = [Attribute("SUBJECT", f"hole.{name}", 0.125, None, "masks.measure", render.VERSION) for name in names]
+    levels = (Attribute("SUBJECT", f"{name}_level_measured", "low", None, "masks.measure", render.VERSION)
               for name in ("size", "pose", "displacement"))  # fmt: skip
-    return [*rows, *levels]
+    return rows_json([*rows, *levels])
+
+
+def facts_of(task: Task) -> str:
+    """The rows of a measured hole."""
+    return facts_template().replace("SUBJECT", task.subject_id)
 
 
 def recipe_of(clips: int) -> devil.DevilRecipe:
@@ -138,8 +148,8 @@ def make_clips(folder: Path, clips: int) -> None:
             step = measuring._step(name, {})
             tasks = [Task(one, content, {}) for one, content in zip(ids, hashes, strict=True)]
             of_clip = dict(zip(ids, numbers.tolist(), strict=True))
-            write_ledger(workspace, step, tasks, rows_of=lambda task, name=name, of_clip=of_clip: [
-                Attribute(task.subject_id, name, of_clip[task.subject_id], None, name, "1")])  # fmt: skip
+            write_ledger(workspace, step, tasks, rows_of=lambda task, name=name, of_clip=of_clip: rows_json([
+                Attribute(task.subject_id, name, of_clip[task.subject_id], None, name, "1")]))  # fmt: skip
     facts = {"probe.frames": 360.0, "probe.width": 832.0, "probe.height": 480.0, "probe.fps": 30.0}
     rows = [np.repeat(np.array(source_ids), len(facts)), list(facts) * sources, np.tile(list(facts.values()), sources)]
     many = len(rows[0])

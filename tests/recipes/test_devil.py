@@ -143,6 +143,14 @@ def test_clips_that_no_rater_was_asked_about_keep_the_labels_of_their_footage(wo
     }  # fmt: skip
 
 
+def test_pairs_whose_holes_are_there_ask_for_nothing(embedded: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devil._Requests, "__getitem__", lambda *_: pytest.fail("made a request"))
+    tables = {path: path.read_bytes() for path in (embedded.path / "tables").rglob("*.parquet")}
+    with LocalExecutor(embedded, workers=0) as executor:
+        devil.corrupt(devil.DevilRecipe(width=208, height=120, per_slice=2), executor, embedded)
+    assert {path: path.read_bytes() for path in (embedded.path / "tables").rglob("*.parquet")} == tables
+
+
 def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) -> None:
     facts = {(row.subject_id, row.name): row.value for row in embedded.table("attributes", Attribute)}
     holes = embedded.table("corruptions", Corruption)

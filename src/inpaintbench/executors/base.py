@@ -77,10 +77,17 @@ class Tasks(Sequence[Task]):
         subject_ids: ``string[n]``.
         contents: ``string[n]``.
         payload: of the task of a row, by its place.
+        names: ``string[n]``, what people call them; the subject ids where it is None.
     """
 
-    def __init__(self, subject_ids: pa.Array, contents: pa.Array, payload: Callable[[int], Mapping[str, Any]]) -> None:
-        self.subject_ids, self.contents, self._payload = subject_ids, contents, payload
+    def __init__(
+        self,
+        subject_ids: pa.Array,
+        contents: pa.Array,
+        payload: Callable[[int], Mapping[str, Any]],
+        names: pa.Array | None = None,
+    ) -> None:
+        self.subject_ids, self.contents, self.names, self._payload = subject_ids, contents, names, payload
 
     def __len__(self) -> int:
         return len(self.subject_ids)
@@ -92,7 +99,8 @@ class Tasks(Sequence[Task]):
     def __getitem__(self, place: int | slice) -> Task | list[Task]:
         if isinstance(place, slice):
             return [self[at] for at in range(*place.indices(len(self)))]
-        return Task(self.subject_ids[place].as_py(), self.contents[place].as_py(), self._payload(range(len(self))[place]))
+        name = "" if self.names is None else self.names[place].as_py()
+        return Task(self.subject_ids[place].as_py(), self.contents[place].as_py(), self._payload(range(len(self))[place]), name)
 
 
 class Job(NamedTuple):

@@ -46,7 +46,7 @@ class Plan:
         known = set(stored.columns["key"].to_pylist()) if step.lacks else ()
         keys = pa.array(task_keys(step, tasks, known), pa.string())
         if isinstance(tasks, Tasks):
-            subjects = names = tasks.subject_ids
+            subjects, names = tasks.subject_ids, tasks.subject_ids if tasks.names is None else tasks.names
         else:
             subjects = pa.array((task.subject_id for task in tasks), pa.string())
             names = pa.array((task.name or task.subject_id for task in tasks), pa.string())

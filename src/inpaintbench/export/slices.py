@@ -18,7 +18,7 @@ from inpaintbench.types import Slice, item_rng
 LEVELS = ("low", "high")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there may be millions
 class Pair:
     """One clip with one numbered mask of one preset, in one slice."""
 

@@ -11,13 +11,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pyarrow as pa
+
 from inpaintbench import regions, video
 from inpaintbench.errors import InputError, MaskShapeError, Rejected
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.measure import REFERENCE_FRAMES, REFERENCE_SIZE, measure, measured_labels, within_intervals
 from inpaintbench.steps import MEASURED_MASKS
+from inpaintbench.tables import flat, to_columns
 from inpaintbench.types import (
     Attribute,
     Clip,
@@ -69,23 +72,39 @@ class MaskRequest:
     @property
     def corruption_id(self) -> str:
         """Id derived from everything that determines the hole."""
-        version = GENERATORS.get(self.generator).version
-        more = [self.draw, dict(self.data), self.parent_id, self.input_form]
-        return content_id(self.clip.clip_id, self.generator, version, dict(self.parameters), self.seed, *more, VERSION)
+        return corruption_id(
+            self.clip.clip_id, self.generator, self.parameters, self.seed, draw=self.draw, data=self.data,
+            parent_id=self.parent_id, input_form=self.input_form,
+        )  # fmt: skip
 
 
-def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "render") -> Outcome:
+def corruption_id(
+    clip_id: str, generator: str, parameters: Plain, seed: int, *, draw: str = "", data: Mapping[str, str] = MappingProxyType({}),
+    parent_id: str | None = None, input_form: str = "lossless",
+) -> str:  # fmt: skip
+    """Return the id of what a ``MaskRequest`` with these fields asks for."""
+    version = GENERATORS.get(generator).version
+    more = [draw, dict(data), parent_id, input_form]
+    return content_id(clip_id, generator, version, dict(parameters), seed, *more, VERSION)
+
+
+def render(
+    executor: Executor, requests: Sequence[MaskRequest], *, name: str = "render", ids: Sequence[str] | None = None
+) -> Outcome:
     """Render every distinct request into the table ``corruptions``, in order of id.
 
     Args:
         executor: runs the tasks.
         requests: corruptions to render.
         name: of the step; unique for each round of corruptions of a recipe.
+        ids: their corruption ids, where ``requests`` makes millions of them when they are asked for, none of which has a name.
 
     Raises:
         UnknownNameError: no such generator.
     """
-    distinct = {request.corruption_id: request for request in requests}
+    lazy, ids = ids is not None, ids or [request.corruption_id for request in requests]
+    place_of = {one: place for place, one in enumerate(ids)}
+    order = sorted(place_of)
     step = Step(
         name=name,
         version=VERSION,
@@ -93,8 +112,9 @@ def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "
         record=Corruption,
         function="inpaintbench.masks.render:render_one",
     )
-    tasks = [Task(key, key, {"request": asdict(distinct[key])}, distinct[key].name) for key in sorted(distinct)]
-    return executor.run(step, tasks)
+    wanted = pa.array(order, pa.string())
+    names = None if lazy else pa.array((requests[place_of[one]].name for one in order), pa.string())
+    return executor.run(step, Tasks(wanted, wanted, lambda place: {"request": asdict(requests[place_of[order[place]]])}, names))
 
 
 def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corruption]:  # noqa: ARG001 - step signature
@@ -250,8 +270,8 @@ def hole_sha256(hole: Hole) -> str:
     return hashlib.sha256(hole.tobytes()).hexdigest()
 
 
-def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: str = MEASURED_MASKS) -> Outcome:
-    """Measure every rendered corruption into the table ``attributes``, subject = corruption id."""
+def measure_all(executor: Executor, corruptions: Sequence[Corruption] | pa.Table, *, name: str = MEASURED_MASKS) -> Outcome:
+    """Measure every rendered corruption, a record or a row, into the table ``attributes``, subject = corruption id."""
     step = Step(
         name=name,
         version=VERSION,
@@ -259,20 +279,17 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption], *, name: 
         record=Attribute,
         function="inpaintbench.masks.render:measure_one",
     )
-    tasks = [
-        Task(
-            row.corruption_id,
-            content_id(row.hole_sha256, dict(row.facts)),
-            {
-                "corruption_id": row.corruption_id,
-                "hole": row.hole,
-                "preset": row.parameters.get("preset") if row.generator == "devil_blobs" else None,
-                "facts": dict(row.facts),
-            },
-        )
-        for row in corruptions
-    ]
-    return executor.run(step, tasks)
+    rows = corruptions if isinstance(corruptions, pa.Table) else to_columns(corruptions, Corruption)
+    rows = rows.select(["corruption_id", "hole", "hole_sha256", "generator", "parameters", "facts"]).combine_chunks()
+
+    def payload(place: int) -> dict[str, Any]:
+        (row,) = rows.slice(place, 1).to_pylist()
+        preset = json.loads(row["parameters"]).get("preset") if row["generator"] == "devil_blobs" else None
+        return {"corruption_id": row["corruption_id"], "hole": row["hole"], "preset": preset, "facts": json.loads(row["facts"])}
+
+    told = zip(rows["hole_sha256"].to_pylist(), rows["facts"].to_pylist(), strict=True)
+    contents = pa.array((content_id(sha256, json.loads(facts)) for sha256, facts in told), pa.string())
+    return executor.run(step, Tasks(flat(rows["corruption_id"]), contents, payload))
 
 
 def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature

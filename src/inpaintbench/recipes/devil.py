@@ -8,9 +8,11 @@ included; ``corrected`` draws every slice independently and normalises camera mo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, overload
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -32,10 +34,12 @@ from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, Behaviour, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
-from inpaintbench.tables import flat
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
+from inpaintbench.tables import flat, last_places, schema_of
+from inpaintbench.types import Attribute, Clip, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
+# Leaf that draws the holes.
+_GENERATOR = "devil_blobs"
 # Producer of attributes that raters' answers were resolved into.
 ANNOTATED = "annotate"
 # Share of the view that large running bodies of water fill, 0..1, as people answered.
@@ -242,30 +246,70 @@ def _without(missing: int) -> str:
 
 def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> slices.Plan:
     """Labels to items: pair clips with masks, render the masks that are used, measure them."""
-    judged = workspace.table("selection", Selection)
-    require(workspace.table("attributes", Attribute, step=LEVELS), LABELS, "curation select")
-    clips = {clip.clip_id: clip for clip in select.kept(workspace.table("clips", Clip), judged)}
+    dropped = workspace.columns("selection", Selection, columns=["clip_id", "keep"])
+    require(workspace.columns("attributes", Attribute, step=LEVELS, columns=["name"]), LABELS, "curation select")
+    clips = workspace.columns("clips", Clip)
+    outside = flat(dropped.filter(pc.invert(dropped["keep"]))["clip_id"])
+    clips = clips.filter(pc.invert(pc.is_in(clips["clip_id"], value_set=outside))).combine_chunks()
     plan = _plan(recipe, workspace, clips)
-    requests = {pair: _request(recipe, pair, clips[pair.clip_id]) for pair in plan.pairs}
-    corruptions = render.render(executor, list(requests.values())).records
-    measured = render.measure_all(executor, corruptions).records
-    workspace.write_table("attributes", MASK_LEVELS, _promised_levels(corruptions, measured), Attribute)
-    _write_items(workspace, plan, requests, rendered={row.corruption_id for row in corruptions})
+    requests = _Requests(recipe, plan.pairs, clips)
+    ids = requests.corruption_ids()
+    corruptions = render.render(executor, requests, ids=ids).rows
+    _write_items(workspace, plan, ids, rendered=flat(corruptions["corruption_id"]))
+    corruptions = corruptions.select(["corruption_id", "hole", "hole_sha256", "generator", "parameters", "facts"])
+    del requests, ids, clips
+    measured = render.measure_all(executor, corruptions).rows
+    workspace.write_columns("attributes", MASK_LEVELS, _promised_levels(corruptions, measured))
     return plan
 
 
-def _write_items(
-    workspace: Workspace, plan: slices.Plan, requests: dict[slices.Pair, render.MaskRequest], *, rendered: set[str]
-) -> None:
-    items: dict[str, Item] = {}
-    members: dict[str, list[str]] = {name: [] for name in plan.rules}
-    for pair, request in requests.items():
-        if request.corruption_id in rendered:
-            item_id = content_id(pair.clip_id, request.corruption_id)
-            items[item_id] = Item(item_id, pair.clip_id, request.corruption_id)
-            members[pair.slice].append(item_id)
-    workspace.write_table("items", PAIR, sorted(items.values(), key=lambda item: item.item_id), Item)
-    filled = [Slice(name, plan.rules[name], tuple(dict.fromkeys(ids))) for name, ids in members.items() if ids]
+class _Requests(Sequence[render.MaskRequest]):
+    """What is asked for by pairs of ``clips``, made when it is asked for."""
+
+    def __init__(self, recipe: DevilRecipe, pairs: Sequence[slices.Pair], clips: pa.Table) -> None:
+        self._recipe, self._pairs, self._clips = recipe, pairs, clips
+
+    def corruption_ids(self) -> list[str]:
+        """Of each, in order."""
+        seed = self._recipe.seed
+        return [render.corruption_id(pair.clip_id, _GENERATOR, self._parameters(pair), seed) for pair in self._pairs]
+
+    def _parameters(self, pair: slices.Pair) -> dict[str, Any]:
+        return {"preset": pair.preset, "behaviour": self._recipe.behaviour, "index": pair.index, "reverse": pair.reverse}
+
+    @cached_property
+    def _place_of(self) -> dict[str, int]:
+        return {clip_id: place for place, clip_id in enumerate(self._clips["clip_id"].to_pylist())}
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    @overload
+    def __getitem__(self, place: int) -> render.MaskRequest: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[render.MaskRequest]: ...
+    def __getitem__(self, place: int | slice) -> render.MaskRequest | list[render.MaskRequest]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        pair = self._pairs[place]
+        (clip,) = self._clips.slice(self._place_of[pair.clip_id], 1).to_pylist()
+        return render.MaskRequest(Clip(**clip), _GENERATOR, self._parameters(pair), self._recipe.seed)
+
+
+def _write_items(workspace: Workspace, plan: slices.Plan, corruption_ids: Sequence[str], *, rendered: pa.Array) -> None:
+    there = set(rendered.to_pylist())
+    items: dict[str, tuple[str, str]] = {}
+    members: dict[str, dict[str, None]] = {name: {} for name in plan.rules}
+    for pair, corruption_id in zip(plan.pairs, corruption_ids, strict=True):
+        if corruption_id in there:
+            item_id = content_id(pair.clip_id, corruption_id)
+            items[item_id] = pair.clip_id, corruption_id
+            members[pair.slice][item_id] = None
+    order = sorted(items)
+    clips, corruptions = (pa.array((items[item_id][place] for item_id in order), pa.string()) for place in (0, 1))
+    columns = [pa.array(order, pa.string()), clips, corruptions, pa.repeat(Item.split, len(order))]
+    workspace.write_columns("items", PAIR, pa.Table.from_arrays(columns, schema=schema_of(Item)))
+    filled = [Slice(name, plan.rules[name], tuple(ids)) for name, ids in members.items() if ids]
     workspace.write_table("slices", PAIR, filled, Slice)
     empty = {name: plan.left_out.get(name, "no mask could be rendered") for name, ids in members.items() if not ids}
     workspace.write_table("rejected", PAIR, [Rejection(name, PAIR, name, why) for name, why in empty.items()], Rejection)
@@ -277,7 +321,7 @@ def leaves_of(recipe: DevilRecipe) -> dict[str, list[str]]:
         "splitter": [recipe.cutting.splitter["name"]],
         "normalizer": [recipe.cutting.normalizer["name"]],
         "attribute": measured_by(recipe),
-        "mask generator": ["devil_blobs"],
+        "mask generator": [_GENERATOR],
     }
 
 
@@ -297,14 +341,24 @@ def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace
     return export(recipe, workspace)
 
 
-def _plan(recipe: DevilRecipe, workspace: Workspace, clips: dict[str, Clip]) -> slices.Plan:
-    levels = {(row.subject_id, row.name): row.value for row in workspace.table("attributes", Attribute, step=LEVELS)}
-    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
-    by_name = sorted(clips, key=lambda clip_id: (uri[clips[clip_id].source_id], clips[clip_id].start_frame))
-    of_clips = {
-        attribute: {level: [name for name in by_name if levels.get((name, column)) == level] for level in slices.LEVELS}
-        for attribute, column in SLICE_LEVELS.items()
-    }
+def _plan(recipe: DevilRecipe, workspace: Workspace, clips: pa.Table) -> slices.Plan:
+    sources = workspace.columns("sources", Source, columns=["source_id", "uri"])
+    uris = flat(sources["uri"]).take(pa.array(last_places(flat(sources["source_id"]), flat(clips["source_id"]))))
+    order = pc.sort_indices(
+        pa.table({"uri": uris, "start": clips["start_frame"]}), [("uri", "ascending"), ("start", "ascending")]
+    )
+    ids = flat(clips["clip_id"]).take(order)
+    by_name: list[str] = ids.to_pylist()
+    levels = workspace.columns("attributes", Attribute, step=LEVELS)
+    of_clips = {}
+    for attribute, column in SLICE_LEVELS.items():
+        rows = levels.filter(pc.equal(levels["name"], column))
+        places = last_places(flat(rows["subject_id"]), ids)
+        values = flat(rows["value_text"]).take(pa.array(places, mask=places < 0))
+        of_clips[attribute] = {
+            level: [by_name[place] for place in np.flatnonzero(pc.fill_null(pc.equal(values, level), False)).tolist()]
+            for level in slices.LEVELS
+        }
     return slices.plan(
         of_clips,
         all_clips=by_name,
@@ -316,19 +370,31 @@ def _plan(recipe: DevilRecipe, workspace: Workspace, clips: dict[str, Clip]) -> 
     )
 
 
-def _request(recipe: DevilRecipe, pair: slices.Pair, clip: Clip) -> render.MaskRequest:
-    parameters = {"preset": pair.preset, "behaviour": recipe.behaviour, "index": pair.index, "reverse": pair.reverse}
-    return render.MaskRequest(clip, "devil_blobs", parameters, recipe.seed)
-
-
-def _promised_levels(corruptions: Sequence[Corruption], measured: Sequence[Attribute]) -> list[Attribute]:
-    """The labels that each mask's preset promises, and which of them its measurements do not confirm."""
-    found = {(row.subject_id, row.name): row.value for row in measured}
-    rows = []
-    for corruption in corruptions:
-        subject, preset = corruption.corruption_id, corruption.parameters["preset"]
-        promised = {f"{name}_level": level for name, level in labels_of(preset).items()}
-        doubts = [name for name, level in promised.items() if found.get((subject, f"{name}_measured")) != level]
-        facts = {"preset": preset, **promised, "label_doubts": ", ".join(doubts) or "none"}
-        rows += [Attribute(subject, name, fact, None, "preset", render.VERSION) for name, fact in facts.items()]
-    return rows
+def _promised_levels(corruptions: pa.Table, measured: pa.Table) -> pa.Table:
+    """The labels that each mask's preset promises, and which of them its measurements do not confirm: rows of ``Attribute``."""
+    ids = flat(corruptions["corruption_id"])
+    presets = pc.struct_field(pc.extract_regex(flat(corruptions["parameters"]), r'"preset":"(?P<preset>[^"]*)"'), "preset")
+    encoded = presets.dictionary_encode()
+    labels = [labels_of(preset) for preset in encoded.dictionary.to_pylist()]
+    names = list(labels[0]) if labels else []
+    columns, doubts = {"preset": presets}, np.zeros(len(ids), np.int64)
+    for bit, name in enumerate(names):
+        promised = pa.array([own[name] for own in labels]).take(encoded.indices)
+        rows = measured.filter(pc.equal(measured["name"], f"{name}_level_measured"))
+        places = last_places(flat(rows["subject_id"]), ids)
+        values = flat(rows["value_text"]).take(pa.array(places, mask=places < 0))
+        agrees = pc.fill_null(pc.equal(values, promised), False).to_numpy(zero_copy_only=False)
+        doubts |= (~agrees).astype(np.int64) << bit
+        columns[f"{name}_level"] = promised
+    chosen = ([f"{name}_level" for bit, name in enumerate(names) if code >> bit & 1] for code in range(1 << len(names)))
+    columns["label_doubts"] = pa.array([", ".join(some) or "none" for some in chosen]).take(pa.array(doubts))
+    # From one fact after the other to one corruption after the other.
+    count, turns = len(ids), np.arange(len(ids) * len(columns)).reshape(len(columns), -1).T.ravel()
+    nothing, text = pa.nulls(len(turns)), pa.string()
+    facts = pa.array(list(columns)).take(pa.array(np.tile(np.arange(len(columns)), count)))
+    values = pa.chunked_array(list(columns.values()), text).combine_chunks().take(pa.array(turns))
+    subjects = ids.take(pa.array(np.repeat(np.arange(count), len(columns))))
+    version = pa.repeat(render.VERSION, len(turns))
+    cells = [subjects, facts, nothing.cast(pa.float64()), values, nothing.cast(text), pa.repeat("preset", len(turns)), version,
+             nothing.cast(text)]  # fmt: skip
+    return pa.Table.from_arrays(cells, schema=schema_of(Attribute))
