@@ -246,8 +246,21 @@ def test_other_options_replace_the_dataset_and_say_so(tmp_path: Path) -> None:
     build = ("build", "fingerprint", "--size", "120x160", "--out", str(tmp_path / "w"))
     first = run_here(*build, "--fingers", "3", "--splits", "0,0,1")
     assert first.returncode == 0, first.stderr
-    assert "note:" not in first.stderr
-    assert "note:" not in run_here(*build, "--fingers", "3", "--splits", "0,0,1").stderr
+    assert "warning:" not in first.stderr
+    assert "warning:" not in run_here(*build, "--fingers", "3", "--splits", "0,0,1").stderr
     second = run_here(*build, "--fingers", "2", "--strength", "0", "--background", "white")
-    assert "this dataset of 2 items, made with other options, replaces one of 3 items" in second.stderr
+    assert (
+        "this dataset of 2 items at 120x160 replaces one of 3 items at 120x160, and runs on that one no longer" in second.stderr
+    )
     assert re.search("strength-0-13 +│ +2 ", second.stdout)
+
+
+def test_a_build_of_another_size_warns_that_runs_no_longer_fit(tmp_path: Path) -> None:
+    videos = write_sources(tmp_path / "videos", count=2)
+    build = ("build", "devil", "--sources", str(videos), "--out", str(tmp_path / "w"), "--per-slice", "1")
+    first, again = (run_here(*build, "--size", "64x48") for _ in range(2))
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr
+    assert "replaces" not in first.stderr + again.stderr
+    other = run_here(*build, "--size", "80x48")
+    assert other.returncode == 0, other.stderr
+    assert re.search(r"items at 80x48 replaces one of \d+ items at 64x48, and runs on that one no longer fit", other.stderr)

@@ -13,7 +13,17 @@ import typer
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import Demo, Out, given_alone, make_recipe, one_of, summarise, told
+from inpaintbench.cli.build.running import (
+    Demo,
+    Out,
+    given_alone,
+    make_recipe,
+    one_of,
+    published,
+    summarise,
+    told,
+    warn_of_replaced,
+)
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.fetching import AllowPrivate, Contact, FlickrLicences, Most, Query, Uploaded
@@ -174,7 +184,7 @@ def build_devil_in(
     check(recipe, [source])
     if labels:
         read_labels(labels)
-    workspace = Workspace(out)
+    workspace, earlier = Workspace(out), published(out / "exports" / recipe.kind)
     with running.on(workspace) as executor:
         remember(workspace, recipe)
         if before is not None:
@@ -188,6 +198,7 @@ def build_devil_in(
         corrupt(recipe, executor, workspace)
         folder, dataset = export(recipe, workspace)
     summarise(workspace, dataset, per_slice=recipe.per_slice)
+    warn_of_replaced(earlier, dataset)
     return folder, dataset
 
 

@@ -18,6 +18,7 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection
+from inpaintbench.pages.words import count
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.settings import build, check
 from inpaintbench.recipes.stages import SourceSpec
@@ -67,22 +68,35 @@ def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Ru
     check_target(out / "exports" / recipe.kind)
     given = {name: path for name, path in corrupting.items() if path}
     check(recipe, sources, **given)
-    workspace, before = Workspace(out), _published(out / "exports" / recipe.kind)
+    workspace, before = Workspace(out), published(out / "exports" / recipe.kind)
     with running.on(workspace) as executor:
         folder, dataset = build(recipe, sources, executor, workspace, **given)
     summarise(workspace, dataset)
-    if before and before.recipe != dataset.recipe:
-        replaced = f"replaces one of {len(before.items)} items"
-        console.warn(f"note: this dataset of {len(dataset.items)} items, made with other options, {replaced}")
+    warn_of_replaced(before, dataset)
     told(folder, dataset)
 
 
-def _published(folder: Path) -> Dataset | None:
+def published(folder: Path) -> Dataset | None:
     """The dataset that an earlier run published; None when nothing can be read there."""
     try:
         return frozen.load(folder)
     except InpaintBenchError:
         return None
+
+
+def warn_of_replaced(before: Dataset | None, dataset: Dataset) -> None:
+    """Warn where ``dataset`` has other content than the one that lay there before it."""
+    if before is not None and frozen.content_of(before) != frozen.content_of(dataset):
+        was, now = _sized(before), _sized(dataset)
+        console.warn(
+            f"warning: this dataset of {now} replaces one of {was}, and runs on that one no longer fit; "
+            "another --out would have kept both"
+        )
+
+
+def _sized(dataset: Dataset) -> str:
+    sizes = {f"{row['width']}x{row['height']}" for row in dataset.items}
+    return count(len(dataset.items), "item") + (f" at {sizes.pop()}" if len(sizes) == 1 else "")
 
 
 def told(folder: Path, dataset: Dataset) -> None:
