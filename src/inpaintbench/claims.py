@@ -37,6 +37,31 @@ def jackknife_error(without_each: Sequence[float]) -> float:
     return math.sqrt((count - 1) / count * math.fsum((value - mean) ** 2 for value in without_each))
 
 
+def effective_degrees(sizes: Sequence[float]) -> float:
+    """Degrees of freedom of Student's t over sources, at least 1: Kish's effective number of sources, less one.
+
+    A source with most of the items leaves little freedom, however many others there are.
+
+    Args:
+        sizes: what each source counts for, such as its number of items, above 0.
+    """
+    return max(1.0, math.fsum(sizes) ** 2 / math.fsum(size**2 for size in sizes) - 1)
+
+
+def jackknife_reach(without_each: Sequence[float], *, sizes: Sequence[float], level: float = 0.95) -> float:
+    """Half the width of an interval: the jackknife's standard error times Student's t.
+
+    It takes values on a scale on which they scatter alike on both sides, such as Fisher's z of a correlation.
+    `bench/intervals.py` measures how often such intervals hold the truth.
+
+    Args:
+        without_each: the values without one source each, at least two.
+        sizes: see ``effective_degrees``; in the same order.
+        level: confidence level of the interval, 0..1.
+    """
+    return students_t(level, effective_degrees(sizes)) * jackknife_error(without_each)
+
+
 @lru_cache(maxsize=256)
 def students_t(level: float, degrees: float) -> float:
     """Quantile of Student's t: half the width of a two-sided interval, in standard errors.

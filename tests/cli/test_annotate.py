@@ -13,7 +13,7 @@ from studies_made import write_study
 from typer.testing import CliRunner
 
 from inpaintbench.annotate.journal import Journal
-from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha
+from inpaintbench.annotate.statistics.agreement import krippendorff_alpha
 from inpaintbench.annotate.statistics.planning import plan_labels, plan_selection
 from inpaintbench.annotate.statistics.ratings import Scheme
 from inpaintbench.annotate.study import load, save
@@ -126,7 +126,7 @@ def test_agreement_is_told_for_every_part_and_by_sources(elsewhere: Path) -> Non
     assert len(set(clusters.values())) < len(study.tasks)
     scheme = Scheme("interval", ("0", "5", "10", "25", "50", "75", "100"))
     for part, answers in given.items():
-        alpha = krippendorff_alpha(answers, scheme, bootstrap=Bootstrap(), clusters=clusters)
+        alpha = krippendorff_alpha(answers, scheme, clusters=clusters)
         assert alpha.reason == f"{len(set(clusters.values()))} sources: an interval, rank or lead needs at least 6"
         assert [rows[part][key] for key in ("alpha", "low", "high", "reason")] == [
             pytest.approx(alpha.value), None, None, alpha.reason

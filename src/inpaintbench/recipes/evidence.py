@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from inpaintbench.annotate.desk.state import Vote
-from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha
+from inpaintbench.annotate.statistics.agreement import krippendorff_alpha
 from inpaintbench.annotate.statistics.ratings import asked_parts
 from inpaintbench.annotate.study import Study
 from inpaintbench.curation.calibration import calibrate_judged
@@ -158,7 +158,7 @@ def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
     rows = []
     for part in asked_parts(study, votes):
         if study.question_of[part.question].subject == "clip":
-            alpha = krippendorff_alpha(part.answers, part.scheme, bootstrap=Bootstrap(), clusters=clusters)
+            alpha = krippendorff_alpha(part.answers, part.scheme, clusters=clusters)
             raters = len({rater for given in part.answers.values() for rater in given})
             told = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
             rows.append(Agreement(part.question, part.part, raters, *told))

@@ -77,13 +77,41 @@ def test_correlations_are_those_of_scipy() -> None:
     keys = [(method, str(item)) for method in "abc" for item in range(20)]
     one = {key: float(rng.normal()) for key in keys}
     two = {key: one[key] + float(rng.normal()) for key in keys[:-1]}
-    found = dimension_correlations({"x": one, "y": two}, seed=0)[0]
+    found = dimension_correlations({"x": one, "y": two})[0]
     values = np.array([(one[key], two[key]) for key in keys[:-1]])
     assert found.pearson == pytest.approx(pearsonr(*values.T).statistic)
     assert found.spearman == pytest.approx(spearmanr(values).statistic)
     assert found.n == 59
     assert found.pearson_low < found.pearson < found.pearson_high
     assert found.spearman_low < found.spearman < found.spearman_high
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.8])
+def test_intervals_of_correlations_hold_the_truth_as_often_as_they_say(rho: float) -> None:
+    """Six sources of four items; percentiles of a bootstrap hold 79 to 86 % of such truths."""
+    rng, studies, held = np.random.default_rng(3), 200, np.zeros(2)
+    truths = rho, 6 / np.pi * np.arcsin(rho / 2)  # Pearson's and Spearman's of two normal dimensions
+    items = [str(item) for item in range(24)]
+    for _ in range(studies):
+        drawn = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], size=(2, 6, 1)).repeat(4, axis=2) * 0.7
+        drawn = (drawn + rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], size=(2, 6, 4)) * np.sqrt(0.51)).reshape(-1, 2)
+        keys = [(method, item) for method in "ab" for item in items]
+        ratios = {name: dict(zip(keys, drawn[:, at].tolist(), strict=True)) for at, name in enumerate("xy")}
+        row = dimension_correlations(ratios, cluster_of={item: str(int(item) // 4) for item in items})[0]
+        limits = [(row.pearson_low, row.pearson_high), (row.spearman_low, row.spearman_high)]
+        held += [low <= truth <= high for truth, (low, high) in zip(truths, limits, strict=True)]
+    assert (held / studies).min() >= 0.91
+
+
+def test_a_perfect_correlation_has_no_interval_beyond_its_range() -> None:
+    one = {(method, str(item)): float(item) for method in "ab" for item in range(8)}
+    row = dimension_correlations({"x": one, "y": one})[0]
+    assert row.pearson == pytest.approx(1)
+    assert row.pearson_low is None or -1 <= row.pearson_low <= row.pearson_high <= 1
+    constant = {**dict.fromkeys(one, 0.5), ("a", "0"): 0.6, ("b", "0"): 0.7}
+    alone = dimension_correlations({"x": one, "y": constant})[0]
+    assert alone.pearson is not None
+    assert (alone.pearson_low, alone.spearman_low) == (None, None)
 
 
 @pytest.mark.parametrize("sources", [5, 6])
@@ -93,7 +121,7 @@ def test_few_sources_bear_no_interval(sources: int) -> None:
     opinions = mean_opinion([Opinion("a", float(rng.integers(1, 6)), name) for name in names for _ in range(4)])["a"]
     chosen = selection_frequency([Choice(name, "ab"[at % 2], name) for at, name in enumerate(names)], ["a", "b"])["a"]
     ratios = [{(method, name): float(rng.normal()) for method in "abc" for name in names} for _ in range(2)]
-    correlated = dimension_correlations({"x": ratios[0], "y": ratios[1]}, seed=0)[0]
+    correlated = dimension_correlations({"x": ratios[0], "y": ratios[1]})[0]
     few = sources == 5
     assert (opinions.low is None) == (chosen.low is None) == (correlated.pearson_low is None) == few
     assert correlated.pearson is not None
@@ -101,11 +129,11 @@ def test_few_sources_bear_no_interval(sources: int) -> None:
 
 
 def test_no_correlation_has_a_reason() -> None:
-    few = dimension_correlations({"x": {("a", "1"): 0.5}, "y": {("a", "1"): 0.5}}, seed=0)[0]
+    few = dimension_correlations({"x": {("a", "1"): 0.5}, "y": {("a", "1"): 0.5}})[0]
     assert few.pearson is None
     assert few.reason == "1 pairs of method and item are too few for a correlation"
     same = {("a", str(n)): 0.5 for n in range(5)}
-    assert "same score" in dimension_correlations({"x": same, "y": same}, seed=0)[0].reason
+    assert "same score" in dimension_correlations({"x": same, "y": same})[0].reason
 
 
 def test_the_interval_is_wilsons_with_students_quantile() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from inpaintbench.annotate.report.parts import heat, per_hundred
 from inpaintbench.annotate.statistics.agreement import (
     Alpha,
-    Bootstrap,
     agreement_by_unit,
     confusion,
     krippendorff_alpha,
@@ -24,7 +23,7 @@ from inpaintbench.pages.words import count, number, percent
 
 # Customary bounds (Krippendorff, Content Analysis, 2004, p. 241), conventions rather than laws.
 RELIABLE, TENTATIVE = 0.8, 0.667
-# Tasks below which a bootstrap interval is rough.
+# Tasks below which an interval is rough.
 _FEW_UNITS = 30
 # Rows of the most disputed tasks.
 _DISPUTED = 8
@@ -79,7 +78,7 @@ def agreement_panel(
     answers: Answers, scheme: Scheme, *, clusters: Mapping[str, str], title: str = "Agreement", of_choices: bool = False
 ) -> Panel:
     """Alpha with its interval over sources, raw agreement, and how to read them."""
-    alpha = krippendorff_alpha(answers, scheme, bootstrap=Bootstrap(), clusters=clusters)
+    alpha = krippendorff_alpha(answers, scheme, clusters=clusters)
     raw = raw_agreement(answers, scheme)
     interval = "" if alpha.low is None else f"{number(alpha.low, 2)} to {number(alpha.high, 2)}"
     facts = [
@@ -93,7 +92,7 @@ def agreement_panel(
         share = percent(alpha.left_out / whole if whole else None)
         facts.append(Fact("Left out", f"{count(alpha.left_out, 'answer')} {values}", f"({share})"))
     drawn = () if alpha.value is None else (_gauge(alpha, alpha.value),)
-    note = f"α on the {scheme.scale} scale ({_SCALES[scheme.scale]}); 95 % bootstrap interval over sources."
+    note = f"α on the {scheme.scale} scale ({_SCALES[scheme.scale]}); 95 % interval that leaves out one source at a time."
     note += _PAIRS if scheme.alike else ""
     return Panel(title, (*drawn, Facts(tuple(facts)), Statement(reading(alpha, of_choices=of_choices)), note))
 

@@ -11,6 +11,7 @@ totals.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,15 +21,14 @@ import numpy.typing as npt
 
 from inpaintbench.annotate.questions.base import Scale
 from inpaintbench.annotate.statistics.ratings import Answers, Scheme, counted
-from inpaintbench.claims import too_few
-from inpaintbench.types import item_rng
+from inpaintbench.claims import jackknife_reach, too_few
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
-# Share of the bootstrap replicates without an alpha; beyond it the quantiles of the others say nothing.
-_MOST_UNDEFINED = 0.05
-# Numbers held at once while replicates are drawn: 32 MB.
-_CHUNK = 4_000_000
+# No alpha is below: within units squared distances can at most be twice what they are over all answers.
+LEAST = -1.0
+# Differences that sums in floating point may leave of none.
+_ROUNDING = 1e-9
 
 
 class Measure(NamedTuple):
@@ -42,35 +42,29 @@ class Measure(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Blocks that are resampled: kinds of units, or clusters of units."""
+    """Clusters of units, of which one at a time is left out."""
 
     totals: Floats
     """``[blocks, values]``."""
     within: Floats
     """``[blocks, 1]``, sum of ``s`` of the units; on an ordinal scale ``[blocks, values * values]``, before distances."""
-    times: Counts
-    """``[blocks]``, how many blocks are of this kind."""
 
 
-def unit_blocks(counts: Counts, measure: Measure) -> Blocks:
-    """Every unit a block; units with equal counts are one kind. ``counts`` is ``[units, values]``, each unit has two or more."""
-    kinds, times = np.unique(counts, axis=0, return_counts=True)
-    return Blocks(kinds.astype(np.float64), _within(kinds.astype(np.float64), measure), times.astype(np.int64))
+def blocks_of(counts: Counts, measure: Measure, *, clusters: Counts) -> Blocks:
+    """Every cluster a block; ``clusters`` says for each unit which, counted from 0.
 
-
-def cluster_blocks(counts: Counts, measure: Measure, *, clusters: Counts) -> Blocks:
-    """Every cluster a block; ``clusters`` says for each unit which, counted from 0."""
+    ``counts`` is ``[units, values]``, each unit has two or more.
+    """
     each = counts.astype(np.float64)
     within = _within(each, measure)
     sums = [np.zeros((int(clusters.max()) + 1, columns)) for columns in (each.shape[1], within.shape[1])]
     np.add.at(sums[0], clusters, each)
     np.add.at(sums[1], clusters, within)
-    return Blocks(sums[0], sums[1], np.ones(len(sums[0]), np.int64))
+    return Blocks(*sums)
 
 
-def alphas(blocks: Blocks, measure: Measure, *, times: Floats) -> Floats:
-    """``[replicates]``, alpha where block ``b`` is taken ``times[replicate, b]`` times; NaN where nothing varies."""
-    totals, within = times @ blocks.totals, times @ blocks.within
+def alphas(totals: Floats, within: Floats, measure: Measure) -> Floats:
+    """``[n]``, alpha of each row: ``totals`` and ``within`` as in ``Blocks``, summed over units; NaN where nothing varies."""
     if measure.scale == "ordinal":
         ranks = np.cumsum(totals, axis=1) - totals / 2  # mean ranks, which the ranks of a scale's values are
         distances = (ranks[:, :, None] - ranks[:, None, :]) ** 2
@@ -81,15 +75,6 @@ def alphas(blocks: Blocks, measure: Measure, *, times: Floats) -> Floats:
     varies = np.count_nonzero(totals, axis=1) > 1
     alpha: Floats = np.where(varies, 1 - within[:, 0] / np.where(varies, expected, 1.0), np.nan)
     return alpha
-
-
-def replicates(blocks: Blocks, measure: Measure, *, count: int, rng: np.random.Generator) -> Floats:
-    """``[count]``, alphas of as many draws of as many blocks, with replacement."""
-    total = int(blocks.times.sum())
-    step = max(1, _CHUNK // (len(blocks.times) + blocks.within.shape[1]))
-    sizes = (min(step, count - start) for start in range(0, count, step))
-    times = (rng.multinomial(total, blocks.times / total, size=size).astype(np.float64) for size in sizes)
-    return np.concatenate([alphas(blocks, measure, times=drawn) for drawn in times])
 
 
 def _within(counts: Floats, measure: Measure) -> Floats:
@@ -111,14 +96,6 @@ def _spread(counts: Floats, measure: Measure) -> Floats:
         pairs = 2 * (number * (counts @ measure.numbers**2) - (counts @ measure.numbers) ** 2)
     spread: Floats = pairs / np.maximum(number - 1, 1)
     return spread
-
-
-class Bootstrap(NamedTuple):
-    """How an interval is made: percentiles over replicates."""
-
-    level: float = 0.95
-    replicates: int = 2000
-    seed: int = 0
 
 
 class Alpha(NamedTuple):
@@ -152,13 +129,12 @@ class Confusion(NamedTuple):
     counts: Floats
 
 
-def krippendorff_alpha(
-    answers: Answers, scheme: Scheme, *, bootstrap: Bootstrap | None = None, clusters: Mapping[str, str] | None = None
-) -> Alpha:
+def krippendorff_alpha(answers: Answers, scheme: Scheme, *, clusters: Mapping[str, str] | None = None) -> Alpha:
     """Krippendorff's alpha (Content Analysis, 2004, chapter 11), with missing data and any number of raters for a unit.
 
-    With one label everywhere it is undefined (nothing varies, so chance would agree as well): None and the reason. The interval
-    resamples units, or ``clusters`` (unit -> source) when units of one source resemble each other; see ``claims.too_few``.
+    With one label everywhere it is undefined (nothing varies, so chance would agree as well): None and the reason. The 95 %
+    interval is that of ``claims.jackknife_reach`` on the scale of ``log(1 - alpha)``. It leaves out one unit at a time, or one of
+    ``clusters`` (unit -> source) when units of one source resemble each other; see ``claims.too_few``.
 
     Raises:
         InputError: a value that is neither known nor missing, no number on an interval scale, an ordinal scale without values.
@@ -175,13 +151,10 @@ def krippendorff_alpha(
         return Alpha(None, None, None, reason, len(names), n, left_out)
     numbers = np.array([float(value) for value in values] if scheme.scale == "interval" else [0.0] * len(values))
     measure = Measure(scheme.scale, numbers - numbers.mean(), tuple(values.index(value) for value in scheme.alike))
-    if clusters is None:
-        blocks = unit_blocks(counts, measure)
-    else:
-        places = np.unique([clusters[name] for name in names], return_inverse=True)[1]
-        blocks = cluster_blocks(counts, measure, clusters=places.astype(np.int64))
-    value = float(alphas(blocks, measure, times=blocks.times[None, :].astype(np.float64))[0])
-    return Alpha(value, *_interval(blocks, measure, bootstrap), len(names), n, left_out)
+    sources = names if clusters is None else [clusters[name] for name in names]
+    blocks = blocks_of(counts, measure, clusters=np.unique(sources, return_inverse=True)[1].astype(np.int64))
+    value = float(alphas(blocks.totals.sum(axis=0)[None], blocks.within.sum(axis=0)[None], measure)[0])
+    return Alpha(value, *_interval(value, blocks, measure), len(names), n, left_out)
 
 
 def raw_agreement(answers: Answers, scheme: Scheme) -> Share:
@@ -235,16 +208,17 @@ def confusion_with(answers: Answers, scheme: Scheme, *, reference: Mapping[str, 
     return Confusion(values, matrix)
 
 
-def _interval(blocks: Blocks, measure: Measure, bootstrap: Bootstrap | None) -> tuple[float | None, float | None, str | None]:
-    if bootstrap is None:
-        return None, None, "no interval: none was asked for"
-    if few := too_few(int(blocks.times.sum())):
+def _interval(value: float, blocks: Blocks, measure: Measure) -> tuple[float | None, float | None, str | None]:
+    if few := too_few(len(blocks.totals)):
         return None, None, few
-    rng = item_rng(bootstrap.seed, "agreement", "alpha")
-    drawn = replicates(blocks, measure, count=bootstrap.replicates, rng=rng)
-    defined = drawn[np.isfinite(drawn)]
-    if len(defined) < (1 - _MOST_UNDEFINED) * len(drawn):
-        return None, None, f"no interval: in {1 - len(defined) / len(drawn):.0%} of the replicates nothing varies"
-    outside = (1 - bootstrap.level) / 2
-    low, high = np.quantile(defined, [outside, 1 - outside]).tolist()
-    return low, high, None
+    without = alphas(blocks.totals.sum(axis=0) - blocks.totals, blocks.within.sum(axis=0) - blocks.within, measure)
+    if np.isnan(without).any():
+        return None, None, "no interval: without one source nothing varies"
+    apart = 1 - np.array([value, *without])
+    if apart.min() <= _ROUNDING:
+        sources = "all sources" if apart[0] <= _ROUNDING else "all sources but one"
+        return None, None, f"no interval: in {sources} raters agree wholly"
+    reach = jackknife_reach(np.log(apart[1:]).tolist(), sizes=blocks.totals.sum(axis=1).tolist())
+    if reach <= _ROUNDING:
+        return None, None, "no interval: without any one source alpha is the same"
+    return max(LEAST, 1 - float(apart[0]) * math.exp(reach)), 1 - float(apart[0]) * math.exp(-reach), None

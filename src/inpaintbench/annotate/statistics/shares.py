@@ -12,12 +12,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Question
 from inpaintbench.annotate.statistics.design import Reals
 from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
-from inpaintbench.claims import Estimate, clustered_mean, share_interval, students_t, too_few
+from inpaintbench.claims import Estimate, clustered_mean, jackknife_reach, share_interval, students_t, too_few
 from inpaintbench.errors import InputError
 
 # Pairs (method, item) that a correlation needs: two always lie on a line.
@@ -136,26 +137,23 @@ def dimension_correlations(
     *,
     cluster_of: Mapping[str, str] | None = None,
     level: float = 0.95,
-    replicates: int = 1000,
-    seed: int,
 ) -> list[Correlation]:
     """Pearson's and Spearman's correlation between every two dimensions over the (method, item) that both have.
 
     Args:
         ratios: dimension -> (method, item) -> win ratio, or any other score.
         cluster_of: item -> source; each item is a source of its own by default.
-        level: of the percentile intervals of a bootstrap over sources, too narrow with few; none where ``too_few``.
-        replicates: of the bootstrap.
-        seed: of the bootstrap.
+        level: of the intervals, by ``claims.jackknife_reach`` on the scale of Fisher's z; none where ``too_few``, and
+            where without some source a dimension does not vary.
     """
     correlations = []
     for first, second in combinations(sorted(ratios), 2):
         keys = sorted(set(ratios[first]) & set(ratios[second]))
         table = np.array([(ratios[first][key], ratios[second][key]) for key in keys]).reshape(-1, 2)
         clusters = [cluster_of[item] if cluster_of is not None else item for _, item in keys]
-        draws = _cluster_draws(clusters, replicates=replicates, seed=seed)
-        pearson = _with_interval(table, draws, _pearson, level=level)
-        spearman = _with_interval(table, draws, _spearman, level=level)
+        sources = np.unique(clusters, return_inverse=True)[1]
+        pearson = _with_interval(table, sources, _pearson, level=level)
+        spearman = _with_interval(table, sources, _spearman, level=level)
         reason = None
         if pearson[0] is None and len(table) < FEWEST_PAIRS:
             reason = f"{len(table)} pairs of method and item are too few for a correlation"
@@ -165,28 +163,22 @@ def dimension_correlations(
     return correlations
 
 
-def _cluster_draws(clusters: Sequence[str], *, replicates: int, seed: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    names = sorted(set(clusters))
-    if too_few(len(names)):
-        return []
-    members = [np.flatnonzero([own == name for own in clusters]) for name in names]
-    rng = np.random.default_rng(seed)
-    return [np.concatenate([members[index] for index in rng.integers(0, len(names), len(names))]) for _ in range(replicates)]
-
-
 def _with_interval(
-    table: Reals,
-    draws: Iterable[np.ndarray[tuple[int], np.dtype[np.int64]]],
-    correlate: Callable[[Reals], float | None],
-    *,
-    level: float,
+    table: Reals, sources: npt.NDArray[np.int64], correlate: Callable[[Reals], float | None], *, level: float
 ) -> tuple[float | None, float | None, float | None]:
-    value = correlate(table)
-    drawn = [drawn_value for draw in draws if (drawn_value := correlate(table[draw])) is not None]
-    if value is None or not drawn:
+    value, sizes = correlate(table), np.bincount(sources)
+    if value is None or too_few(len(sizes)):
         return value, None, None
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return value, float(low), float(high)
+    without = [correlate(table[sources != place]) for place in range(len(sizes))]
+    defined = [own for own in without if own is not None]
+    if len(defined) < len(without):
+        return value, None, None
+    end = 1 - 1 / len(table) ** 2  # Fisher's z of 1 is infinite
+    reach = jackknife_reach([math.atanh(min(end, max(-end, own))) for own in defined], sizes=sizes.tolist(), level=level)
+    if reach < 1e-9:
+        return value, None, None
+    middle = math.atanh(min(end, max(-end, value)))
+    return value, min(value, math.tanh(middle - reach)), max(value, math.tanh(middle + reach))
 
 
 def _pearson(table: Reals) -> float | None:

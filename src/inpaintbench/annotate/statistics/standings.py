@@ -68,7 +68,7 @@ def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estima
     return shares
 
 
-def dimensions_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict[str, Any]:
+def dimensions_of(study: Study, votes: Sequence[Vote]) -> dict[str, Any]:
     """How the win ratios of pairwise questions go together: ``questions``, ``correlation`` (Pearson; None where there is none),
     ``n`` and ``notes``; empty with fewer than two such questions."""
     labels = labels_of(study, "pair")
@@ -76,7 +76,7 @@ def dimensions_of(study: Study, votes: Sequence[Vote], *, seed: int = 0) -> dict
         return {}
     ratios = {label: win_ratios(comparisons_of(study, votes, label)) for label in labels}
     cluster_of = {task.subject_id: task.cluster for task in study.tasks}
-    correlations = dimension_correlations(ratios, cluster_of=cluster_of, seed=seed)
+    correlations = dimension_correlations(ratios, cluster_of=cluster_of)
     by_pair = {frozenset((row.one, row.other)): row for row in correlations}
     rows = [[1.0 if label == other else by_pair[frozenset((label, other))].pearson for other in labels] for label in labels]
     reasons = sorted({row.reason for row in correlations if row.reason})

@@ -14,8 +14,8 @@ from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.records import Material
-from inpaintbench.annotate.statistics.agreement import Bootstrap, krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.agreement import confusion as coincidences
+from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
 from inpaintbench.annotate.statistics.ratings import AskedPart, answers_of, asked_parts, scheme_of
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
@@ -51,7 +51,7 @@ def agreement(
     clusters = {task.task_id: task.cluster for task in found.study.tasks}
     rows = []
     for one in asked:
-        alpha = krippendorff_alpha(one.answers, one.scheme, bootstrap=Bootstrap(), clusters=clusters)
+        alpha = krippendorff_alpha(one.answers, one.scheme, clusters=clusters)
         raw = raw_agreement(one.answers, one.scheme)
         counts = (alpha.units, alpha.answers, alpha.left_out)
         rows.append((one.question, one.part, alpha.value, alpha.low, alpha.high, raw.value, *counts, alpha.reason))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import known_name
-from inpaintbench.claims import jackknife_error, students_t, too_few
+from inpaintbench.claims import effective_degrees, jackknife_error, students_t, too_few
 
 # What an infinite value counts as: the largest finite of the values beside it, nothing, but counted, or itself, so that one makes
 # the mean infinite.
@@ -170,8 +170,7 @@ def _error_and_reach(values: Sequence[float], clusters: Sequence[str], weights: 
     counts = np.array([math.fsum(weight for _, weight in part) for part in parts.values()])
     whole, count = math.fsum(sums), math.fsum(counts)
     error = jackknife_error(((whole - sums) / (count - counts)).tolist())
-    # Kish's effective number of sources: a source with most of the items leaves little freedom, however many others there are.
-    t = students_t(LEVEL, max(1.0, count**2 / math.fsum(counts**2) - 1))
+    t = students_t(LEVEL, effective_degrees(counts.tolist()))
     if error <= 1e-12 * float(np.abs(sums / counts).max()):  # rounding, of which resamples would make anything
         return error, t * error
     return error, min(max(_studentised(sums, counts), t), _WIDEST * t) * error
