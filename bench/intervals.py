@@ -163,7 +163,8 @@ def alpha_lines(studies: int) -> Iterator[str]:
 def _held(truth: float | None, limits: Iterator[tuple[float | None, float | None]], studies: int) -> str:
     known = [(low, high) for low, high in limits if low is not None and high is not None]
     share = 100 * sum(low <= truth <= high for low, high in known) / max(1, len(known)) if truth is not None else 0
-    without = f" ({100 * (1 - len(known) / studies):.0f} % have none)" if len(known) < studies else ""
+    lacking = f"{100 * (1 - len(known) / studies):.0f}"
+    without = f" ({lacking} % have none)" if lacking != "0" else ""
     return f"**{share:.1f}**{without}"
 
 
