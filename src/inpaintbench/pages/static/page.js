@@ -255,7 +255,7 @@ const page = (() => {
   // On paper what is folded is opened and wide tables are cut; afterwards all is as it was.
   const undo = [];
   window.addEventListener("beforeprint", () => {
-    const folded = [...document.querySelectorAll("main details:not([open]):not(.picker)")];
+    const folded = [...document.querySelectorAll("main details:not([open], .picker, .beside, .frame-values)")];
     for (const one of folded) one.open = true;
     undo.push(() => { for (const one of folded) one.open = false; });
     const tables = [...document.querySelectorAll("main .scroll > table")].filter((table) => table.tHead && table.checkVisibility());
