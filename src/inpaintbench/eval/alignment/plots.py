@@ -10,7 +10,7 @@ import lazy_loader
 from inpaintbench.eval.alignment.align import Dimension, Line
 from inpaintbench.eval.alignment.bootstrap import correlation_words, rate_words
 from inpaintbench.eval.alignment.win_ratios import Point
-from inpaintbench.eval.analysis.chart import colours, titled
+from inpaintbench.eval.analysis.chart import looks, titled
 from inpaintbench.eval.report.labels import metric_label, quantity_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.pages import method_styles
@@ -48,7 +48,9 @@ def rates_figure(dimension: Dimension) -> altair.LayerChart | altair.FacetChart:
     x = altair.X("rate:Q", title=None, scale=altair.Scale(domain=[0, 1]), axis=axis)
     names = altair.Axis(ticks=False, domain=False, labelColor="var(--ink)")
     y = altair.Y("metric:N", title=None, scale=altair.Scale(domain=labels), axis=names)
-    colour, told = colours([(name, of) for name, of, _ in _KINDS]), altair.Description("told:N")
+    kinds = altair.Scale(domain=[name for name, _, _ in _KINDS], range=[of for _, of, _ in _KINDS])
+    colour = altair.Color("name:N", scale=kinds, legend=altair.Legend(title=None, orient="top", symbolOpacity=1))
+    told = altair.Description("told:N")
     layers: list[altair.Chart] = []
     for name, _, down in _KINDS:
         of = altair.Chart().transform_filter(f"datum.name == '{name}' && !datum.ceiling")
@@ -101,7 +103,7 @@ def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
     ]  # fmt: skip
     scale = altair.Scale(domain=[-_INSET, 1 + _INSET], nice=False)
     axis = altair.Axis(values=[0, 0.5, 1], grid=True, ticks=False, domain=False)
-    colour = colours([(name, look.colour) for name, look in method_styles(methods).items()])
+    colour, shape = looks(method_styles(methods))
     plots = []
     for one in lines:
         line = altair.Chart(altair.InlineData(values=[{"across": 0, "people": 0}, {"across": 1, "people": 1}]))
@@ -112,7 +114,7 @@ def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
         x, y = altair.X("across:Q", title=None, scale=scale, axis=axis), altair.Y("people:Q", title=None, scale=scale, axis=axis)
         drawn = (
             line.mark_line(color="var(--strong-line)", strokeWidth=1, aria=False).encode(x, y),
-            points.mark_circle(size=50, opacity=0.75).encode(x, y, colour, description="told:N"),
+            points.mark_point(filled=True, size=60, opacity=0.8).encode(x, y, colour, shape, description="told:N"),
         )
         plots.append(altair.layer(*drawn, title=heading).properties(width=_SIDE, height=_SIDE))
     across = min(_ACROSS, len(plots))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lazy_loader
+
+from inpaintbench.pages.colours import MethodStyle
 
 if TYPE_CHECKING:
     import altair
@@ -84,7 +86,7 @@ def chart(
     sentences: Sequence[str],
     rows: Sequence[str],
     panels: Sequence[Panel],
-    legend: Sequence[tuple[str, str]] = (),
+    legend: Mapping[str, MethodStyle] | None = None,
     across: int = 3,
 ) -> altair.ConcatChart:
     """The picture; colours carry nothing alone.
@@ -94,11 +96,11 @@ def chart(
         sentences: how to read it, and notes.
         rows: names of the rows, the same in all panels.
         panels: laid out ``across`` in a line; at least one.
-        legend: names and colours of dots; told above the panels, where they are not the names of the rows.
+        legend: names and looks of dots; told above the panels, where they are not the names of the rows.
         across: most panels side by side.
     """
     words = _LETTER * max((len(mark.words) for panel in panels for mark in panel.marks), default=0) + 18
-    dots = colours(legend, told=not {name for name, _ in legend} <= set(rows))
+    dots = looks(legend or {}, told=not set(legend or ()) <= set(rows))
     scales = [scale(list(_extent(panel)), from_zero=panel.bars) for panel in panels]
     data = [row | {"panel": at} for at, panel in enumerate(panels) for row in _rows(panel, scales[at])]
     # Vega takes no panel without layers, as that of references alone would be.
@@ -118,11 +120,14 @@ def titled(title: str, sentences: Sequence[str], *, width: float) -> altair.Titl
     return altair.TitleParams(title, subtitle=lines, subtitleFontSize=12.5, subtitleLineHeight=17, subtitlePadding=6, offset=14)
 
 
-def colours(legend: Sequence[tuple[str, str]], *, told: bool = True) -> altair.Color:
-    """The colours of ``name``, told above the plot or known from elsewhere."""
-    names, values = [name for name, _ in legend], [colour for _, colour in legend]
+def looks(legend: Mapping[str, MethodStyle], *, told: bool = True) -> tuple[altair.Color, altair.Shape]:
+    """The colours and the markers of ``name``, told above the plot or known from elsewhere."""
     shown = altair.Legend(title=None, orient="top", symbolOpacity=1, labelLimit=240) if told else None
-    return altair.Color("name:N", scale=altair.Scale(domain=names, range=values), legend=shown)
+    colours, markers = [look.colour for look in legend.values()], [look.marker for look in legend.values()]
+    return (
+        altair.Color("name:N", scale=altair.Scale(domain=list(legend), range=colours), legend=shown),
+        altair.Shape("name:N", scale=altair.Scale(domain=list(legend), range=markers), legend=shown),
+    )
 
 
 def _rows(panel: Panel, ticks: Sequence[float]) -> Iterator[dict[str, object]]:
@@ -157,7 +162,7 @@ def _panel(
     kinds: Collection[str],
     words: float,
     names: bool,
-    dots: altair.Color,
+    dots: tuple[altair.Color, altair.Shape],
 ) -> altair.LayerChart | altair.FacetChart:
     form = "%" if panel.percent else ",.6~g"  # with its digits told, Vega puts none of its own in the place of them
     below = altair.Axis(values=ticks, format=form, labelFlush=False, grid=True, ticks=False, domain=False)
@@ -177,7 +182,9 @@ def _panel(
     return altair.layer(*layers).properties(width=_PLOT, height=max(1, len(rows)) * step, title=heading)
 
 
-def _layers(x: altair.X, y: altair.Y, *, bars: bool, up: int, words: float, dots: altair.Color) -> dict[str, altair.Chart]:
+def _layers(
+    x: altair.X, y: altair.Y, *, bars: bool, up: int, words: float, dots: tuple[altair.Color, altair.Shape]
+) -> dict[str, altair.Chart]:
     """The marks of each kind, those that are drawn first first; ``up`` pixels lie bars above the middle of their row."""
     new = altair.Chart()
     colour, stroke = altair.Color("colour:N", scale=None), altair.Stroke("colour:N", scale=None)
@@ -191,7 +198,7 @@ def _layers(x: altair.X, y: altair.Y, *, bars: bool, up: int, words: float, dots
     few = new.mark_point(size=80, filled=False, strokeWidth=2, opacity=1, yOffset=up)
     whisker = new.mark_rule(strokeWidth=1.4, yOffset=up, aria=False)
     cap = new.mark_tick(color="var(--ink)", thickness=1.4, height=8, yOffset=up, aria=False)
-    dot = new.mark_circle(size=48, stroke="var(--ground)", strokeWidth=0.8, opacity=1, yOffset=8, aria=False)
+    dot = new.mark_point(filled=True, size=56, stroke="var(--ground)", strokeWidth=0.8, opacity=1, yOffset=8, aria=False)
     dashed = new.mark_rule(strokeWidth=1.8, strokeDash=[4, 3])
     text = new.mark_text(align="right", color="var(--soft)", aria=False)
     return {
@@ -201,7 +208,7 @@ def _layers(x: altair.X, y: altair.Y, *, bars: bool, up: int, words: float, dots
         "few": few.encode(x, y, colour, description=told),
         "whisker": whisker.encode(x, y, x2="end:Q"),
         "cap": cap.encode(x, y),
-        "dot": dot.encode(x, y, dots),
+        "dot": dot.encode(x, y, *dots),
         # With the same axis as its neighbours', or none like them: Vega-Lite cannot merge an axis with none.
         "reference": dashed.encode(x, y.bandPosition(0), altair.Y2("row:O", bandPosition=1), colour, description=told),
         "words": text.encode(y, x=altair.value(_PLOT + words), text="words:N"),

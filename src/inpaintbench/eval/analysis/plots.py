@@ -100,7 +100,7 @@ def difficulty_figure(means: Means) -> altair.ConcatChart:
         sentences=_sentences(lead, panels, means.measures, f"{_DOUBTFUL} Dashed." if doubtful else ""),
         rows=[means.slice_label(name) for name in means.slices],
         panels=panels,
-        legend=[(method, styles[method].colour) for method in _measured(means)],
+        legend={method: styles[method] for method in _measured(means)},
         across=2 if len(panels) < 5 else 3,
     )
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lazy_loader
 
-from inpaintbench.eval.analysis.chart import colours, scale, titled
+from inpaintbench.eval.analysis.chart import looks, scale, titled
 from inpaintbench.eval.editboard.transcript import TASKS, Transcript
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow, metric_label
-from inpaintbench.pages import method_styles
+from inpaintbench.pages import MethodStyle, method_styles
 from inpaintbench.pages.words import number
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _INNER = 0.2
 _FEWEST_AXES = 3
 # Pixels: side of a scatter plot.
 _SIDE = 260
-# Marks of tasks; others are circles.
-_SHAPES = {"SE": "square", "SOMA": "triangle-up", "MOA": "diamond"}
 # The first axis points up, the others follow clockwise.
 _TURN_DEGREES = -90
 
@@ -73,15 +71,11 @@ def radar_figure(found: Transcript) -> altair.ConcatChart | None:
         "Farther out is better on every axis: those marked ↓ are turned round. The rim is the best and the inner ring the worst "
         "mean of all models and tasks shown here, both written at the axis, so positions say nothing beyond this figure."
     )
-    colour = _colours(found)
-    drawn = [_radar(found, task, axes, colour) for task, axes in webs.items()]
+    styles = method_styles(found.models)
+    drawn = [_radar(found, task, axes, styles) for task, axes in webs.items()]
     across = min(2, len(drawn))
     title = titled("Means by task", [told], width=across * 2 * (_RADIUS + _AROUND))
     return altair.concat(*drawn, columns=across, title=title)
-
-
-def _colours(found: Transcript) -> altair.Color:
-    return colours([(model, look.colour) for model, look in method_styles(found.models).items()])
 
 
 def _axes_in(found: Transcript, task: str) -> list[Axis]:
@@ -100,7 +94,9 @@ def _on(place: int, count: int, share: float) -> dict[str, float]:
     return {"x": reach * math.cos(angle), "y": reach * math.sin(angle)}
 
 
-def _radar(found: Transcript, task: str, axes: Sequence[Axis], colour: altair.Color) -> altair.LayerChart | altair.FacetChart:
+def _radar(
+    found: Transcript, task: str, axes: Sequence[Axis], styles: Mapping[str, MethodStyle]
+) -> altair.LayerChart | altair.FacetChart:
     width, height = _RADIUS + _AROUND, _RADIUS + _HEAD
     x = altair.X("x:Q", axis=None, scale=altair.Scale(domain=[-width, width], nice=False))
     y = altair.Y("y:Q", axis=None, scale=altair.Scale(domain=[height, -height], nice=False))
@@ -122,7 +118,7 @@ def _radar(found: Transcript, task: str, axes: Sequence[Axis], colour: altair.Co
             text = _plot(names).mark_text(align=align, dy=down, color=ink, fontSize=size, aria=False)
             layers.append(text.encode(x, y, text=f"{field}:N"))
     for model in found.models:
-        layers += _shape(found, model, task, axes, x, y, colour)
+        layers += _shape(found, model, task, axes, x, y, styles)
     title = altair.TitleParams(f"{task}: {TASKS[task]}" if task in TASKS else task, fontSize=14, anchor="middle")
     return altair.layer(*layers, title=title).properties(width=2 * width, height=2 * height)
 
@@ -147,9 +143,16 @@ def _names(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
 
 
 def _shape(
-    found: Transcript, model: str, task: str, axes: Sequence[Axis], x: altair.X, y: altair.Y, colour: altair.Color
+    found: Transcript,
+    model: str,
+    task: str,
+    axes: Sequence[Axis],
+    x: altair.X,
+    y: altair.Y,
+    styles: Mapping[str, MethodStyle],
 ) -> Iterator[altair.Chart]:
     """Dots where there are numbers, and lines between those of neighbouring axes."""
+    colour, shape = looks(styles)
     points: list[dict[str, Any] | None] = []
     for place, axis in enumerate(axes):
         value = found.cell(model, task, axis.metric).mean
@@ -167,9 +170,13 @@ def _shape(
         for one, other in zip(points, [*points[1:], points[0]], strict=True)
         if one and other
     ]
-    yield _plot(lines).mark_rule(strokeWidth=2, aria=False).encode(x, y, colour, x2="x2:Q", y2="y2:Q")
-    dots = _plot(known).mark_circle(size=44, opacity=1)
-    yield dots.encode(x, y, colour, description="told:N")
+    yield (
+        _plot(lines)
+        .mark_rule(strokeWidth=2, strokeDash=styles[model].dash, aria=False)
+        .encode(x, y, colour, x2="x2:Q", y2="y2:Q")
+    )
+    dots = _plot(known).mark_point(filled=True, size=50, opacity=1)
+    yield dots.encode(x, y, colour, shape, description="told:N")
 
 
 def trade_off_figure(found: Transcript) -> altair.ConcatChart | None:
@@ -179,9 +186,7 @@ def trade_off_figure(found: Transcript) -> altair.ConcatChart | None:
     pairs = [(x, y) for y in down for x in across if _dots(found, x, y)]
     if not pairs:
         return None
-    told = (
-        "Right is better execution, up is better fidelity: its axes are turned round. A dot is the mean of a model in one task."
-    )
+    told = "Right is better execution, up is better fidelity: its axes are turned round. A dot: a model's mean in a task."
     columns = min(len(pairs), 2)
     title = titled("Execution against fidelity", [told], width=columns * (_SIDE + 80))
     return altair.concat(*(_scatter(found, x, y) for x, y in pairs), columns=columns, title=title)
@@ -201,7 +206,7 @@ def _dots(found: Transcript, x: str, y: str) -> list[tuple[str, str, float, floa
     ]
 
 
-def _scatter(found: Transcript, across: str, up: str) -> altair.Chart:
+def _scatter(found: Transcript, across: str, up: str) -> altair.LayerChart | altair.FacetChart:
     dots = _dots(found, across, up)
     data = [
         {"name": model, "task": task, "x": one, "y": other,
@@ -219,9 +224,10 @@ def _scatter(found: Transcript, across: str, up: str) -> altair.Chart:
     )
     x = altair.X("x:Q", title=metric_arrow(across), scale=next(ends), axis=next(axes))
     y = altair.Y("y:Q", title=metric_arrow(up), scale=next(ends), axis=next(axes))
-    shapes = altair.Scale(domain=list(found.tasks), range=[_SHAPES.get(task, "circle") for task in found.tasks])
-    tasks = altair.Legend(title=None, orient="top", symbolFillColor="var(--soft)", symbolStrokeWidth=0)
-    shape = altair.Shape("task:N", scale=shapes, legend=tasks)
-    points = _plot(data).properties(width=_SIDE, height=_SIDE).mark_point(filled=True, size=80, opacity=1)
-    drawn: altair.Chart = points.encode(x, y, _colours(found), shape, description="told:N")
+    colour, shape = looks(method_styles(found.models))
+    points = _plot(data).mark_point(filled=True, size=80, opacity=1).encode(x, y, colour, shape, description="told:N")
+    tasks = _plot(data).mark_text(align="left", dx=8, fontSize=10, color="var(--soft)", aria=False)
+    drawn: altair.LayerChart | altair.FacetChart = altair.layer(points, tasks.encode(x, y, text="task:N")).properties(
+        width=_SIDE, height=_SIDE
+    )
     return drawn

@@ -23,7 +23,7 @@ from inpaintbench.eval.reinpainting.setting import Setting, with_patches
 from inpaintbench.eval.reinpainting.step import First, natural
 from inpaintbench.files import write_atomically
 from inpaintbench.pages import save_chart
-from inpaintbench.pages.colours import PALETTE
+from inpaintbench.pages.colours import DASHES, MARKERS, PALETTE, MethodStyle
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Dataset, Score, item_rng
 
@@ -218,16 +218,20 @@ def measured_submetrics(rows: Sequence[Score]) -> tuple[list[str], str | None]:
 def figure(experiment: Experiment) -> altair.ConcatChart:
     """The experiment: a dot for each value (of many, some), the mean with its deviation above."""
     marks = []
-    colours = {row.label: PALETTE[place % len(PALETTE)] for place, row in enumerate(experiment.rows)}
+    styles = {
+        row.label: MethodStyle(PALETTE[place % len(PALETTE)], MARKERS[0], DASHES[0]) for place, row in enumerate(experiment.rows)
+    }
     for row in experiment.rows:
         shown = row.values[:: max(1, -(-len(row.values) // _MOST_DOTS))]
         words = f"{number(row.mean, 4)} ± {number(row.deviation, 4)}"
         told = f"{row.label}: {words}, n {len(row.values)}" + (f", {row.told}" if row.told else "")
-        marks.append(Mark(row.mean, words, colours[row.label], row.deviation, tuple((one, row.label) for one in shown), told))
+        marks.append(
+            Mark(row.mean, words, styles[row.label].colour, row.deviation, tuple((one, row.label) for one in shown), told)
+        )
     panel = Panel(experiment.submetric.upper(), experiment.submetric.upper(), tuple(marks), bars=False)
     notes = [f"{row.label}: {row.told}." for row in experiment.rows if row.told]
     sentences = [f"{experiment.told} Whiskers: standard deviation.", *notes]
-    return chart(title=experiment.title, sentences=sentences, rows=list(colours), panels=[panel], legend=list(colours.items()))
+    return chart(title=experiment.title, sentences=sentences, rows=list(styles), panels=[panel], legend=styles)
 
 
 def table(experiment: Experiment) -> tuple[list[str], list[list[str]]]:

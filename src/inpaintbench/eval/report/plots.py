@@ -118,11 +118,16 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
     y = alt.Y("value:Q", title=None, axis=alt.Axis(format="+~%", tickCount=5))
     x = alt.X("method:N", sort=list(methods), title=None, axis=None)
     base = alt.Chart(_ROWS).encode(x=x, y=y, description="told:N")
-    colour = method_colour(styles)
+    colour, shape = method_colour(styles), method_shape(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
     layers = alt.layer(
         base.transform_filter("datum.kind == 'bar'").mark_bar().encode(color=colour),
-        base.transform_filter("datum.kind == 'few'").mark_point(filled=False, size=90, strokeWidth=2).encode(color=colour),
+        base.transform_filter("datum.kind == 'bar'")
+        .mark_point(filled=True, size=75, opacity=1, stroke="var(--ground)", strokeWidth=1, aria=False)
+        .encode(color=colour, shape=shape),
+        base.transform_filter("datum.kind == 'few'")
+        .mark_point(filled=False, size=90, strokeWidth=2)
+        .encode(color=colour, shape=shape),
         base.transform_filter("datum.kind == 'none'").mark_text(text="–", color="var(--soft)"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)").encode(x=alt.value(0), x2=alt.value("width")),
         *(layer.encode(x=alt.value("width")) for layer in _words(floors, "text", align="right", dx=-2, dy=-6, fontSize=10)),
@@ -171,7 +176,7 @@ def scatter_chart(styles: dict[str, MethodStyle]) -> alt.LayerChart | alt.FacetC
     """A metric against an attribute: a dot for each item and method, a dashed line for the mean of each reference."""
     numbers = alt.Scale(zero=False)
     x, y = alt.X("x:Q", scale=numbers, title="x", axis=alt.Axis(grid=True)), alt.Y("y:Q", scale=numbers, title="y")
-    dots = alt.Chart(_ROWS).transform_filter("datum.kind == 'dot'").mark_point(filled=True, size=60, opacity=0.75)
+    dots = alt.Chart(_ROWS).transform_filter("datum.kind == 'dot'").mark_point(filled=True, size=85, opacity=0.8)
     floors = alt.Chart(_ROWS).transform_filter("datum.kind == 'reference'").encode(y=y, description="told:N")
     return alt.layer(
         dots.encode(x=x, y=y, color=method_colour(styles), shape=method_shape(styles), description="told:N"),
