@@ -24,7 +24,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.predict import MethodSpec
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.run_state import options_in, references_in
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.export.verify import verify
 from inpaintbench.regions import REGIONS
@@ -53,7 +53,7 @@ def _report(
         console.warn(f"replaces the report under {before}; --out keeps both")
     return write_report(
         folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, references=references_in(workspace),
-        protocol=chosen, media=media,
+        options=options_in(workspace), protocol=chosen, media=media,
         further_items=media_items, asked_items=show,
     ).page  # fmt: skip
 

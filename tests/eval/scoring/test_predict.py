@@ -16,8 +16,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.blank import Blank
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.predict import MethodSpec, predict, run
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.predict import MethodSpec, option_of, predict, run
+from inpaintbench.eval.scoring.run_state import options_in, references_in, remember_option
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score
@@ -195,3 +195,27 @@ def test_a_run_knows_its_references_by_leaf_and_by_request(tmp_path: Path) -> No
         assert references_in(workspace) == {"floor", "copies"}
         predict(executor, dataset, root=tmp_path / "data", method=replace(methods[2], reference=False))
     assert references_in(workspace) == {"floor"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "option"),
+    [
+        (MethodSpec("telea", "telea"), "--method telea"),
+        (MethodSpec("wide", "telea", {"radius_pixels": 9}), "--method wide=telea,radius_pixels=9"),
+        (MethodSpec("mine.fill", "python_callable", {"address": "mine:fill"}), "--method mine:fill"),
+        (
+            MethodSpec("it's", "python_callable", {"address": "mine:fill", "arguments": {"level": 9, "weights": "/me/w.pt"}}),
+            """--method 'it'"'"'s=mine:fill,level=9,weights=WEIGHTS'""",
+        ),
+        (MethodSpec("ours", "saved_folder", {"folder": "/home/me/ours"}), "--saved ours=FOLDER"),
+        (MethodSpec("tool", "command", {"command": "/opt/tool {input} {output}", "divisor": 8}), "--method tool=PROGRAM"),
+    ],
+)
+def test_a_run_knows_by_which_option_a_method_was_asked_for_and_no_place_of_a_machine(
+    spec: MethodSpec, option: str, tmp_path: Path
+) -> None:
+    assert option_of(spec) == option
+    workspace = Workspace(tmp_path / "run")
+    assert options_in(workspace) == {}
+    remember_option(workspace, spec.label, option_of(spec))
+    assert options_in(workspace) == {spec.label: option}

@@ -116,13 +116,16 @@ def manifest_sha256(results: Results) -> str:
 
 def commands_of(results: Results) -> list[str]:
     """Commands that predict, score and report with the methods called as they are here."""
-    methods = " ".join(map(_option, results.methods))
+    methods: dict[bool, list[str]] = {True: [], False: []}
+    for method in results.methods:
+        words = _option(results, method)
+        methods[words.endswith(_SHOWN)].append(words.removesuffix(_SHOWN))
     protocol = f"--protocol {shlex.quote(results.protocol.name)}"
-    return [
-        f"inpaintbench eval predict DATASET --run RUN {methods}",
-        f"inpaintbench eval score DATASET --run RUN {protocol}",
-        f"inpaintbench eval report DATASET --run RUN {protocol}",
-    ]
+    calls = [f"DATASET --run RUN {' '.join(words)}{_SHOWN * shown}" for shown, words in methods.items() if words]
+    if not any("--saved" in call for call in calls):
+        return [f"inpaintbench eval run {call} {protocol} --report" for call in calls]
+    predict = [f"inpaintbench eval predict {call}" for call in calls]
+    return [*predict, *(f"inpaintbench eval {verb} DATASET --run RUN {protocol}" for verb in ("score", "report"))]
 
 
 def unfinished(results: Results) -> list[str]:
@@ -135,11 +138,17 @@ def unfinished(results: Results) -> list[str]:
     for (method, reason), n in lacking.items():
         if reason in (NOT_RUN, NOT_SCORED):
             ran = reason == NOT_RUN
-            command = f"eval predict DATASET --run RUN {_option(method)}" if ran else f"eval score DATASET --run RUN {protocol}"
+            command = f"eval {'predict' if ran else 'score'} DATASET --run RUN {_option(results, method) if ran else protocol}"
             done = f"{method} was {'run' if ran else 'scored'} on {items - n:,} of {count(items, 'item')}"
             sentences.append(f"{done}; `inpaintbench {command}` continues it.")
     return sentences
 
 
-def _option(method: str) -> str:
+# As `scoring.predict` ends the option of a method that was shown a hidden hole.
+_SHOWN = " --oracle-mask"
+
+
+def _option(results: Results, method: str) -> str:
+    if words := results.options.get(method):
+        return words
     return f"--method {shlex.quote(method)}" if method in METHODS else f"--saved {shlex.quote(method)}=FOLDER"

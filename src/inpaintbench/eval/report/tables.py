@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
@@ -70,10 +70,11 @@ class Results:
 
     def __init__(
         self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = (),
-        references: Collection[str] = (),
+        references: Collection[str] = (), options: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.fingerprint = one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
+        self.options = dict(options or {})
         self.sources: dict[str, str] = {row["item_id"]: source_of(row) for row in dataset.items}
         methods = dict.fromkeys(score.method for score in scores)
         self.contenders = tuple(method for method in methods if method not in references)

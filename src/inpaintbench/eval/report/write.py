@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,7 @@ def write_report(
     media: Media,
     slice_scores: Sequence[SliceScore] = (),
     references: Collection[str] = (),
+    options: Mapping[str, str] | None = None,
     gallery_items_per_slice: int = 1,
     further_items: int = 6,
     asked_items: Sequence[str] = (),
@@ -67,6 +68,7 @@ def write_report(
         media: where pixels come from.
         slice_scores: of metrics that compare sets of items.
         references: labels of reference methods, which do not compete.
+        options: label -> the option of `eval predict` that asks for the method, for the commands on the page.
         gallery_items_per_slice: telling items of each slice that have a video.
         further_items: how many more have one, by turns the hardest and the most disagreed of all items.
         asked_items: ids of items that have one in any case.
@@ -79,7 +81,7 @@ def write_report(
     """
     folder = folder.absolute()
     _check_place(folder)
-    results = Results(dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references)
+    results = Results(dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references, options=options)
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
     _check_items(results, asked_items)

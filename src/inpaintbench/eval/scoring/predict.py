@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,10 +16,10 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.fitting import Padding
-from inpaintbench.eval.scoring.run_state import remember_reference
+from inpaintbench.eval.scoring.run_state import remember_option, remember_reference
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.steps import predict_step
-from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, content_id
+from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
 from inpaintbench.view import ItemView, composite
 from inpaintbench.workspace import Blobs
 
@@ -90,7 +91,27 @@ def predict(
         for row in dataset.items
     ]
     remember_reference(executor.workspace, label, reference=method.reference or leaf.reference)
+    remember_option(executor.workspace, label, option_of(method) + " --oracle-mask" * (label != method.label))
     return executor.run(step, tasks)
+
+
+def option_of(method: MethodSpec) -> str:
+    """The option of `eval predict` that asks for a method, for a shell; folders, files and programs are left to fill in."""
+    if method.leaf in ("saved_folder", "command"):
+        option, value = ("--saved", "FOLDER") if method.leaf == "saved_folder" else ("--method", "PROGRAM")
+        return f"{option} {shlex.quote(method.label)}={value}"
+    address = method.constants.get("address") if method.leaf == "python_callable" else None
+    constants = method.constants if address is None else method.constants.get("arguments", {})
+    name = method.leaf if address is None else str(address)
+    text = ",".join([name, *(f"{key}={_constant(key, value)}" for key, value in constants.items())])
+    named = method.label in (name, name.replace(":", "."))
+    return f"--method {shlex.quote(text if named else f'{method.label}={text}')}"
+
+
+def _constant(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        return canonical_json(value)
+    return name.upper() if "/" in value or "\\" in value else value
 
 
 def why_not(method: MethodSpec, dataset: Dataset, *, oracle_mask: bool) -> str | None:

@@ -18,6 +18,8 @@ from inpaintbench.workspace import Workspace
 NOT_RUN = "the method was not run on this item"
 # Ending of the empty file beside the predictions of a reference method.
 _REFERENCE = ".reference"
+# Ending of the file beside the predictions of a method that says by which option of `eval predict` it was asked for.
+_OPTION = ".option"
 # File of a run folder: the inputs that predictions without truth are made from, item -> SHA-256.
 _HELD_BACK_INPUTS = "held_back_inputs.json"
 # Slices that a sentence names at most; the others are counted.
@@ -80,6 +82,23 @@ def references_in(workspace: Workspace) -> frozenset[str]:
     """Labels of the reference methods of a run folder."""
     paths = (workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{_REFERENCE}")
     return frozenset(label for path in paths if (label := predicted_label(path.name.removesuffix(_REFERENCE))) is not None)
+
+
+# How methods were asked for
+
+
+def remember_option(workspace: Workspace, label: str, words: str) -> None:
+    """Keep beside the predictions of a method the option of `eval predict` that asks for it."""
+    path = workspace.path / "tables" / "predictions" / f"{predict_step(label)}{_OPTION}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, f"{words}\n".encode())
+
+
+def options_in(workspace: Workspace) -> dict[str, str]:
+    """Label of a method of a run folder -> the option of `eval predict` that asks for it; none of runs before these were kept."""
+    paths = sorted((workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{_OPTION}"))
+    labels = {path: predicted_label(path.name.removesuffix(_OPTION)) for path in paths}
+    return {label: path.read_text().strip() for path, label in labels.items() if label is not None}
 
 
 # Items without a prediction
