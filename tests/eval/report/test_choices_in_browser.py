@@ -9,9 +9,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.browser_checks import OpenPage
+from tests.eval.report.hand_made import dataset, scores
 from tests.eval.report.report_of_items import METHODS, SLICES, make_report
 
+from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles
+from inpaintbench.eval.report.page import parts_of, render
+from inpaintbench.eval.report.tables import Results
 
 LONG, SECOND, THIRD = METHODS
 PLOTS = ("difficulty", "sensitivity", "scatter")
@@ -187,3 +191,24 @@ def test_paper_has_no_controls_and_text_of_like_sizes(open_page: Callable[..., O
     assert {size: where for size, where in sizes.items() if not 7 <= float(size.removesuffix("px")) <= 12} == {}
     row = page.locator("table.items tbody tr").first
     assert len({one.evaluate("one => getComputedStyle(one).fontSize") for one in row.locator(".source, td.n").all()}) == 1
+
+
+@pytest.fixture(scope="module")
+def five_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of five pairs of slices, of six sources each, with intervals in every cell."""
+    items = [f"{letter}1" for letter in "abcdef"]
+    attributes = ("camera_motion", "bg_scene_motion", "size", "pose", "displacement")
+    slices = {f"{attribute}-{level}": items for attribute in attributes for level in ("low", "high")}
+    values = {name: {item: 10.25 + 5 * at + rise for at, item in enumerate(items)} for rise, name in enumerate((LONG, SECOND))}
+    results = Results(dataset(slices), scores(values), protocol=CORRECTED)
+    path = tmp_path_factory.mktemp("pairs") / "page.html"
+    path.write_text(render(parts_of(results, [], title="T"), []))
+    return path
+
+
+def test_the_scores_of_five_pairs_of_slices_are_seen_whole_at_1360_pixels(browser: Any, five_pairs: Path) -> None:
+    tab = OpenPage(browser, five_pairs.as_uri(), viewport={"width": 1360, "height": 900})
+    box = tab.page.locator(".scroll:visible:has(> .scores)")
+    assert box.locator("tbody tr").first.locator("td small:visible").count() == 11
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    tab.context.close()
