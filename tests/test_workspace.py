@@ -34,6 +34,15 @@ def test_a_record_survives_its_row(record: Any, workspace: Workspace) -> None:
     assert workspace.table("things", type(record)) == [record]
 
 
+def test_texts_that_rows_share_are_one_text(workspace: Workspace) -> None:
+    rows = [Score("telea", f"i{place}", "psnr", "hole", "p", "f", 1.0, None, {"frames": place // 2}) for place in range(4)]
+    workspace.write_table("scores", "score", rows, Score)
+    read = workspace.table("scores", Score)
+    assert read == rows
+    assert len({id(row.method) for row in read}) == 1
+    assert len({id(row.details) for row in read}) == 2
+
+
 def test_a_few_rows_are_found_without_reading_the_columns_of_the_others(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,15 +76,24 @@ def to_records(rows: pa.Table, record_type: type[Record]) -> list[Record]:
     tuples = _written_as_json(record_type)  # type: ignore[arg-type]
     columns = []
     for name in (field.name for field in fields(record_type)):  # type: ignore[arg-type]
-        values = rows[name].to_pylist()
+        values = _cells_of(rows[name], load=name in tuples)
         if f"{name}_text" in rows.column_names:
-            texts = rows[f"{name}_text"].to_pylist()
+            texts = _cells_of(rows[f"{name}_text"], load=False)
             values = [text if value is None else value for value, text in zip(values, texts, strict=True)]
-        if name in tuples:
-            values = [json.loads(value) if isinstance(value, str) else value for value in values]
-            values = [tuple(value) if isinstance(value, list) and tuples[name] else value for value in values]
+        if tuples.get(name):
+            values = [tuple(value) if isinstance(value, list) else value for value in values]
         columns.append(values)
     return list(map(record_type, *columns))
+
+
+def _cells_of(column: pa.ChunkedArray, *, load: bool) -> list[Any]:
+    """The values of a column, from JSON if asked to; of texts that repeat, which most do, each is made once."""
+    if not pa.types.is_string(column.type):
+        return column.to_pylist()
+    encoded = flat(column).dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
+    distinct: list[Any] = [*(map(json.loads, texts) if load else texts), None]
+    return [distinct[place] for place in pc.fill_null(encoded.indices, len(texts)).to_pylist()]
 
 
 @cache
