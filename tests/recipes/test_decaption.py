@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from built import built, check_published, check_same_bytes
 from datasets import Video, load_dataset
+from typer.testing import CliRunner
 
 from inpaintbench import frozen, video
+from inpaintbench.cli import app
 from inpaintbench.cli.build.decaption import DEMO_FILMS
 from inpaintbench.cli.build.running import summarise
 from inpaintbench.curation import captions
+from inpaintbench.curation.funnel.stages import failures
 from inpaintbench.curation.split import assign
 from inpaintbench.errors import InputError, MissingPartError
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
@@ -190,10 +193,18 @@ def test_text_beside_a_film_is_used_and_broken_events_are_rows(tmp_path: Path) -
     assert all(row.reason.startswith("line ") for row in refused)
 
 
+def told_by(*words: str | Path) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
 CUE = "1\n00:00:00,500 --> 00:00:04,000\nhello there\n\n"
 
 
-def test_texts_that_show_nothing_cannot_be_read_or_are_two_cost_their_film_and_say_why(tmp_path: Path) -> None:
+def test_texts_that_show_nothing_cannot_be_read_or_are_two_cost_their_film_and_say_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     sources = tmp_path / "sources"
     sources.mkdir()
     names = ("wide", "empty", "damaged", "foreign", "double", "shut", "near", "cafe\u0301")
@@ -224,9 +235,21 @@ def test_texts_that_show_nothing_cannot_be_read_or_are_two_cost_their_film_and_s
         "shut.mp4": "shut.srt has 200000000 bytes; a subtitle file has at most 100000000",
     }
     assert "shows nothing: its encoding cannot be told" in refused["foreign.mp4"]
-    told = {row.name: row.reason for row in workspace.table("rejected", Rejection, step="timed_text.events")}
+    told = {row.name: row.reason for row in workspace.table("rejected", Rejection, step="timed_text.notes")}
     assert told["near.mp4"].endswith("(near.en.srt)")
     assert told["wide.SRT"] == "read as utf-32-le"
+    assert workspace.table("rejected", Rejection, step="timed_text.events") == []
+    said = told_by("curation", "rejected", workspace.path)
+    assert "timed_text.notes: wide.SRT: read as utf-32-le" in said
+    assert "5 refused, and 2 notes" in said
+    rows = {row["name"]: row["status"] for row in json.loads(told_by("curation", "rejected", workspace.path, "--json"))}
+    assert (rows["wide.SRT"], rows["empty.mp4"]) == ("note", "refused")
+    assert "gave no clip" not in told_by("curation", "why", workspace.path, "near.mp4")
+    assert {group.step for group in failures(workspace)} == {"timed_text", "pair"}
+    summarise(workspace, dataset)
+    summary = capsys.readouterr().out
+    assert "note: wide.SRT: read as utf-32-le" in summary
+    assert "refused by timed_text.notes" not in summary
 
 
 @pytest.mark.real

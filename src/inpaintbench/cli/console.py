@@ -136,13 +136,16 @@ class Running:
         """An executor on ``workspace``, with progress on the console and a log in the folder."""
         memory_bytes = int(self.memory * 2**30) if self.memory else None
         logs.beside(workspace.path)
+        from inpaintbench.executors.base import is_note
+
         with progress() as told, self._executor(workspace, memory_bytes, told) as executor:
             before = _rejected(workspace)
             try:
                 yield executor
             finally:
                 for step, subject, name, reason in sorted(_rejected(workspace) - before):
-                    logs.note("warning", "rejected", step=step, name=name or subject, reason=reason)
+                    what = "noted" if is_note(step) else "rejected"
+                    logs.note("warning", what, step=step, name=name or subject, reason=reason)
 
     def _executor(self, workspace: Workspace, memory_bytes: int | None, told: StepProgress) -> LedgeredExecutor:
         if self.ray is None:

@@ -30,7 +30,8 @@ from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sheets import import_answers, import_labels
 from inpaintbench.curation.splitters import SPLITTERS
-from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.pages.words import count
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.options import CLIPS, FOOTAGE
 from inpaintbench.recipes.settings import recall, remember
@@ -196,7 +197,7 @@ def rejected(workspace: InWorkspace, as_json: AsJson = False) -> None:
     lost = [row for row in opened.table("downloads", Download) if row.status != "obtained"]
     if as_json:
         columns = ("step", "name", "reason", "status")
-        refused = [(row.step, display_name(row.name), row.reason, "refused") for row in rows]
+        refused = [(row.step, display_name(row.name), row.reason, "note" if is_note(row.step) else "refused") for row in rows]
         refused += [(f"fetch {row.fetcher}", row.name, row.reason or "", row.status) for row in lost]
         print_json(records(columns, refused))
         return
@@ -204,6 +205,6 @@ def rejected(workspace: InWorkspace, as_json: AsJson = False) -> None:
         console.say(f"{row.step}: {display_name(row.name)}: {row.reason}")
     for download in lost:
         console.say(f"fetch {download.fetcher}: {download.name}: {download.status}: {download.reason}")
-    empty = sum(row.step == PAIR for row in rows)
-    slices = f", and {empty} slices without items" if empty else ""
-    console.say(f"{len(rows) + len(lost) - empty} refused{slices}")
+    empty, notes = sum(row.step == PAIR for row in rows), sum(is_note(row.step) for row in rows)
+    beside = [f", and {count(notes, 'note')}"] * (notes > 0) + [f", and {empty} slices without items"] * (empty > 0)
+    console.say(f"{len(rows) + len(lost) - empty - notes} refused{''.join(beside)}")

@@ -23,7 +23,7 @@ from inpaintbench.curation.rules import Rule, parse_rules, read_rules
 from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting
-from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import percent, percents
 from inpaintbench.recipes.devil import DevilRecipe
@@ -188,7 +188,8 @@ def why(
     Example: inpaintbench curation why WORKSPACE "holiday.mp4:250"
     """
     opened = Workspace(workspace, create=False)
-    refused = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
+    told = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
+    refused = [row for row in told if not is_note(row.step)]
     if refused and as_json:
         print_json({"name": clip, "refused": [{"step": row.step, "reason": row.reason} for row in refused]})
     elif refused:

@@ -17,7 +17,7 @@ from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.types import Attribute, Clip, Plain, Source, TextEvent, item_rng
 from inpaintbench.workspace import Blobs, Workspace
 
-VERSION = "2"
+VERSION = "3"
 NAME = "timed_text"
 # Attribute: letters on screen, averaged over the clip's time; how much text its source brings, whatever it is drawn like.
 LETTERS = f"{NAME}.letters_on_screen"
@@ -27,7 +27,7 @@ LETTERS_VERSION = "1"
 def read(
     executor: Executor, sources: Sequence[Source], footage: Sequence[Footage], durations: Mapping[str, float], *, seed: int
 ) -> Outcome:
-    """The timed text of every source to ``attributes``; what had to be skipped in a file to ``rejected``, with its line.
+    """The timed text of every source to ``attributes``; what was skipped in a file, with its line, and notes to ``rejected``.
 
     A source whose file gives no text is refused with the reason: invented text in its place would be another film's.
 
@@ -56,12 +56,13 @@ def read(
     outcome = executor.run(step, tasks)
     # A reason names the file of text, which lies beside the film under the same name.
     names = {row.source_id: _text_name(row.uri, payloads.get(row.uri, {})) for row in sources}
-    skipped = [
-        Rejection(row.subject_id, f"{NAME}.events", names[row.subject_id], str(row.reason))
-        for row in outcome.records
-        if row.name == f"{NAME}.skipped"
-    ]
-    executor.workspace.write_table("rejected", f"{NAME}.events", skipped, Rejection)
+    for part, under in ((f"{NAME}.skipped", f"{NAME}.events"), (f"{NAME}.noted", f"{NAME}.notes")):
+        rows = [
+            Rejection(row.subject_id, under, names[row.subject_id], str(row.reason))
+            for row in outcome.records
+            if row.name == part
+        ]
+        executor.workspace.write_table("rejected", under, rows, Rejection)
     return outcome
 
 
@@ -71,7 +72,7 @@ def _text_name(uri: str, where: Plain) -> str:
 
 
 def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
-    """A row with the events and where they come from, and one row without a value for each event that was skipped.
+    """A row with the events and where they come from, and one row without a value for each skipped event and each note.
 
     Raises:
         Rejected: the file of text holds none, or there are several files.
@@ -81,22 +82,24 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
     if payload["path"] is None:
         rng = item_rng(parameters["seed"], NAME, source_id)
         events = invented_timed_text(payload["duration_seconds"], rng)
-        told = [
+        skipped: list[str] = []
+        notes = [
             f"is not the text of the film, which is invented: name it like the film to use it ({name})"
             for name in payload["near"]
         ]
         origin = "invented"
     else:
-        events, told = _from_file(payload)
+        events, skipped, notes = _from_file(payload)
         origin = "file"
     rows = [
         data_attribute(blobs, source_id, NAME, to_data(events), producer=NAME),
         Attribute(source_id, f"{NAME}.origin", origin, None, NAME, VERSION),
     ]
-    return [*rows, *(Attribute(source_id, f"{NAME}.skipped", None, reason, NAME, VERSION) for reason in told)]
+    told = [*((f"{NAME}.skipped", reason) for reason in skipped), *((f"{NAME}.noted", reason) for reason in notes)]
+    return [*rows, *(Attribute(source_id, name, None, reason, NAME, VERSION) for name, reason in told)]
 
 
-def _from_file(payload: Plain) -> tuple[tuple[TextEvent, ...], list[str]]:
+def _from_file(payload: Plain) -> tuple[tuple[TextEvent, ...], list[str], list[str]]:
     if payload["doubles"]:
         raise Rejected(f"has {len(payload['doubles'])} files of text, {' and '.join(payload['doubles'])}: keep one")
     path = Path(unquoted_path(payload["path"]))
@@ -105,7 +108,7 @@ def _from_file(payload: Plain) -> tuple[tuple[TextEvent, ...], list[str]]:
     if not text.events:
         # How the file was read explains the lines that could not be used, so it comes first.
         raise Rejected(f"its text {path.name!r} shows nothing: {'; '.join([*text.notes, *skipped[:1]])}")
-    return text.events, [*skipped, *text.notes]
+    return text.events, skipped, list(text.notes)
 
 
 @dataclass(frozen=True)

@@ -113,12 +113,17 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Rejection:
-    """A subject that has no rows in a step, and why. A row of the table ``rejected``."""
+    """A subject that has no rows in a step, and why; or a note on one that has them. A row of the table ``rejected``."""
 
     subject_id: str
     step: str
     name: str
     reason: str
+
+
+def is_note(step: str) -> bool:
+    """Whether rows of ``rejected`` under this step are notes, which refuse nothing: ``notes``, or ``*.notes``."""
+    return step.rpartition(".")[2] == "notes"
 
 
 @dataclass(frozen=True)

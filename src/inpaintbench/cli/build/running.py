@@ -17,7 +17,7 @@ from inpaintbench.cli.console import Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.errors import InpaintBenchError
-from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.settings import build, check
@@ -128,11 +128,15 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
         console.warn(f"{text}; state it with --saved polarity=white_is_hole")
     for words in _dropped(workspace.table("selection", Selection)):
         console.say(words)
-    refused = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
-    for row in refused[:10]:
-        console.say(f"refused by {row.step}: {display_name(row.name)}: {row.reason}")
-    if len(refused) > 10:
-        console.say(f"and {len(refused) - 10} more: inpaintbench curation rejected {workspace.path}")
+    rejections = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
+    for words, told in (
+        ("refused by {}", [row for row in rejections if not is_note(row.step)]),
+        ("note", [row for row in rejections if is_note(row.step)]),
+    ):
+        for row in told[:10]:
+            console.say(f"{words.format(row.step)}: {display_name(row.name)}: {row.reason}")
+        if len(told) > 10:
+            console.say(f"and {len(told) - 10} more: inpaintbench curation rejected {workspace.path}")
 
 
 def _dropped(selections: Sequence[Selection]) -> list[str]:

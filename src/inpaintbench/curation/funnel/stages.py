@@ -16,7 +16,7 @@ from inpaintbench.curation.facts import kept_sources
 from inpaintbench.curation.fetching.recheck import latest_checks
 from inpaintbench.curation.footage import SAME_BYTES, display_name
 from inpaintbench.curation.judging import Judged
-from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.pages import Cell, Table
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import DASH, breakable, duration, number, percent, share
@@ -119,7 +119,7 @@ def failures(workspace: Workspace) -> list[FailureGroup]:
 def _refused(workspace: Workspace) -> list[Refusal]:
     columns = ("step", "name", "reason")
     refusals: list[Refusal] = _rows(workspace.columns("rejected", Rejection, columns=columns), columns)
-    return refusals
+    return [refusal for refusal in refusals if not is_note(refusal[0])]
 
 
 def grouped(refusals: Iterable[Refusal]) -> list[FailureGroup]:
