@@ -89,7 +89,8 @@ def to_records(rows: pa.Table, record_type: type[Record]) -> list[Record]:
 def _cells_of(column: pa.ChunkedArray, *, load: bool) -> list[Any]:
     """The values of a column, from JSON if asked to; of texts that repeat, which most do, each is made once."""
     if not pa.types.is_string(column.type):
-        return column.to_pylist()
+        values: list[Any] = column.to_pylist()
+        return values
     encoded = flat(column).dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     distinct: list[Any] = [*(map(json.loads, texts) if load else texts), None]
