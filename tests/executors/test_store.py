@@ -207,3 +207,12 @@ def test_tasks_over_a_table_are_those_of_a_list_and_are_made_when_they_are_done(
         made.clear()
         assert executor.run(step(), columns) == first["score"]
         assert made == []
+
+
+def test_chosen_subjects_are_done_beside_what_others_have_already(workspace: Workspace) -> None:
+    run(workspace, step(), tasks("a"))
+    with LocalExecutor(workspace, workers=0) as executor:
+        executor.only = {"b"}
+        outcome = executor.run(step(), tasks("a", "b", "c"))
+    assert CALLS == ["a", "b"]
+    assert [row.item_id for row in outcome.records] == ["a", "a", "b", "b"]
