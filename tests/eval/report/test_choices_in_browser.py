@@ -212,3 +212,22 @@ def test_the_scores_of_five_pairs_of_slices_are_seen_whole_at_1360_pixels(browse
     assert box.locator("tbody tr").first.locator("td small:visible").count() == 11
     assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
     tab.context.close()
+
+
+def test_on_a_phone_all_of_the_bar_and_the_scatter_are_seen(open_page: Callable[..., OpenPage]) -> None:
+    tab = open_page(viewport={"width": 390, "height": 844})
+    page = tab.page
+    page.locator("[data-plot=scatter] svg").wait_for(state="attached")
+    picker = page.locator(".bar .picker")
+    picker.locator("summary").click()
+    links = page.locator(".bar nav a").all()
+    assert len(links) > 5
+    for part in (*links, picker.locator("summary"), *picker.locator("label").all()):
+        box = part.bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+        middle = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+        assert part.evaluate("(part, [x, y]) => part.contains(document.elementFromPoint(x, y))", middle)  # not cut, not covered
+    plot = page.locator("[data-plot=scatter]")
+    assert plot.evaluate("plot => plot.scrollWidth - plot.clientWidth") <= 0
+    assert "gradient" in page.locator("[data-plot=difficulty]").evaluate("plot => getComputedStyle(plot).backgroundImage")
+    assert tab.sticks_out() <= 0

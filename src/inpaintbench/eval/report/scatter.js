@@ -76,7 +76,7 @@
       if (encoding.x?.field) encoding.x.title = attribute.label;
       encoding.y.title = `${one.label}${one.unit ? ` (${one.unit})` : ""} in the ${one.where}`;
     }
-    const view = await page.draw(place, page.fitted(place, chart), rowsOf(found, attribute, one));
+    const view = await page.draw(place, page.fitted(place, chart, 280), rowsOf(found, attribute, one));
     view.addEventListener("click", (event, mark) => { if (mark?.datum?.item !== undefined) select(mark.datum.item); });
     place.dataset.drawn = `${form.quantity.value} ${attribute.name}`;
   }

@@ -1,9 +1,8 @@
 "use strict";
 // Plots whose data the reader chooses: a Vega-Lite chart over named rows, drawn as SVG in the page's colours.
-const LEAST_WIDTH = 560;
 
-// As wide as its place, but never so narrow that names run into each other: then it scrolls.
-page.fitted = (place, chart) => ({ ...chart, width: Math.max(LEAST_WIDTH, place.clientWidth), autosize: { type: "fit-x", contains: "padding" } });
+// As wide as its place, but never narrower than `least`, where names would run into each other: then it scrolls.
+page.fitted = (place, chart, least = 560) => ({ ...chart, width: Math.max(least, place.clientWidth), autosize: { type: "fit-x", contains: "padding" } });
 
 page.draw = async (place, chart, rows) => {
   // `ast` interprets expressions instead of building functions from text, which the page's policy forbids.
