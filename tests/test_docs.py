@@ -92,3 +92,9 @@ def test_every_option_beside_a_command_in_the_text_is_one_of_its_options() -> No
             assert given <= known, f"{page.name}: {text}"
             seen += bool(given)
     assert seen >= 5
+
+
+def test_no_hint_installs_from_an_index_that_has_not_the_package() -> None:
+    texts = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    for path in texts:
+        assert not re.search(r"pip install [^`\n]*\binpaintbench\b(?!\.)", path.read_text()), path

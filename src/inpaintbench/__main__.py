@@ -28,7 +28,8 @@ def _cannot_start(error: ImportError) -> None:
     if os.environ.get("INPAINTBENCH_DEBUG", "") not in ("", "0"):
         raise error
     what = " ".join(str(error).split())
-    sys.stderr.write(f"inpaintbench: cannot start: {what}; pip install --force-reinstall inpaintbench mends what it needs\n")
+    way = "pip install --force-reinstall PATH_TO_CLONE mends what it needs"
+    sys.stderr.write(f"inpaintbench: cannot start: {what}; {way}\n")
     sys.exit(1)
 
 

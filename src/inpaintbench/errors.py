@@ -41,7 +41,12 @@ class MissingExtraError(InputError):
     """An optional dependency is not installed."""
 
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f'{purpose} needs the extra "{extra}": pip install "inpaintbench[{extra}]"')
+        super().__init__(f'{purpose} needs the extra "{extra}": {how_to_install(extra)}')
+
+
+def how_to_install(extra: str) -> str:
+    """What brings an extra; the package is on no index, so that only a clone can."""
+    return f'`make setup` in the clone of inpaintbench, or pip install "PATH_TO_CLONE[{extra}]"'
 
 
 class MediaError(InputError):

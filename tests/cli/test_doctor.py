@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import inpaintbench
 from inpaintbench.cli import app, doctor
 from inpaintbench.cli.doctor import LOOKED_FOR, Finding
+from inpaintbench.errors import how_to_install
 from inpaintbench.models.weights import known
 
 
@@ -58,7 +59,7 @@ def test_broken_and_missing_parts_are_told_one_by_one_and_the_others_nonetheless
     assert "set FLICKR_API_SECRET in" in found["Flickr"]["todo"]
     assert "secret" not in json.dumps(found).replace("API_SECRET", "")
     assert {found[part]["state"] for part in ("gradio", "Ray", "numba")} == {"absent"}
-    assert found["gradio"]["todo"] == 'for the browser app of `annotate`: pip install "inpaintbench[annotate]"'
+    assert found["gradio"]["todo"] == f"for the browser app of `annotate`: {how_to_install('annotate')}"
     assert found["inpaintbench"]["told"].startswith(inpaintbench.__version__)
     assert "GiB free" in found["this folder"]["told"]
     assert {found[one.name]["told"] for one in known().values()} == {"missing"}

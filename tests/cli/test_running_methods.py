@@ -139,7 +139,7 @@ def test_second_methods_are_typed_the_same_way_and_their_labels_say_all() -> Non
 def test_the_page_repeats_the_methods_as_they_were_asked_for(made: Path) -> None:
     done = call(made, "--method", "mine_for_run:flat", "--report")
     assert done.exit_code == 0, done.output
-    page = Path("RUN/report/index.html").read_text()
+    page = Path("RUN/report/report.html").read_text()
     assert "inpaintbench eval run DATASET --run RUN --method mine_for_run:flat --protocol " in page
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from inpaintbench import frozen, video
-from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
+from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError, how_to_install
 from inpaintbench.export import second_decoder
 from inpaintbench.export.verify import file_problems, verify
 from inpaintbench.files import file_sha256
@@ -94,14 +94,16 @@ def test_without_a_second_decoder_it_says_what_was_not_looked_at(dataset: Path, 
     monkeypatch.setattr("inpaintbench.export.verify.available", list)
     result = verify(dataset)
     assert (result.problems, result.second_decoder) == ([], None)
-    assert result.not_looked_at == ['what a second decoder gives: none is installed (pip install "inpaintbench[export]")']
+    assert result.not_looked_at == [f"what a second decoder gives: none is installed; {how_to_install('export')}"]
 
 
 def test_an_unknown_or_missing_decoder_is_one_sentence(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownNameError, match="unknown decoder 'torchcodecs', did you mean 'torchcodec'"):
         verify(dataset, decoder="torchcodecs")
     monkeypatch.setattr(second_decoder, "available", list)
-    with pytest.raises(MissingExtraError, match=r'needs the extra "export": pip install "inpaintbench\[export\]"'):
+    with pytest.raises(
+        MissingExtraError, match=r'needs the extra "export": `make setup` in the clone of .*"PATH_TO_CLONE\[export\]"'
+    ):
         verify(dataset, decoder="torchcodec")
 
 

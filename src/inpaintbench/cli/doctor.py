@@ -21,6 +21,7 @@ import inpaintbench
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.exits import FAILED
+from inpaintbench.errors import how_to_install
 from inpaintbench.models.weights import cache_folder, known, state
 
 # Module -> what it is called. Nothing works without them.
@@ -210,7 +211,7 @@ def _first_line(*command: str) -> str | None:
 
 def _optional(imports: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     for module, (name, extra, purpose) in {**IMPORTED, **LOOKED_FOR}.items():
-        install = f'for {purpose}: pip install "inpaintbench[{extra}]"'
+        install = f"for {purpose}: {how_to_install(extra)}"
         if not _is_here(module):
             yield Finding("optional", name, "absent", "not installed", install)
         elif module in imports and not imports[module]["works"]:
@@ -238,7 +239,7 @@ def _gpu(torch: Mapping[str, Any]) -> Iterator[Finding]:
     if driver is None:
         yield Finding("GPU", "none", "absent", "everything runs on the processor")
     elif not torch.get("works"):
-        way = 'to use it: pip install "inpaintbench[eval]"'
+        way = f"to use it: {how_to_install('eval')}"
         yield Finding("GPU", "unused", "warning", f"driver {driver} is here, PyTorch is not", way)
     else:
         built = torch.get("cuda_build")
@@ -280,7 +281,7 @@ def _fonts() -> Iterator[Finding]:
     from inpaintbench.masks.overlays.fonts import BUNDLED, find_font, installed_families
 
     if not Path(find_font(BUNDLED).path).is_file():
-        yield Finding("fonts", "bundled font", "broken", "missing", "pip install --force-reinstall inpaintbench", core=True)
+        yield Finding("fonts", "bundled font", "broken", "missing", "pip install --force-reinstall PATH_TO_CLONE", core=True)
     if shutil.which("fc-list") is None:
         way = "for subtitles in other fonts install fontconfig, such as apt install fontconfig fonts-noto-core"
         yield Finding("fonts", "fontconfig", "absent", "not found; subtitles take the bundled DejaVu Sans", way)

@@ -44,7 +44,7 @@ def sentence_of(error: Exception) -> str:
         return "out of memory; fewer --workers, or smaller clips, need less"
     if isinstance(error, ImportError):  # parts are loaded when they are asked for, so that a broken one is met here, too
         what = " ".join(str(error).split())
-        return f"cannot start: {what}; pip install --force-reinstall inpaintbench mends what it needs"
+        return f"cannot start: {what}; pip install --force-reinstall PATH_TO_CLONE mends what it needs"
     what = logs.without_secrets(" ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":"))
     return f"unexpected error, a fault of this program: {what[:300]} ({_where_to_look(error)})"
 

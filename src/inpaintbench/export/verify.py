@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import video
-from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
+from inpaintbench.errors import InpaintBenchError, InputError, VerifyError, how_to_install
 from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import SecondDecoder, available, require
@@ -123,7 +123,7 @@ def prove(
         result.not_looked_at.append(f"the truths of {held} items, which are held back")
     names = [decoder] if decoder else available()[:1]
     if not names:
-        result.not_looked_at.append('what a second decoder gives: none is installed (pip install "inpaintbench[export]")')
+        result.not_looked_at.append(f"what a second decoder gives: none is installed; {how_to_install('export')}")
     with ExitStack() as running:
         hashes = {str(root / name): sha256 for name, sha256 in _rgb_hashes(rows).items()}
         other = running.enter_context(SecondDecoder(hashes, decoder=names[0])) if names and whole else None

@@ -265,5 +265,5 @@ def test_the_official_endpoint_is_the_default() -> None:
 
 def test_without_the_extra(server: FlickrServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "flickrapi", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "inpaintbench\[flickr\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "PATH_TO_CLONE\[flickr\]"'):
         client(server, tmp_path)
