@@ -10,7 +10,7 @@ import inpaintbench
 ROOT = Path(inpaintbench.__file__).parent
 LAYERS = (
     {"types", "errors", "__init__"},
-    {"files", "compiled"},
+    {"files", "compiled", "lazily"},
     {
         "tables",
         "workspace",

@@ -5,12 +5,14 @@ All functions take ``bool[T, H, W]`` holes, True = hole, and lengths in pixels.
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import MaskShapeError
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Hole
+
+cv2 = lazily("cv2")
 
 # Pixels that a metric is measured on: all of them, hole pixels, or a band of pixels around the border of the hole.
 REGIONS = ("frame", "hole", "band")
@@ -76,7 +78,7 @@ def _morph(hole: Hole, radius: int, operation: object) -> Hole:
         return hole.copy()
     kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
     # Outside the frame counts as known when growing and as hole when shrinking: the frame edge is not a hole border.
-    border = {cv2.dilate: 0, cv2.erode: 1}[operation]  # type: ignore[index]
+    border = {cv2.dilate: 0, cv2.erode: 1}[operation]
     grown = [
         operation(frame.view(np.uint8), kernel, borderType=cv2.BORDER_CONSTANT, borderValue=border)  # type: ignore[operator]
         for frame in hole

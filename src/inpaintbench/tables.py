@@ -16,13 +16,15 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.types import canonical_json
+
+pc = lazily("pyarrow.compute")  # registers its functions for 20 ms or more
 
 Record = TypeVar("Record")
 _COLUMNS: dict[str, pa.DataType] = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}

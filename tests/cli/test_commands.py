@@ -115,6 +115,17 @@ def test_the_help_of_the_program_imports_no_room() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+def test_the_help_of_a_build_opens_no_media_and_computes_nothing() -> None:
+    script = (
+        "import sys; from typer.testing import CliRunner; from inpaintbench.cli import app\n"
+        "assert CliRunner().invoke(app, ['build', 'devil', '--help']).exit_code == 0\n"
+        "heavy = {'av', 'cv2', 'pyarrow._compute', 'scipy', 'skimage', 'pandas', 'torch', 'altair'}\n"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def completed(shell: str, line: str, *, cwd: Path) -> list[str]:
     """What the program answers a shell in which ``line`` is typed; the cursor is at its end."""
     with pytest.MonkeyPatch.context() as patch:

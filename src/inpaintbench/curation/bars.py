@@ -14,15 +14,17 @@ from dataclasses import asdict, dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.curation.sources.base import open_path
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Attribute, Plain, Source, canonical_json, stated
 from inpaintbench.workspace import Blobs
+
+cv2 = lazily("cv2")
 
 VERSION = "2"
 # Attribute of a source whose bars change: its blob is a list of `BarSpan` as mappings, its value how many.

@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.rules import ANSWER_PREFIX, Rule
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.tables import flat, last_places, schema_of, to_columns
 from inpaintbench.types import Answer, Attribute, Clip, Download, Source
 from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
 
 Flags = npt.NDArray[np.bool_]
 OF_CLIP, OF_SOURCE = "clip.", "source."

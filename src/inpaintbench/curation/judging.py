@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from inpaintbench.curation.facts import Column, Facts, Flags, require_measured
 from inpaintbench.curation.rules import DATE, Rule, outside, parse_label
 from inpaintbench.executors.base import Rejection
+from inpaintbench.lazily import lazily
 from inpaintbench.steps import SELECT
 from inpaintbench.tables import last_places, schema_of
 from inpaintbench.types import Attribute, Clip, Selection, Source
 from inpaintbench.workspace import Workspace
 
+pc = lazily("pyarrow.compute")
+
 # The reason of a clip that waits for people: neither kept nor refused.
 NO_ANSWER = "no answer yet"
-_COMPARE = {"at_least": pc.greater_equal, "above": pc.greater, "at_most": pc.less_equal, "below": pc.less}
+_COMPARE = {"at_least": "greater_equal", "above": "greater", "at_most": "less_equal", "below": "less"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +206,7 @@ def _within(key: str, bound: float | str, column: Column) -> Flags:
     if isinstance(bound, str):
         # "2019" stands for the whole year: only as much of a date is compared as the bound says.
         begun = pc.utf8_slice_codeunits(column.texts, 0, len(bound))
-        return _flags(pc.match_substring_regex(column.texts, DATE)) & _flags(_COMPARE[key](begun, bound))
+        return _flags(pc.match_substring_regex(column.texts, DATE)) & _flags(pc.call_function(_COMPARE[key], [begun, bound]))
     numbers = column.numbers
     with np.errstate(invalid="ignore"):
         inside: Flags = {

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from inpaintbench.lazily import lazily
 from inpaintbench.tables import flat, last_places, schema_of
 from inpaintbench.types import Attribute, Clip, Selection
+
+pc = lazily("pyarrow.compute")
 
 VERSION = "1"
 

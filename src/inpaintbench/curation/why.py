@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching.listings import uri_of
@@ -17,9 +16,12 @@ from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
 from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.rules import parse_label
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.tables import to_records
 from inpaintbench.types import Answer, Attribute, Clip, Corruption, Download, Item, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
 
 Record = TypeVar("Record")
 _SHOWN = 5

@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from inpaintbench.errors import RunError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
 from inpaintbench.executors.unfinished import Plan
+from inpaintbench.lazily import lazily
 from inpaintbench.tables import Entries, flat, lost_blobs, rows_json
 from inpaintbench.workspace import Ledger, Workspace
+
+pc = lazily("pyarrow.compute")
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from inpaintbench.executors.base import Outcome, Rejection, Step, Task, Tasks, load, task_keys
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.tables import Entries, flat, lost_blobs, schema_of
 from inpaintbench.types import canonical_json
 from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
 
 FOLDER = "unfinished"
 _TASKS = pa.schema([("key", pa.string()), ("subject_id", pa.string()), ("name", pa.string())])

@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, Literal, overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.curation import duplicates, measuring, select
@@ -27,6 +26,7 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
+from inpaintbench.lazily import lazily
 from inpaintbench.masks import render
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
@@ -37,6 +37,8 @@ from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASK
 from inpaintbench.tables import flat, last_places, schema_of
 from inpaintbench.types import Attribute, Clip, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
 
 # Leaf that draws the holes.
 _GENERATOR = "devil_blobs"

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -21,9 +20,12 @@ from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes.perceptual_hash import BLACK_LEVEL, PerceptualHash, hash_words, looked_at
 from inpaintbench.curation.duplicates import BLOCK, LEAST_SHARE, MOST_BITS, HashIndex, Sequences, compared
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Attribute, Clip, Luma
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs, Workspace
+
+cv2 = lazily("cv2")
 
 # Of the hashes in the table `attributes`; they are not published.
 STEP = "leakage"
@@ -169,7 +171,7 @@ def _content(luma: Luma) -> Luma:
 
 
 def _normed(luma: Luma) -> npt.NDArray[np.float64]:
-    small = cv2.resize(luma, (SIDE, SIDE), interpolation=cv2.INTER_AREA).astype(np.float64)
+    small: npt.NDArray[np.float64] = cv2.resize(luma, (SIDE, SIDE), interpolation=cv2.INTER_AREA).astype(np.float64)
     small -= small.mean()
     length = float(np.linalg.norm(small))
     return small / length if length else small

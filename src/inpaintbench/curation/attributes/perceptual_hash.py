@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 Levels = npt.NDArray[np.float32]
 # Stands in for the hash of a flat frame.

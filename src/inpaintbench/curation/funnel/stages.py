@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from inpaintbench.curation.facts import kept_sources
 from inpaintbench.curation.fetching.recheck import latest_checks
 from inpaintbench.curation.footage import SAME_BYTES, display_name
 from inpaintbench.curation.judging import Judged
 from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Table
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import DASH, breakable, duration, number, percent, share
 from inpaintbench.types import Attribute, Download, Item, Source
 from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
 
 OBTAINED = "obtained"
 _NUMBER, _QUOTED = re.compile(r"\b[0-9a-f]{12,}\b|\d+(?:\.\d+)?"), re.compile(r"'[^']*'|\"[^\"]*\"")
