@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,30 @@ def test_metrics_are_tested_against_one_baseline_or_in_the_pairs_asked_for(table
     assert rows[0].startswith("dimension,slice,one,other,difference,p,p_holm,")
     assert rows[0].endswith(",least_p,least_p_holm,could_tell,told_apart")
     assert len(rows) == 2
+
+
+def test_every_label_names_its_region_and_each_metric_is_tested_once(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    answers, scored = tables
+    lines = [f"{item},{method},{metric},{region},{(place + shift) % 3}" for item in ITEMS for place, method in enumerate(METHODS)
+             for metric, shift in (("dssim", 1), ("mse", 0), ("psnr", 2)) for region in ("frame", "hole")]  # fmt: skip
+    scored.write_text("\n".join(["item,method,metric,region,value", *lines]) + "\n")
+    out = tmp_path / "out"
+    given = (answers, "--scores", scored, "--tie-quantile", 0, "--out", out)
+
+    def compared(*options: str) -> set[tuple[str, ...]]:
+        call(*given, *options)
+        tests = json.loads((out / "alignment.json").read_text())["dimensions"][0]["slices"][0]["comparisons"]
+        return {tuple(sorted((one["one"], one["other"]))) for one in tests}
+
+    assert compared() == {("dssim/hole", "psnr/hole"), ("mse/hole", "psnr/hole")}
+    page = (out / "alignment.html").read_text()
+    assert "PSNR in the hole" in page
+    assert not re.search(r">\s*(PSNR|MSE|DSSIM)\s*<", page)
+    assert "| psnr/hole |" in (out / "alignment.md").read_text()
+    assert compared("--region", "frame") == {("dssim/frame", "psnr/frame"), ("mse/frame", "psnr/frame")}
+    assert "PSNR of the frame" in (out / "alignment.html").read_text()
+    assert compared("--baseline", "mse", "--tie", "psnr=1") == {("dssim/hole", "mse/hole"), ("mse/hole", "psnr/hole")}
+    assert compared("--pair", "psnr/frame,psnr/hole") == {("psnr/frame", "psnr/hole")}
 
 
 def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> None:

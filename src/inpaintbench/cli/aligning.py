@@ -21,6 +21,8 @@ from inpaintbench.eval.alignment.reading import (
     Answers,
     Measured,
     answers_of_scores,
+    full_name,
+    in_regions,
     measured_of,
     read_answers,
     read_scores,
@@ -70,6 +72,14 @@ def align_command(
     slices: Annotated[
         Path | None, option("Table with item and slice, for verdicts by slice.", default="those of the dataset")
     ] = None,
+    region: Annotated[
+        list[str] | None,
+        option(
+            "Metrics in this region; repeat for more. Names such as psnr/frame in other options are taken too.",
+            default="the usual one of each, as in the report",
+            metavar="REGION",
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         option("The metric that all others are tested against.", default="psnr, else clip_similarity", metavar="METRIC"),
@@ -89,15 +99,20 @@ def align_command(
     directions = {name: _higher(name, told) for name, told in _pairs(better, "--better").items()}
     given = {name: _number(name, told) for name, told in _pairs(tie, "--tie").items()}
     loaded = scorable(root) if root else None
-    told, measured = _inputs(answers, scores, loaded, root, run, protocol, directions)
+    told, everything = _inputs(answers, scores, loaded, root, run, protocol, directions)
+    pairs = _pairs_of(pair or [])
+    asked = {*given, *(name for of in pairs for name in of), *([baseline] if baseline else [])}
+    follows = PROTOCOLS.get(protocol or usual(loaded)) if loaded and not scores else None
+    measured = in_regions(everything, follows, regions=region or (), asked=asked)
+    names = list(measured.values)
     _tell_strangers(told, measured)
     found = align(
         told,
         measured,
-        tie_eps=given,
+        tie_eps={full_name(name, names): eps for name, eps in given.items()},
         tie_quantile=tie_quantile,
         slices=_slices(slices, loaded),
-        family=_family(list(measured.values), baseline, pair or []),
+        family=_family(names, baseline, pairs),
         title="Metrics and people" + (f": {loaded.name}" if loaded else ""),
     )
     page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), found)
@@ -147,15 +162,19 @@ def _inputs(
     return competing, measured_of(rows, better=better)
 
 
-def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[str]) -> Family:
+def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[tuple[str, str]]) -> Family:
     if not pairs:
-        return against(metrics, baseline)
+        return against(metrics, full_name(baseline, metrics) if baseline else None)
     if baseline is not None:
         raise UsageError(f"--baseline {baseline} tests all metrics against one, --pair some pairs alone; give one of both")
+    return asked_for(metrics, [(full_name(one, metrics), full_name(other, metrics)) for one, other in pairs])
+
+
+def _pairs_of(pairs: Sequence[str]) -> list[tuple[str, str]]:
     names = [tuple(name.strip() for name in text.split(",")) for text in pairs]
     if wrong := [text for text, pair in zip(pairs, names, strict=True) if len(pair) != 2 or not all(pair)]:
         raise UsageError(f"--pair is {wrong[0]!r}, write METRIC,METRIC")
-    return asked_for(metrics, [(one, other) for one, other in names])
+    return [(one, other) for one, other in names]
 
 
 def _slices(path: Path | None, loaded: Dataset | None) -> dict[str, Sequence[str]]:

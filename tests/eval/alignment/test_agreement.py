@@ -147,7 +147,7 @@ def test_pairs_that_were_asked_for_are_the_family() -> None:
 @pytest.mark.parametrize(
     ("names", "baseline"),
     [
-        (["ssim", "psnr/hole", "psnr", "mse"], "psnr"),
+        (["ssim", "psnr/frame", "psnr/hole", "mse"], "psnr/hole"),
         (["ssim", "psnr/hole", "mse"], "psnr/hole"),
         (["success_rate", "clip_similarity"], "clip_similarity"),
         (["z", "b"], "b"),

@@ -9,8 +9,18 @@ from pathlib import Path
 import pytest
 
 from inpaintbench.annotate.outcomes.judgement_files import write_rows
-from inpaintbench.errors import InputError
-from inpaintbench.eval.alignment.reading import TIE, Ballot, answers_of_scores, measured_of, read_answers, read_scores
+from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.alignment.reading import (
+    TIE,
+    Ballot,
+    answers_of_scores,
+    full_name,
+    in_regions,
+    measured_of,
+    read_answers,
+    read_scores,
+)
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.types import Score
 
 HEAD = "annotator,group,dimension,left,right,choice\n"
@@ -115,7 +125,29 @@ def score(method: str, metric: str, value: float | None, *, protocol: str = "p",
 def test_scores_of_a_run() -> None:
     rows = [score("a", "psnr", 1.0), score("a", "lpips", None), score("a", "human_preference", 0.5)]
     found = measured_of(rows)
-    assert (list(found.values), found.unmeasured) == (["psnr"], {"lpips": "no weights"})
+    assert (list(found.values), found.unmeasured) == (["psnr/frame"], {"lpips/frame": "no weights"})
+
+
+def test_each_metric_is_taken_once_in_its_usual_region() -> None:
+    regions = {"psnr": ("frame", "hole", "band"), "mse": ("frame",), "pcons": ("frame", "hole")}
+    rows = [Score("a", "x", metric, region, "p", "f", 1.0, None, {}) for metric, of in regions.items() for region in of]
+    rows.append(Score("a", "x", "lpips", "hole", "p", "f", None, "no weights", {}))
+    rows.append(Score("a", "x", "lpips", "frame", "p", "f", None, "no weights", {}))
+    every = measured_of(rows)
+    assert set(every.values) == {f"{metric}/{region}" for metric, of in regions.items() for region in of}
+    usual = in_regions(every, PROTOCOLS.get("devil/corrected"))
+    assert set(usual.values) == set(usual.higher_is_better) == {"psnr/hole", "mse/frame", "pcons/hole"}
+    assert set(usual.unmeasured) == {"lpips/hole"}
+    published = in_regions(every, PROTOCOLS.get("devil/as-published"))
+    assert set(published.values) == {"psnr/frame", "mse/frame", "pcons/hole"}
+    assert set(in_regions(every, None, regions=["band", "frame"]).values) == {
+        "psnr/frame", "psnr/band", "mse/frame", "pcons/frame"
+    }  # fmt: skip
+    assert set(in_regions(every, None, asked=["psnr/frame"]).values) == {*usual.values, "psnr/frame"}
+    with pytest.raises(UnknownNameError, match="unknown region 'all'"):
+        in_regions(every, None, regions=["all"])
+    assert full_name("psnr", list(usual.values)) == "psnr/hole"
+    assert full_name("psnr", list(every.values)) == full_name("psnr", ["psnr", "psnr/hole"]) == "psnr"
 
 
 def test_resolved_votes_of_a_run() -> None:

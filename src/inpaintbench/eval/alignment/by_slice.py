@@ -47,8 +47,8 @@ def against(metrics: Sequence[str], baseline: str | None = None) -> Family:
 
     Args:
         metrics: their names.
-        baseline: the one; by default the first of ``USUAL_BASELINES`` that is there, over the whole frame before other regions,
-            else the first by name. No value plays a part.
+        baseline: the one; by default the first of ``USUAL_BASELINES`` that is there, else the first by name. No value plays a
+            part.
 
     Raises:
         UnknownNameError: ``baseline`` is not among the metrics.
@@ -79,7 +79,7 @@ def asked_for(metrics: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Famil
 def _place(name: str) -> tuple[int, bool, str]:
     metric, _, region = name.partition("/")
     usual = USUAL_BASELINES.index(metric) if metric in USUAL_BASELINES else len(USUAL_BASELINES)
-    return usual, bool(region) and usual < len(USUAL_BASELINES), name
+    return usual, bool(region) and region != "hole" and usual < len(USUAL_BASELINES), name
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ _KINDS = (("all answers", "#0072B2", -6), ("preferences alone", "#E69F00", 7))
 
 
 def label_of(metric: str) -> str:
-    """``PSNR in the hole`` for ``psnr/hole``."""
+    """``PSNR in the hole`` for ``psnr/hole``; the name alone where a table states no region."""
     name, _, region = metric.partition("/")
     return quantity_label(Quantity(name, region)) if region else metric_label(name)
 

@@ -11,10 +11,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from inpaintbench.errors import InputError
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.quantity import Quantity, usual_quantities
 from inpaintbench.types import Score
 
 TIE = "tie"
@@ -193,7 +197,7 @@ def _best_of(rows: Sequence[Score], sources: Mapping[str, str]) -> list[Ballot]:
 
 @dataclass(frozen=True)
 class Measured:
-    """The values of all metrics; a metric in another region than the whole frame is called ``psnr/hole``."""
+    """The values of all metrics, each called with its region, ``psnr/hole``; without where a table states none."""
 
     values: Mapping[str, Value]
     higher_is_better: Mapping[str, bool]
@@ -218,7 +222,8 @@ def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Meas
     values: dict[str, dict[tuple[str, str], float]] = {}
     told = {}
     for row in read_table(path):
-        name = measure_name(row.needed("metric"), row.first("region") or "frame")
+        region = row.first("region")
+        name = measure_name(row.needed("metric"), region) if region else row.needed("metric")
         key = (row.needed("item", "item_id", "group"), row.needed("method", "model"))
         column = values.setdefault(name, {})
         if key in column:
@@ -253,8 +258,51 @@ def measured_of(scores: Iterable[Score], *, better: Mapping[str, bool] | None = 
 
 
 def measure_name(metric: str, region: str) -> str:
-    """``psnr`` over the whole frame, ``psnr/hole`` elsewhere."""
-    return metric if region == "frame" else f"{metric}/{region}"
+    """``psnr/hole``, ``psnr/frame``."""
+    return f"{metric}/{region}"
+
+
+def full_name(told: str, names: Collection[str]) -> str:
+    """A name among ``names`` that is called by its metric alone, where there is one in a single region; else what was told."""
+    regions = [name for name in names if name.partition("/")[0] == told]
+    return regions[0] if len(regions) == 1 and told not in names else told
+
+
+def in_regions(
+    measured: Measured, protocol: Protocol | None, *, regions: Collection[str] = (), asked: Collection[str] = ()
+) -> Measured:
+    """Each metric once, in its usual region (``report.quantity.usual_quantities``); every further one would cost all tests.
+
+    Args:
+        measured: everything.
+        protocol: of the scores; None for those of others.
+        regions: metrics that are measured in these are taken there instead.
+        asked: names that are taken too, such as ``psnr/frame``.
+
+    Raises:
+        UnknownNameError: nothing is measured in one of the regions.
+    """
+    of_region = {name.partition("/")[2] for name in (*measured.values, *measured.unmeasured)} - {""}
+    for region in regions:
+        if region not in of_region:
+            raise UnknownNameError(unknown_name("region", region, sorted(of_region)))
+    usual = {name for names in (measured.values, measured.unmeasured) for name in _usual(names, protocol, regions)}
+    # What cannot be measured in its usual region alone is told; a metric that can in another one is taken there.
+    known = {name.partition("/")[0] for name in usual & set(measured.values)}
+    kept = {name for name in usual if name in measured.values or name.partition("/")[0] not in known} | set(asked)
+    return Measured(*({name: of[name] for name in of if name in kept} for of in _parts(measured)))
+
+
+def _parts(measured: Measured) -> tuple[Mapping[str, Any], ...]:
+    return measured.values, measured.higher_is_better, measured.unmeasured
+
+
+def _usual(names: Collection[str], protocol: Protocol | None, regions: Collection[str]) -> set[str]:
+    quantities = [Quantity(metric, region) for metric, _, region in (name.partition("/") for name in names) if region]
+    there = {quantity.metric for quantity in quantities if quantity.region in regions}
+    chosen = [quantity for quantity in quantities if quantity.region in regions]
+    chosen += [quantity for quantity in usual_quantities(quantities, protocol) if quantity.metric not in there]
+    return {measure_name(*quantity) for quantity in chosen} | {name for name in names if "/" not in name}
 
 
 def _measured(

@@ -44,11 +44,11 @@ _OWN_REGIONS = {"pcons": "hole"}
 _HOLE_FIRST, _FRAME_FIRST = ("hole", "frame", "band"), ("frame", "hole", "band")
 
 
-def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol) -> list[Quantity]:
+def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol | None) -> list[Quantity]:
     """Each metric once, in the region where it is shown: the hole where it is measured there, since known pixels dilute a mean.
 
     Whole frames come first where a protocol repeats published numbers, which are of whole frames, and where it judges predictions
-    as they were given, since what a method spoils elsewhere counts there.
+    as they were given, since what a method spoils elsewhere counts there. ``protocol`` is None for scores that follow none.
     """
     order = _order(protocol)
     of_metric: dict[str, list[Quantity]] = {}
@@ -69,7 +69,9 @@ def quantities_in(quantities: Sequence[Quantity], protocol: Protocol, region: st
     return [asked.get(quantity.metric, quantity) for quantity in usual_quantities(quantities, protocol)]
 
 
-def _order(protocol: Protocol) -> tuple[str, ...]:
+def _order(protocol: Protocol | None) -> tuple[str, ...]:
+    if protocol is None:
+        return _HOLE_FIRST
     return _FRAME_FIRST if protocol.name.endswith("/as-published") or not protocol.composite else _HOLE_FIRST
 
 
