@@ -37,6 +37,7 @@ from .images import (
     write_image,
 )
 from .probing import Probe, probe
+from .scaling import scaled
 from .scanning import READERS, Scan, require_reader, scan
 from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_image
 from .upright import HDR_POLICIES, Orientations, frames_at, upright, upright_frames
@@ -75,6 +76,7 @@ __all__ = [
     "read_levels",
     "read_luma",
     "require_reader",
+    "scaled",
     "scan",
     "step_of",
     "suffix_for",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps
 from worlds import photograph
 
+from inpaintbench import video
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.errors import InputError, Rejected
 
@@ -27,6 +28,12 @@ def pillow(frame: Pixels, width: int, height: int) -> Image.Image:
     return Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC)
 
 
+def alike(pixels: Pixels, wanted: Image.Image) -> bool:
+    """Whether both are the same picture: Pillow rounds to whole levels between columns and rows."""
+    apart = np.abs(pixels.astype(int) - np.asarray(wanted))
+    return pixels.shape == np.shape(wanted) and apart.max() <= 8 and apart.mean() < 0.3
+
+
 @pytest.fixture(scope="module")
 def frame() -> Pixels:
     return photograph("coffee", width=320, height=180)
@@ -34,26 +41,26 @@ def frame() -> Pixels:
 
 def test_cover(frame: Pixels) -> None:
     wanted = pillow(frame, 214, 120).crop((42, 0, 42 + 130, 120))
-    assert np.array_equal(applied("cover", frame, width=130, height=120), wanted)
+    assert alike(applied("cover", frame, width=130, height=120), wanted)
 
 
 def test_contain_with_padding(frame: Pixels) -> None:
     wanted = Image.new("RGB", (160, 160), (10, 20, 30))
     wanted.paste(pillow(frame, 160, 90), (0, 35))
-    assert np.array_equal(applied("contain", frame, width=160, height=160, colour=(10, 20, 30)), wanted)
-    assert np.array_equal(
+    assert alike(applied("contain", frame, width=160, height=160, colour=(10, 20, 30)), wanted)
+    assert alike(
         applied("contain", frame, width=160, height=160),
         ImageOps.pad(Image.fromarray(frame), (160, 160), Image.Resampling.BICUBIC),
     )
 
 
 def test_contain_without_padding(frame: Pixels) -> None:
-    assert np.array_equal(applied("contain", frame, width=160, height=160, pad=False), pillow(frame, 160, 90))
+    assert alike(applied("contain", frame, width=160, height=160, pad=False), pillow(frame, 160, 90))
     assert applied("contain", frame, width=101, height=400, pad=False).shape == (56, 100, 3)
 
 
 def test_stretch(frame: Pixels) -> None:
-    assert np.array_equal(applied("stretch", frame, width=100, height=150), pillow(frame, 100, 150))
+    assert alike(applied("stretch", frame, width=100, height=150), pillow(frame, 100, 150))
 
 
 def test_crop(frame: Pixels) -> None:
@@ -63,16 +70,25 @@ def test_crop(frame: Pixels) -> None:
 
 
 def test_shortest_side(frame: Pixels) -> None:
-    assert np.array_equal(applied("shortest_side", frame, pixels=120), pillow(frame, 214, 120))
+    assert alike(applied("shortest_side", frame, pixels=120), pillow(frame, 214, 120))
     assert np.array_equal(applied("shortest_side", frame.swapaxes(0, 1).copy(), pixels=120).shape, (214, 120, 3))
 
 
 def test_pixels_become_square(frame: Pixels) -> None:
-    assert np.array_equal(applied("as_is", frame, pixel_aspect=0.75), pillow(frame, 240, 180))
-    assert np.array_equal(applied("crop", frame, pixel_aspect=0.75, width=240, height=180), pillow(frame, 240, 180))
-    assert np.array_equal(applied("shortest_side", frame, pixel_aspect=0.75, pixels=120), pillow(frame, 160, 120))
-    assert np.array_equal(applied("contain", frame, pixel_aspect=0.75, width=120, height=120, pad=False), pillow(frame, 120, 90))
-    assert np.array_equal(applied("cover", frame, pixel_aspect=0.75, width=120, height=90), pillow(frame, 120, 90))
+    assert alike(applied("as_is", frame, pixel_aspect=0.75), pillow(frame, 240, 180))
+    assert alike(applied("crop", frame, pixel_aspect=0.75, width=240, height=180), pillow(frame, 240, 180))
+    assert alike(applied("shortest_side", frame, pixel_aspect=0.75, pixels=120), pillow(frame, 160, 120))
+    assert alike(applied("contain", frame, pixel_aspect=0.75, width=120, height=120, pad=False), pillow(frame, 120, 90))
+    assert alike(applied("cover", frame, pixel_aspect=0.75, width=120, height=90), pillow(frame, 120, 90))
+
+
+@pytest.mark.parametrize("size", [(16, 16), (16, 400), (1300, 16), (1000, 700)])
+def test_one_colour_stays_however_much_a_side_shrinks_or_grows(size: tuple[int, int]) -> None:
+    for level in (0, 5, 128, 200, 255):
+        plain = np.full((1200, 1900, 3), (level, 255 - level, 7), np.uint8)
+        scaled = video.scaled(plain, width=size[0], height=size[1])
+        assert scaled.shape == (size[1], size[0], 3)
+        assert (scaled == plain[0, 0]).all()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ class AsIs(Normalizer):
     """
 
     name = "as_is"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, shortest_side: int = 16) -> None:
         self.shortest_side = shortest_side

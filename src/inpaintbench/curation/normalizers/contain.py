@@ -21,7 +21,7 @@ class Contain(Normalizer):
     """
 
     name = "contain"
-    version = "1"
+    version = "2"
 
     def __init__(
         self,

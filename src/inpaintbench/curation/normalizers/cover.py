@@ -20,7 +20,7 @@ class Cover(Normalizer):
     """
 
     name = "cover"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, width: int = 832, height: int = 480, most_enlargement: float = math.inf) -> None:
         geometry.check_size(width, height)

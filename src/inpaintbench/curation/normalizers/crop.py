@@ -14,7 +14,7 @@ class Crop(Normalizer):
     """The middle ``width`` x ``height`` pixels, offset rounded down; only pixels that are not square are scaled, in width."""
 
     name = "crop"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, width: int = 832, height: int = 480) -> None:
         check_size(width, height)

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
+from inpaintbench import video
 from inpaintbench.errors import InputError, Rejected
 
 # Pixels; nothing smaller is a clip.
@@ -46,7 +46,7 @@ def resized(frame: npt.NDArray[np.uint8], *, width: int, height: int) -> npt.NDA
     """``uint8[h, w, 3]`` at ``width`` x ``height``, bicubic with anti-aliasing; the same array where the size is right."""
     if frame.shape[:2] == (height, width):
         return frame
-    return np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
+    return video.scaled(frame, width=width, height=height)
 
 
 def rounded_up(length: float) -> int:

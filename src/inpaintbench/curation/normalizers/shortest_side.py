@@ -17,7 +17,7 @@ class ShortestSide(Normalizer):
     """
 
     name = "shortest_side"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, pixels: int = 480, most_enlargement: float = 1.0) -> None:
         if pixels < geometry.LEAST_SIDE or pixels % 2:

@@ -16,7 +16,7 @@ class Stretch(Normalizer):
     """
 
     name = "stretch"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, width: int = 832, height: int = 480, most_enlargement: float = 1.0) -> None:
         geometry.check_size(width, height)
