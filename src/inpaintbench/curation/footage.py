@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, open_path
 from inpaintbench.curation.splitters import SPLITTERS
-from inpaintbench.errors import MediaError, Rejected
+from inpaintbench.errors import InpaintBenchError, MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import KNOWN
@@ -28,12 +28,13 @@ from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, c
 from inpaintbench.workspace import Blobs, Workspace
 
 VERSION = "4"
+CUT_VERSION = "5"
 FIND_LIMIT_SECONDS = 3600.0
 # How the reason of a copy begins.
 SAME_BYTES = "has the same bytes as"
 _SLOWEST_BYTES_A_SECOND = 200_000
-# Seconds of cutting a second of film: 1080p is encoded at a few frames a second.
-_SLOWEST_CUT = 20.0
+# Seconds of cutting a second of film: 1080p is encoded at a few frames a second. Films have at least so many bytes a second.
+_SLOWEST_CUT, _FEWEST_BYTES_A_SECOND = 20.0, 50_000
 
 
 def time_limit(longest_seconds: float) -> float:
@@ -113,78 +114,104 @@ def distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Rejection]]:
 
 def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection]) -> Outcome:
     """Decode every source once and write what it holds to ``attributes``."""
+    return executor.run(*_probing(sources, where), rejected=doubles)
+
+
+def _probing(sources: Sequence[Source], where: Mapping[str, Plain]) -> tuple[Step, list[Task]]:
     step = Step(
         name="probe",
         version=VERSION,
         table="attributes",
         record=Attribute,
         function="inpaintbench.curation.footage:probe_one",
+        together="inpaintbench.curation.footage:probe_and_cut_one",
         time_limit_seconds=time_limit(max((row.bytes for row in sources), default=0) / _SLOWEST_BYTES_A_SECOND),
     )
-    tasks = [
+    return step, [
         Task(source.source_id, source.sha256, {"source_id": source.source_id, "where": where[source.source_id]}, source.uri)
         for source in sources
     ]
-    return executor.run(step, tasks, rejected=doubles)
 
 
 def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
     """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``, and for what follows from them."""
     path = open_path(payload["where"], blobs)
-    facts = asdict(video.probe(path))
+    return _probe_rows(payload["source_id"], path, video.probe(path))
+
+
+def _probe_rows(source_id: str, path: str, probed: video.Probe) -> list[Attribute]:
+    facts = asdict(probed)
     turned = facts["rotation_degrees"] % 180 != 0
     shape = (facts["width"] * facts["pixel_aspect"]) / facts["height"]
     shape = 1 / shape if turned else shape
     facts["orientation"] = "square" if abs(shape - 1) < 0.01 else "landscape" if shape > 1 else "portrait"
     facts["bits_per_second"] = 8 * Path(path).stat().st_size / facts["duration_seconds"]
     return [
-        Attribute(
-            payload["source_id"], f"probe.{name}", value if isinstance(value, str) else float(value), None, "probe", VERSION
-        )
+        Attribute(source_id, f"probe.{name}", value if isinstance(value, str) else float(value), None, "probe", VERSION)
         for name, value in facts.items()
     ]
 
 
 def cut(
-    executor: Executor, probed: Sequence[Attribute], where: Mapping[str, Plain], names: Mapping[str, str],
+    executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], found: Sequence[Attribute],
     *, splitter: Plain, normalizer: Plain, fps: float | None = None, form: str = "near-lossless", hdr: str = "exclude",
 ) -> Outcome:  # fmt: skip
-    """Split, normalise and encode every probed source into the table ``clips``.
+    """Split, normalise and encode sources into the table ``clips``.
 
     Args:
         executor: who does the work.
-        probed: rows of ``probe``, and of ``bars.find`` where bars are to be cut off.
+        sources: what is cut.
         where: source id -> where its file lies.
-        names: source id -> what people call it.
+        found: rows of ``bars.find`` where bars are to be cut off.
         splitter: ``{"name": ..., constant: value ...}`` of the splitter leaf.
         normalizer: the same for the normalizer leaf.
         fps: bring videos to this constant rate, by timestamps; by default they keep theirs.
         form: one of ``video.CLIP_FORMS``.
         hdr: ``exclude`` refuses films of high dynamic range, ``tone_map`` brings them to the standard one.
     """
+    how = {"splitter": splitter, "normalizer": normalizer, "fps": fps, "form": form, "hdr": hdr}
+    return executor.run(*_cutting(sources, where, found, how))
+
+
+def probe_and_cut(
+    executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection], **how: Any
+) -> tuple[Outcome, Outcome]:
+    """``probe`` and ``cut`` in one pass over each source, where all are cut whatever is found; ``how`` is what ``cut`` takes."""
+    work = [_probing(sources, where), _cutting(sources, where, (), how)]
+    done = executor.run_together(work, label="cut", rejected=doubles)
+    refused = {row.subject_id for row in done["probe"].rejected}  # once is enough
+    cut = replace(done["cut"], rejected=[row for row in done["cut"].rejected if row.subject_id not in refused])
+    executor.workspace.write_table("rejected", "cut", cut.rejected, Rejection)
+    return done["probe"], cut
+
+
+def _cutting(
+    sources: Sequence[Source], where: Mapping[str, Plain], found: Sequence[Attribute], how: Mapping[str, Any]
+) -> tuple[Step, list[Task]]:
     leaves = {
-        "splitter": [splitter["name"], SPLITTERS.get(splitter["name"]).version, without_name(splitter)],
-        "normalizer": [normalizer["name"], NORMALIZERS.get(normalizer["name"]).version, without_name(normalizer)],
+        kind: [how[kind]["name"], leaves.get(how[kind]["name"]).version, without_name(how[kind])]
+        for kind, leaves in (("splitter", SPLITTERS), ("normalizer", NORMALIZERS))
     }
-    longest = max((float(row.value or 0) for row in probed if row.name == "probe.duration_seconds"), default=0.0)
+    largest = max((row.bytes for row in sources), default=0)
     step = Step(
         name="cut",
-        version=VERSION,
+        version=CUT_VERSION,
         table="clips",
         record=Clip,
         function="inpaintbench.curation.footage:cut_one",
-        parameters={**leaves, "fps": fps, "form": form, "hdr": hdr},
-        time_limit_seconds=time_limit(_SLOWEST_CUT * longest),
+        together="inpaintbench.curation.footage:probe_and_cut_one",
+        parameters={**leaves, **{name: how[name] for name in ("fps", "form", "hdr")}},
+        time_limit_seconds=time_limit(_SLOWEST_CUT * largest / _FEWEST_BYTES_A_SECOND),
     )
-    facts: dict[str, dict[str, Any]] = {}
-    for attribute in probed:
-        value = attribute.blob if attribute.name == bars.SPANS else attribute.value
-        facts.setdefault(attribute.subject_id, {})[attribute.name.removeprefix("probe.")] = value
-    tasks = [
-        Task(source_id, content_id(fact), {"source_id": source_id, "where": where[source_id], "probe": fact}, names[source_id])
-        for source_id, fact in facts.items()
-    ]
-    return executor.run(step, tasks)
+    of_source: dict[str, dict[str, Any]] = {}
+    for row in found:
+        of_source.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
+    tasks = []
+    for source in sources:
+        cut_off = of_source.get(source.source_id, {})
+        payload = {"source_id": source.source_id, "where": where[source.source_id], "bars": cut_off}
+        tasks.append(Task(source.source_id, content_id(source.sha256, cut_off), payload, source.uri))
+    return step, tasks
 
 
 def without_name(leaf: Plain) -> dict[str, Any]:
@@ -194,41 +221,85 @@ def without_name(leaf: Plain) -> dict[str, Any]:
 
 def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
     """All clips of one source, decoded once from front to back."""
+    _, clips = _probed_and_cut(payload, parameters, blobs)
+    if isinstance(clips, InpaintBenchError):
+        raise clips
+    return clips
+
+
+def probe_and_cut_one(jobs: Sequence[tuple[Plain, Plain]], *, blobs: Blobs) -> list[list[Any] | InpaintBenchError]:
+    """``probe_one`` and ``cut_one`` of one source, decoded once."""
+    _, (payload, parameters) = jobs
+    try:
+        probed, clips = _probed_and_cut(payload, parameters, blobs)
+    except InpaintBenchError as error:
+        return [error, error]
+    return [_probe_rows(payload["source_id"], open_path(payload["where"], blobs), probed), clips]
+
+
+def _probed_and_cut(payload: Plain, parameters: Plain, blobs: Blobs) -> tuple[video.Probe, list[Clip] | InpaintBenchError]:
+    """Cut a source by what its packets promise, and measure at that what it holds; where that is another, cut it by that."""
+    path = open_path(payload["where"], blobs)
+    if video.is_image(path):
+        probed = video.probe(path)
+        return probed, _cut(path, probed, payload, parameters, blobs)
+    decoder = video.ProbingDecoder(path)
+    foreseen = decoder.foreseen()
+    clips = _cut(path, foreseen, payload, parameters, blobs, decoder=decoder) if foreseen else []
+    probed = decoder.probe()
+    if foreseen is None or _decisive(foreseen) != _decisive(probed):
+        clips = _cut(path, probed, payload, parameters, blobs)
+    return probed, clips
+
+
+def _decisive(probed: video.Probe) -> tuple[Any, ...]:
+    """The facts that clips depend on."""
+    return probed.hdr, probed.pixel_aspect, probed.fps, probed.frames, probed.duration_seconds
+
+
+def _cut(
+    path: str, facts: video.Probe, payload: Plain, parameters: Plain, blobs: Blobs, decoder: video.Decoder | None = None
+) -> list[Clip] | InpaintBenchError:
+    try:
+        return list(_clips(path, facts, payload, parameters, blobs, decoder))
+    except InpaintBenchError as error:
+        return error
+
+
+def _clips(
+    path: str, facts: video.Probe, payload: Plain, parameters: Plain, blobs: Blobs, decoder: video.Decoder | None
+) -> Iterator[Clip]:
     (splitter_name, _, splitting), (normalizer_name, _, normalising) = parameters["splitter"], parameters["normalizer"]
     splitter = SPLITTERS.get(splitter_name)(**splitting)
     normalizer = NORMALIZERS.get(normalizer_name)(**normalising)
-    facts, path = payload["probe"], open_path(payload["where"], blobs)
-    if facts["hdr"] != "none" and parameters["hdr"] == "exclude":
-        raise Rejected(f"is of high dynamic range ({facts['hdr']}); `--hdr tone_map` takes it")
+    if facts.hdr != "none" and parameters["hdr"] == "exclude":
+        raise Rejected(f"is of high dynamic range ({facts.hdr}); `--hdr tone_map` takes it")
     retimed = None if video.is_image(path) else parameters["fps"]
-    fps = float(retimed or facts["fps"])
-    count = video.frames_at(float(facts["duration_seconds"]), fps) if retimed else int(facts["frames"])
+    fps = float(retimed or facts.fps)
+    count = video.frames_at(facts.duration_seconds, fps) if retimed else facts.frames
     spans = list(splitter.spans(path, frames=count, fps=fps, retimed=bool(retimed)))
-    frames = _Normalised(path, normalizer, facts, fps=retimed, hdr=parameters["hdr"])
-    clips = []
+    coming = video.upright_frames(path, fps=retimed, hdr=parameters["hdr"], decoder=decoder)
+    frames = _Normalised(coming, normalizer, facts.pixel_aspect)
     for start, end in spans:
         cut = bars.bars_of_clip(
-            facts, blobs, start_frame=start, end_frame=end, source_fps=float(facts["fps"]) if retimed else fps, fps=fps
+            payload["bars"], blobs, start_frame=start, end_frame=end, source_fps=facts.fps if retimed else fps, fps=fps
         )
         write = partial(video.write_clip, frames=frames.of(start, end, cut), fps=fps, form=parameters["form"])
         blob, encoded = blobs.put(video.suffix_for(end - start), write)
-        clip_id = content_id(payload["source_id"], start, end, dict(parameters), VERSION)
-        clips.append(
-            Clip(
-                clip_id=clip_id, source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=encoded.width,
-                height=encoded.height, frames=end - start, blob=blob, yuv_sha256=encoded.yuv_sha256,
-                rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
-            )
+        yield Clip(
+            clip_id=content_id(payload["source_id"], start, end, dict(parameters), CUT_VERSION),
+            source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=encoded.width,
+            height=encoded.height, frames=end - start, blob=blob, yuv_sha256=encoded.yuv_sha256,
+            rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
         )  # fmt: skip
-    return clips
 
 
 class _Normalised:
     """The frames of a source, decoded once from front to back, normalised for one clip after the other."""
 
-    def __init__(self, path: str, normalizer: Any, facts: Plain, *, fps: float | None, hdr: str) -> None:
-        self._numbered = enumerate(video.upright_frames(path, fps=fps, hdr=hdr))
-        self._normalizer, self._pixel_aspect = normalizer, float(facts["pixel_aspect"])
+    def __init__(self, coming: Iterator[tuple[npt.NDArray[np.uint8], bool]], normalizer: Any, pixel_aspect: float) -> None:
+        self._numbered = enumerate(coming)
+        self._normalizer, self._pixel_aspect = normalizer, pixel_aspect
 
     def of(self, start: int, end: int, cut: Bars) -> Iterator[npt.NDArray[np.uint8]]:
         """The frames of ``[start, end)``, which lies behind all that were asked for before."""

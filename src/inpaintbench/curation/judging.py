@@ -255,9 +255,14 @@ SOURCE_RULES = "source_rules"
 PREFIX = "probe."
 
 
+def source_rules(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules on what was probed."""
+    return [rule for rule in rules if (rule.attribute or "").startswith(PREFIX)]
+
+
 def refused_sources(sources: Sequence[Source], facts: Sequence[Attribute], rules: Sequence[Rule]) -> list[Rejection]:
     """The sources that break a rule on what was probed, each with the first reason; other rules are left out."""
-    early = [rule for rule in rules if (rule.attribute or "").startswith(PREFIX)]
+    early = source_rules(rules)
     # A source is judged as if it were its own clip.
     whole = [Clip(row.source_id, row.source_id, 0, 0, 0.0, 0, 0, 0, "", "", "", None, 0.0) for row in sources]
     reasons: dict[int, str] = {}

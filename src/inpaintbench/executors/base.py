@@ -42,7 +42,8 @@ class Step:
     """Of one task; a worker that needs longer is killed and the task's subject quarantined."""
     together: str = ""
     """``module:function`` that does one subject for several steps at once, where that spares work; ``""`` = one after the other.
-    It takes ``jobs``, a sequence of (payload, parameters), and ``blobs``, and returns the rows of each job."""
+    It takes ``jobs``, a sequence of (payload, parameters), and ``blobs``, and returns for each job its rows, or the
+    ``InpaintBenchError`` that says why there are none."""
     ahead: str = ""
     """``module:function`` that reads what a subject needs while the subject before it is worked on; ``""`` = nothing is.
     It takes what ``together`` takes, runs in a thread, and returns anything, or None where reading ahead would take too much

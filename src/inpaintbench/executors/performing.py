@@ -132,7 +132,7 @@ def perform(jobs: Sequence[Job], workspace: str, given: Callable[[], Any] | None
         else:
             [(payload, parameters)] = given_to(jobs)
             made = [load(jobs[0].step.function)(payload, parameters=parameters, blobs=blobs, **ahead)]
-        results = [_done(records) for records in made]
+        results = [_not_done(each) if isinstance(each, InpaintBenchError) else _done(each) for each in made]
     except (Exception, SystemExit) as error:  # a method of somebody's own may call sys.exit
         results = [_not_done(error)]
     spent = {"seconds": round((time.perf_counter() - begun) / max(len(results), 1), 4), "peak_mebibytes": _peak_mebibytes()}

@@ -94,25 +94,34 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         # The table names each content once, so that name and licence of a clip are those of the source that was kept.
         workspace.write_table("sources", step, [row for row in rows if id(row) in chosen], Source)
     where = located(distinct, found)
-    probed = footage.probe(executor, distinct, where, doubles)
+    how: dict[str, Any] = {
+        "splitter": cutting.splitter, "normalizer": cutting.normalizer, "fps": cutting.fps, "form": cutting.form,
+        "hdr": cutting.hdr,
+    }  # fmt: skip
+    cut = None
+    if cutting.cut_bars or judging.source_rules(cutting.rules):
+        probed = footage.probe(executor, distinct, where, doubles)
+    else:
+        probed, cut = footage.probe_and_cut(executor, distinct, where, doubles, **how)
     footage.known_labels(workspace, distinct, found)
     early = judging.refused_sources(distinct, probed.records, cutting.rules)
     workspace.write_table("rejected", judging.SOURCE_RULES, early, Rejection)
-    dropped = {row.subject_id for row in early}
-    wanted = {row.source_id for row in distinct if row.uri not in dropped}
-    facts = [row for row in probed.records if row.subject_id in wanted]
-    if cutting.cut_bars:
-        probes: dict[str, dict[str, Any]] = {}
-        for row in facts:
-            probes.setdefault(row.subject_id, {})[row.name.removeprefix("probe.")] = row.value
-        found_bars = bars.find(executor, distinct, where, probes, reader=cutting.reader).records
-        # A film whose bars could not be looked for is not cut with them still there.
-        looked_at = {row.subject_id for row in found_bars}
-        facts = [row for row in facts if row.subject_id in looked_at] + found_bars
-    cut = footage.cut(
-        executor, facts, where, {row.source_id: row.uri for row in distinct},
-        splitter=cutting.splitter, normalizer=cutting.normalizer, fps=cutting.fps, form=cutting.form, hdr=cutting.hdr,
-    )  # fmt: skip
+    facts = probed.records
+    if cut is None:
+        dropped = {row.uri for row in distinct} & {row.subject_id for row in early}
+        present = {row.subject_id for row in facts}
+        wanted = [row for row in distinct if row.source_id in present and row.uri not in dropped]
+        found_bars: list[Attribute] = []
+        if cutting.cut_bars:
+            probes: dict[str, dict[str, Any]] = {}
+            for row in facts:
+                probes.setdefault(row.subject_id, {})[row.name.removeprefix("probe.")] = row.value
+            found_bars = bars.find(executor, wanted, where, probes, reader=cutting.reader).records
+            # A film whose bars could not be looked for is not cut with them still there.
+            looked_at = {row.subject_id for row in found_bars}
+            wanted = [row for row in wanted if row.source_id in looked_at]
+        facts = facts + found_bars
+        cut = footage.cut(executor, wanted, where, found_bars, **how)
     done = normalised(cut.records, facts, normalizer=cutting.normalizer, fps=cutting.fps, blobs=workspace.blobs)
     workspace.write_table("attributes", NORMALISED, done, Attribute)
     if not workspace.shard:

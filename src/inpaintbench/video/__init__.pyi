@@ -36,7 +36,7 @@ from .images import (
     suffix_for,
     write_image,
 )
-from .probing import Probe, probe
+from .probing import Probe, ProbingDecoder, probe
 from .scaling import scaled
 from .scanning import READERS, Scan, require_reader, scan
 from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_image
@@ -58,6 +58,7 @@ __all__ = [
     "EncodedClip",
     "Orientations",
     "Probe",
+    "ProbingDecoder",
     "Scan",
     "by_number",
     "decoded_hashes",

@@ -60,6 +60,7 @@ class Decoder:
             self.header_rate = float(stream.average_rate or stream.guessed_rate or 0)
             if not stream.codec_context.width:
                 self.first_error = f"no size of its pictures is stated, or one above {_LIMITS_IN_WORDS}"
+            self.pixel_aspect = float(stream.sample_aspect_ratio or 1)
             decode = _decode_function(stream)
             for packet in self._packets(container, stream):
                 try:

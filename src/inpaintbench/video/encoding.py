@@ -132,11 +132,11 @@ def _facts_of(frames: list[Any], rebuilt: BinaryIO, crf: int | None) -> EncodedC
         shown = np.frombuffer(rebuilt.read(given.nbytes), np.uint8)
         if shown.size < given.size:
             raise OSError(errno.ENOSPC, "the encoder could not keep its pictures")
-        planes.update(shown)
+        planes.update(shown.data)
         squared, values = squared + cv2.norm(given, shown.reshape(given.shape), cv2.NORM_L2SQR), values + given.size
         picture = av.VideoFrame.from_ndarray(shown.reshape(given.shape), format=first.format.name)
         picture.colorspace, picture.color_range = Colorspace.ITU601, ColorRange.MPEG
-        rgb.update(np.ascontiguousarray(to_rgb(picture)))
+        rgb.update(np.ascontiguousarray(to_rgb(picture)).data)
     psnr = round(float(10 * np.log10(255**2 * values / squared)), 3) if squared else _EXACT_DB
     return EncodedClip(crf, psnr, planes.hexdigest(), rgb.hexdigest(), first.width, first.height)
 

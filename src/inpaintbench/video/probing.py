@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from inpaintbench.errors import MediaError
 from inpaintbench.video import colour
-from inpaintbench.video.decoding import STILL_FPS, Decoder
+from inpaintbench.video.decoding import STILL_FPS, Decoder, packet_times
 from inpaintbench.video.images import read_image
 from inpaintbench.video.suffixes import is_image
 from inpaintbench.video.upright import rotation
@@ -67,54 +67,98 @@ class Probe:
         return cls(**{field.name: kinds[str(field.type)](facts[field.name]) for field in fields(cls)})
 
 
+class ProbingDecoder(Decoder):
+    """Iterator over the frames of a video that measures, while somebody takes them, what ``probe`` tells of it."""
+
+    def __init__(self, path: Path | str) -> None:
+        super().__init__(path)
+        self._coming = self._noted()
+        self._first: dict[str, Any] = {}
+        self._times: list[float] = []
+        self._frames, self._interlaced, self._has_alpha = 0, False, False
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._coming
+
+    def _noted(self) -> Iterator[Any]:
+        for frame in super().__iter__():
+            # Kept before anybody tags the frame otherwise.
+            self._first = self._first or _facts_of(frame)
+            self._frames += 1
+            self._interlaced = self._interlaced or bool(frame.interlaced_frame)
+            self._has_alpha = self._has_alpha or colour.opacity(frame) is not None
+            if frame.pts is not None:
+                self._times.append(float(frame.pts * frame.time_base))
+            yield frame
+
+    def probe(self) -> Probe:
+        """Decode what is left, and return what ``probe`` returns.
+
+        Raises:
+            MediaError: as ``probe``.
+        """
+        for _ in self._coming:
+            pass
+        if not self._frames:
+            raise MediaError(f"not one frame decodes{self.first_error and f': {self.first_error}'}")
+        return self._measured(self._times, self._frames)
+
+    def _measured(self, times: list[float], frames: int) -> Probe:
+        fps, variable = _frame_rate(times, self.header_rate)
+        return Probe(
+            codec=self.codec,
+            pixel_aspect=self.pixel_aspect,
+            fps=fps,
+            variable_frame_rate=variable,
+            frames=frames,
+            header_frames=self.header_frames,
+            damaged_packets=self.damaged_packets,
+            truncated=self.truncated,
+            start_seconds=times[0] if times else 0.0,
+            duration_seconds=(max(times) - min(times) if len(times) == frames else (frames - 1) / fps) + 1 / fps,
+            interlaced=self._interlaced,
+            has_alpha=self._has_alpha,
+            **self._first,
+        )
+
+    def foreseen(self) -> Probe | None:
+        """Return what ``probe`` will find, if every packet is a frame that decodes; None where packets do not say.
+
+        Decodes the first frame of the file, with a decoder of its own.
+        """
+        try:
+            packets = packet_times(self.path)
+            first = ProbingDecoder(self.path)
+            frame = next(iter(first), None)
+        except MediaError:
+            return None
+        if not packets or frame is None:
+            return None
+        return first._measured([float(time * frame.time_base) for time in sorted(time for time, _ in packets)], len(packets))
+
+
 def probe(path: Path | str) -> Probe:
     """Measure the properties of a file by decoding all of it.
 
     Raises:
         MediaError: no video stream, a picture larger than ``LARGEST_SIDE`` or ``MOST_PIXELS``, or no frame decodes.
     """
-    if is_image(path):
-        return _probe_image(path)
-    decoder = Decoder(path)
-    times: list[float] = []
-    first, frames, interlaced, has_alpha = None, 0, False, False
-    for frame in decoder:
-        first = first or frame
-        frames += 1
-        interlaced = interlaced or bool(frame.interlaced_frame)
-        has_alpha = has_alpha or colour.opacity(frame) is not None
-        if frame.pts is not None:
-            times.append(float(frame.pts * frame.time_base))
-    if first is None:
-        raise MediaError(f"not one frame decodes{decoder.first_error and f': {decoder.first_error}'}")
-    return _probe_of(decoder, first, frames=frames, times=times, interlaced=interlaced, has_alpha=has_alpha)
+    return _probe_image(path) if is_image(path) else ProbingDecoder(path).probe()
 
 
-def _probe_of(decoder: Decoder, first: Any, *, frames: int, times: list[float], interlaced: bool, has_alpha: bool) -> Probe:
-    fps, variable = _frame_rate(times, decoder.header_rate)
-    degrees, mirrored = rotation(first)
-    return Probe(
-        codec=decoder.codec,
-        pixel_format=first.format.name,
-        bit_depth=first.format.components[0].bits,
-        width=first.width,
-        height=first.height,
-        rotation_degrees=degrees,
-        mirrored=mirrored,
-        pixel_aspect=decoder.pixel_aspect,
-        fps=fps,
-        variable_frame_rate=variable,
-        frames=frames,
-        header_frames=decoder.header_frames,
-        damaged_packets=decoder.damaged_packets,
-        truncated=decoder.truncated,
-        start_seconds=times[0] if times else 0.0,
-        duration_seconds=(max(times) - min(times) if len(times) == frames else (frames - 1) / fps) + 1 / fps,
-        **colour.names(first),
-        hdr=colour.hdr_kind(first),
-        interlaced=interlaced,
-        has_alpha=has_alpha,
-    )
+def _facts_of(frame: Any) -> dict[str, Any]:
+    """What the first frame alone tells."""
+    degrees, mirrored = rotation(frame)
+    return {
+        "pixel_format": frame.format.name,
+        "bit_depth": frame.format.components[0].bits,
+        "width": frame.width,
+        "height": frame.height,
+        "rotation_degrees": degrees,
+        "mirrored": mirrored,
+        "hdr": colour.hdr_kind(frame),
+        **colour.names(frame),
+    }
 
 
 def _probe_image(path: Path | str) -> Probe:

@@ -34,7 +34,9 @@ class _Scaler:
 
     def __init__(self, origin: tuple[int, int], target: tuple[int, int]) -> None:
         self._graph: Any = av.filter.Graph()
-        source = self._graph.add_buffer(width=origin[0], height=origin[1], format="gray", time_base=Fraction(1, 1))
+        source = self._graph.add_buffer(
+            width=origin[0], height=origin[1], format=av.VideoFormat("gray"), time_base=Fraction(1, 1)
+        )
         scale = self._graph.add("scale", f"w={target[0]}:h={target[1]}:{_FLAGS}")
         source.link_to(scale)
         scale.link_to(self._graph.add("buffersink"))

@@ -92,7 +92,7 @@ def rotated(pixels: npt.NDArray[np.uint8], orientation: Orientation) -> npt.NDAr
 
 
 def upright_frames(
-    path: Path | str, *, fps: float | None = None, hdr: str = "exclude"
+    path: Path | str, *, fps: float | None = None, hdr: str = "exclude", decoder: Decoder | None = None
 ) -> Iterator[tuple[npt.NDArray[np.uint8], bool]]:
     """Iterate over the frames, rotated as players do.
 
@@ -101,6 +101,7 @@ def upright_frames(
         fps: constant rate to resample to, by timestamps: frame k is the one on screen ``k / fps`` seconds after the first. The
             last frame repeats without end, so that the caller takes the ``frames_at`` first ones. By default every frame once.
         hdr: one of ``HDR_POLICIES``.
+        decoder: of the video, where somebody else wants to know what it tells; by default one of its own.
 
     Yields:
         ``uint8[H, W, 3]`` RGB, and True if rotation swapped width and height.
@@ -115,13 +116,13 @@ def upright_frames(
         yield read_image(path), False
         return
     orientations = Orientations()
-    for frame in iter(Decoder(path)) if fps is None else _retimed(path, fps):
+    decoder = decoder or Decoder(path)
+    for frame in iter(decoder) if fps is None else _retimed(decoder, fps):
         yield upright(frame, hdr=hdr, orientations=orientations), orientations.of(frame)[0]
 
 
-def _retimed(path: Path | str, fps: float) -> Iterator[Any]:
+def _retimed(decoder: Decoder, fps: float) -> Iterator[Any]:
     shown, first, count = None, 0.0, 0
-    decoder = Decoder(path)
     for index, frame in enumerate(decoder):
         seconds = index / (decoder.header_rate or _FALLBACK_RATE) if frame.pts is None else float(frame.pts * frame.time_base)
         if shown is None:

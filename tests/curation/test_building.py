@@ -1,0 +1,96 @@
+"""How often building decodes and encodes, and that one pass over a source gives what two passes give."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import cv2
+import hazards
+import numpy as np
+import pytest
+from worlds import photograph
+
+from inpaintbench import video
+from inpaintbench.curation.judging import SOURCE_RULES
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.recipes import devil
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Attribute, Clip
+from inpaintbench.workspace import Workspace
+
+BENCH = Path(__file__).parents[2] / "bench" / "building.py"
+RECIPE = devil.DevilRecipe(width=96, height=64, clip_frames=30, shortest_clip_frames=20)
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    found = importlib.util.spec_from_file_location("building", BENCH)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    sys.modules["building"] = module
+    found.loader.exec_module(module)
+    return module
+
+
+def curate(recipe: devil.DevilRecipe, folder: Path, workspace: Workspace) -> None:
+    with LocalExecutor(workspace, workers=0) as executor:
+        devil.curate(recipe, [SourceSpec("folder", {"folder": str(folder)})], executor, workspace)
+
+
+def test_a_source_and_a_clip_are_decoded_once_and_a_clip_is_encoded_once(
+    bench: ModuleType, tmp_path: Path, workspace: Workspace
+) -> None:
+    folder = tmp_path / "films"
+    folder.mkdir()
+    for number, name in enumerate(("coffee", "astronaut", "chelsea")):
+        scene = cv2.GaussianBlur(photograph(name, width=206, height=158), (0, 0), 1.5)
+        frames = np.stack([scene[t : t + 96, t : t + 144] for t in range(62)])
+        video.write_browser(folder / f"{number}.mp4", frames, fps=25)
+    with bench.counted() as counts:
+        curate(RECIPE, folder, workspace)
+    clips = workspace.table("clips", Clip)
+    assert len(clips) == 6
+    assert counts["encodings"] == 6
+    assert counts["frames decoded"] == 3 * (62 + 1)  # one frame tells what the packets do not
+    with bench.counted() as counts, LocalExecutor(workspace, workers=0) as executor:
+        devil.label(RECIPE, executor, workspace)
+    assert counts == {"frames decoded": 6 * 30}
+
+
+def test_one_pass_gives_what_two_passes_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "films"
+    folder.mkdir()
+    for name, (maker, _) in hazards.HAZARDS.items():
+        maker(folder / name)
+    foreseen, other, rows = video.ProbingDecoder.foreseen, video.probe(folder / "good.mp4"), []
+    for way in ("foreseen", "not foreseen", "foreseen wrongly", "probed before"):
+        with monkeypatch.context() as patched:
+            if way == "not foreseen":
+                patched.setattr(video.ProbingDecoder, "foreseen", lambda _: None)
+            elif way == "foreseen wrongly":
+                patched.setattr(video.ProbingDecoder, "foreseen", lambda decoder: foreseen(decoder) and other)
+            workspace = Workspace(tmp_path / way)
+            recipe = RECIPE
+            if way == "probed before":
+                recipe = RECIPE.model_copy(update={"rules": (devil.Rule(attribute="probe.frames", at_least=1),)})
+            curate(recipe, folder, workspace)
+            refused = [row for row in workspace.table("rejected", Rejection) if row.step != SOURCE_RULES]
+            rows.append((workspace.table("clips", Clip), workspace.table("attributes", Attribute), sorted(refused, key=repr)))
+    assert len(rows[0][0]) > 5
+    assert rows[1] == rows[2] == rows[3] == rows[0]
+
+
+def test_what_is_not_good_enough_the_first_time_is_encoded_once_more(bench: ModuleType, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scene = photograph("coffee", width=160, height=120)
+    for deviation in (3, 10, 30):
+        noisy = np.clip(scene + rng.normal(0, deviation, (20, 120, 160, 3)), 0, 255).astype(np.uint8)
+        with bench.counted() as counts:
+            encoded = video.write_clip(tmp_path / "clip.mp4", noisy, fps=25)
+        assert counts == {"encodings": 2}
+        assert 45 <= encoded.psnr_db < 47.5
