@@ -1,4 +1,4 @@
-"""Scaling of frames: bicubic with anti-aliasing, by swscale, the same levels on every processor."""
+"""Scaling of frames: bicubic with anti-aliasing, by swscale where they shrink, the same levels on every processor."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import av
 import cv2
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 # Catmull-Rom's kernel, as Pillow has it, widened where a side shrinks; the flags keep processors from rounding each its own way.
 _FLAGS = "flags=bicubic+accurate_rnd+bitexact:param0=0:param1=0.5:in_range=full:out_range=full"
@@ -21,6 +22,9 @@ _MOST_SHRINKING = 32
 
 def scaled(frame: npt.NDArray[np.uint8], *, width: int, height: int) -> npt.NDArray[np.uint8]:
     """Scale ``uint8[h, w, 3]`` to ``uint8[height, width, 3]``; bicubic, with anti-aliasing where a side shrinks."""
+    if frame.shape[0] < height or frame.shape[1] < width:
+        # Frames that grow are small, so Pillow's slower sums cost little; camera motion of enlarged frames is tried with them.
+        return np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
     least = [math.ceil(side / _MOST_SHRINKING) for side in frame.shape[:2]]
     if least[0] > height or least[1] > width:
         frame = scaled(frame, width=max(width, least[1]), height=max(height, least[0]))
