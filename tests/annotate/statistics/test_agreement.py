@@ -94,7 +94,7 @@ def test_one_label_everywhere_is_undefined() -> None:
 
 def test_no_pairs_is_undefined() -> None:
     found = krippendorff_alpha({"a": {"x": "yes"}, "b": {"y": "no"}, "c": {}}, Scheme())
-    assert (found.value, found.units, found.reason) == (None, 0, "no unit has answers of two raters")
+    assert (found.value, found.units, found.answers, found.reason) == (None, 0, 0, "no unit has answers of two raters")
 
 
 def test_missing_values_are_left_out_and_counted() -> None:
