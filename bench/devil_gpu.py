@@ -2,11 +2,12 @@
 
 python bench/devil_gpu.py [--quick] [--clips N] [--device cpu]
 
-Clips are of 90 frames of 832x480: a few distinct ones under many names, read from files every time, nothing known of the truth.
+Clips are of 90 frames of 832x480: a few distinct ones under many names, each with another hole (32 of them, of all sizes and
+places) and filled by four methods, read from files every time, nothing known of the truth.
 Parameters are made up, which costs as much as trained ones. Seconds are those of scoring and of comparing the sets, with the
 start of the workers; the compute phase is from the first to the last moment at which the card was seen busy. The plain
-convolution is measured in the same run. ``--device cpu`` scores two short small clips, which shows that it runs: its times say
-nothing.
+convolution is measured in the same run. Shapes and bytes are counted in a pass of its own, in this process. ``--device cpu``
+scores two short small clips and counts over 32 of them, without FID: its times say nothing.
 """
 
 from __future__ import annotations
@@ -21,31 +22,40 @@ import time
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 import torch
+from i3d_speed import clip
 from torch.utils.flop_counter import FlopCounterMode
 
 from inpaintbench import video
 from inpaintbench.compute import Compute
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring import precision as lower_precision
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.eval.scoring.sets import compare_sets
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.types import Dataset, Frames, Hole, Prediction, Score, Slice
+from inpaintbench.models import torch_networks
+from inpaintbench.models.i3d_stages import Convolution
+from inpaintbench.types import Dataset, Frames, Prediction, Slice
 from inpaintbench.workspace import Workspace
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from few_shapes_probes import Convolutions, by_volumes, views, wandering_hole
 
 PROTOCOL = "devil/as-published"
 METRICS = ("pvcs", "vfid", "lpips", "fid")
 PRECISIONS = ("tf32", "bf16")
-WORKERS, DISTINCT, METHOD = 4, 4, "made"
+WORKERS, DISTINCT, HOLES, MOST_SIZES, MOST_MOVED = 4, 4, 32, 64, 1.2
+METHODS = ("first", "second", "third", "fourth")
 NOT_MEASURED = "not measured: no CUDA device here"
 CHANNELS, SIDE, BATCH = 256, 64, 64
 """Of the plain convolution, 3x3."""
-Item = tuple[Frames, Hole, Frames]
-"""Truth, hole, prediction with black outside the hole."""
+Made = tuple[Dataset, dict[str, list[Path]]]
+"""The frozen dataset, and for each method a prediction of each item."""
 
 
 class Size(NamedTuple):
@@ -57,34 +67,34 @@ class Size(NamedTuple):
     """Rows and columns that are cut out."""
 
 
-def items(size: Size) -> list[Item]:
+def truths(size: Size) -> list[Frames]:
     """The distinct ones."""
-    from i3d_speed import clip
-
-    view = clip(size.frames)[0]
-    held = view.hole[(slice(None), *size.window)]
-    truth, filled = (frames[(slice(None), *size.window)] for frames in (view.truth, view.prediction))
-    rolled = [partial(np.roll, shift=40 * number, axis=2) for number in range(min(DISTINCT, size.clips))]
-    return [(roll(truth), held, np.where(held[..., None], roll(filled), 0).astype(np.uint8)) for roll in rolled]
+    truth = clip(size.frames)[0].truth[(slice(None), *size.window)]
+    return [np.roll(truth, 40 * number, axis=2) for number in range(min(DISTINCT, size.clips))]
 
 
-def write(folder: Path, size: Size) -> tuple[Dataset, list[Path]]:
-    """The frozen dataset, and a prediction for each of its items."""
-    distinct = items(size)
-    for number, (truth, hole, filled) in enumerate(distinct):
+def write(folder: Path, size: Size) -> Made:
+    """Write the dataset and the predictions."""
+    distinct = truths(size)
+    height, width = distinct[0].shape[1:3]
+    for number, truth in enumerate(distinct):
         video.write_lossless(folder / f"truth-{number}.mkv", truth, fps=25.0)
+        for shift, method in enumerate(METHODS, start=1):
+            video.write_lossless(folder / f"{method}-{number}.mkv", np.roll(truth, 3 * shift, axis=1), fps=25.0)
+    for number in range(min(HOLES, size.clips)):
+        hole = wandering_hole(number, frames=size.frames, height=height, width=width)
         video.write_hole(folder / f"hole-{number}.mp4", hole, fps=25.0)
-        video.write_lossless(folder / f"filled-{number}.mkv", filled, fps=25.0)
-    height, width = distinct[0][0].shape[1:3]
-    rows, predictions = [], []
+    rows: list[dict[str, Any]] = []
+    predictions: dict[str, list[Path]] = {method: [] for method in METHODS}
     for place in range(size.clips):
         number, name = place % len(distinct), f"item-{place}"
         rows.append({
             "item_id": name, "source_id": name, "truth_rgb_sha256": name, "hole_sha256": name, "input_sha256": None,
-            "truth_file_name": f"truth-{number}.mkv", "hole_file_name": f"hole-{number}.mp4", "input_file_name": None,
+            "truth_file_name": f"truth-{number}.mkv", "hole_file_name": f"hole-{place % HOLES}.mp4", "input_file_name": None,
             "fill": 0, "hole_is_given": True, "frames": size.frames, "height": height, "width": width, "fps": 25.0,
         })  # fmt: skip
-        predictions.append(folder / f"filled-{number}.mkv")
+        for method in METHODS:
+            predictions[method].append(folder / f"{method}-{number}.mkv")
     names = tuple(str(row["item_id"]) for row in rows)
     return Dataset("made", {}, tuple(rows), (Slice("slice", "all", names),), {}, {}, {}), predictions
 
@@ -92,23 +102,28 @@ def write(folder: Path, size: Size) -> tuple[Dataset, list[Path]]:
 class Run:
     """A run folder with the predictions, and what is scored in it."""
 
-    def __init__(self, folder: Path, data: Path, dataset: Dataset, predictions: list[Path]) -> None:
+    def __init__(self, folder: Path, data: Path, dataset: Dataset, predictions: dict[str, list[Path]]) -> None:
         self.workspace, self.data, self.dataset = Workspace(folder), data, dataset
-        blobs = {path: self.workspace.blobs.put(".mkv", partial(_copy, path))[0] for path in set(predictions)}
-        rows = zip(dataset.items, predictions, strict=True)
-        self.predictions = [Prediction(METHOD, "1", str(row["item_id"]), blobs[path], False, 0) for row, path in rows]
+        paths = {path for of_method in predictions.values() for path in of_method}
+        blobs = {path: self.workspace.blobs.put(".mkv", partial(_copy, path))[0] for path in paths}
+        self.methods = [
+            Predicted(method, [
+                Prediction(method, "1", str(row["item_id"]), blobs[path], False, 0)
+                for row, path in zip(dataset.items, of_method, strict=True)
+            ])
+            for method, of_method in predictions.items()
+        ]  # fmt: skip
 
-    def scores(self, compute: Compute, *, workers: int) -> list[Score]:
-        """The rows; the sets are compared, too."""
+    def score(self, compute: Compute, *, workers: int) -> None:
+        """Score all methods, and compare their sets."""
         with LocalExecutor(self.workspace, workers=workers) as executor:
-            methods = [Predicted(METHOD, self.predictions)]
             scored = score(
-                executor, self.dataset, root=self.data, methods=methods, protocol=PROTOCOL, metrics=METRICS, compute=compute
-            )[METHOD]
-            compare_sets(executor, self.dataset, protocol=PROTOCOL, methods=[METHOD])
-        if lost := [row.reason for row in scored.records if row.reason and row.region == "frame"]:
+                executor, self.dataset, root=self.data, methods=self.methods, protocol=PROTOCOL, metrics=METRICS, compute=compute
+            )
+            compare_sets(executor, self.dataset, protocol=PROTOCOL, methods=METHODS)
+        rows = [row for outcome in scored.values() for row in outcome.records]
+        if lost := [row.reason for row in rows if row.reason and row.region == "frame"]:
             raise RuntimeError(f"{len(lost)} values are missing, the first since {lost[0]}")
-        return scored.records
 
 
 def _copy(path: Path, target: Path) -> None:
@@ -177,11 +192,43 @@ def _timed(x: torch.Tensor, weight: torch.Tensor, device: str, count: int) -> fl
     return time.perf_counter() - begin
 
 
-def errors(folder: Path, data: Path, made: tuple[Dataset, list[Path]], device: str) -> tuple[dict[str, list[float]], float]:
-    """Precision -> largest relative error of each metric against float32, on the first clip; and its operations."""
+class Counts(NamedTuple):
+    """Of one pass over clips with different holes, all methods of a clip at once."""
+
+    clips: int
+    convolutions: Convolutions
+    copies: float
+    """To the device, for each clip."""
+    moved: float
+    """Bytes of these over those of the true frames and the composites."""
+    operations: float
+    """For each clip."""
+
+
+def counted(size: Size, device: str) -> Counts:
+    """Count over ``HOLES`` clips."""
+    height, width = (len(range(*part.indices(length))) for part, length in zip(size.window, (480, 832), strict=True))
+    metrics = PROTOCOLS.get(PROTOCOL).build_metrics([name for name in METRICS if name != "fid" or device == "cuda"])
+    given = views(
+        _compute(device, "fp32"), count=HOLES, methods=len(METHODS), frames=size.frames, height=height, width=width
+    )  # fmt: skip
+    copies, moved = 0, 0
+    as_on_card = mock.patch.object(Convolution, "_by_frames", by_volumes)  # which only the processor calls
+    with as_on_card, Convolutions() as seen, FlopCounterMode(display=False) as counter:
+        for item in given:
+            torch_networks.UPLOADS.clear()
+            for metric in metrics:
+                metric.measure_together(item)
+            copies, moved = copies + len(torch_networks.UPLOADS), moved + sum(torch_networks.UPLOADS)
+    whole = HOLES * (1 + len(METHODS)) * size.frames * height * width * 3
+    return Counts(HOLES, seen, copies / HOLES, moved / whole, float(counter.get_total_flops()) / HOLES)
+
+
+def errors(folder: Path, data: Path, made: Made, device: str) -> dict[str, list[float]]:
+    """Precision -> largest relative error of each metric against float32, on the first clip of the first method."""
     dataset, predictions = made
     one = Dataset("made", {}, dataset.items[:1], (), {}, {}, {})
-    given = [({**dataset.items[0], "full_frames": False}, predictions[0])]
+    given = [({**dataset.items[0], "full_frames": False}, predictions[METHODS[0]][0])]
 
     def numbers(precision: str) -> dict[str, list[lower_precision.Numbers]]:
         return lower_precision.numbers(
@@ -189,25 +236,24 @@ def errors(folder: Path, data: Path, made: tuple[Dataset, list[Path]], device: s
             compute=_compute(device, precision),
         )  # fmt: skip
 
-    with FlopCounterMode(display=False) as counted:
-        exact = numbers("fp32")
+    exact = numbers("fp32")
     found = {
         precision: [one.relative for one in lower_precision.differences(numbers(precision), exact)] for precision in PRECISIONS
     }
     if lost := [precision for precision, row in found.items() if len(row) < len(METRICS) or None in row]:
         raise RuntimeError(f"values are missing in {lost[0]} or in float32")
-    return {precision: [float(value or 0) for value in row] for precision, row in found.items()}, float(counted.get_total_flops())
+    return {precision: [float(value or 0) for value in row] for precision, row in found.items()}
 
 
 def _compute(device: str, precision: Any) -> Compute:
-    return Compute(device="cpu" if device == "cpu" else "cuda", precision=precision, random_weights=3)
+    return Compute(device="cpu" if device == "cpu" else "cuda", precision=precision, random_weights=3, few_shapes=True)
 
 
 def measure(folder: Path, size: Size, device: str) -> None:
     data = folder / "data"
     data.mkdir()
     made = write(data, size)
-    found, operations = errors(folder, data, made, device)
+    found, counts = errors(folder, data, made, device), counted(size, device)
     lines = []
     for precision in PRECISIONS:
         plain = plain_convolution(precision, device=device)
@@ -217,10 +263,10 @@ def measure(folder: Path, size: Size, device: str) -> None:
         begin = time.perf_counter()
         if watch:
             watch.start()
-        run.scores(_compute(device, precision), workers=WORKERS if device == "cuda" else 0)
+        run.score(_compute(device, precision), workers=WORKERS if device == "cuda" else 0)
         seconds = time.perf_counter() - begin
         phase, busy = watch.stop() if watch else (seconds, 0.0)
-        rate = size.clips * operations / max(phase, 1e-9)
+        rate = size.clips * counts.operations / max(phase, 1e-9)
         used = f"{watch.used_bytes / 2**30:.1f}" if watch else "-"
         lines.append(
             f"| {precision} | {seconds:.1f} | {phase:.1f} | {100 * busy:.0f} % | {rate / 1e12:.2f} | {plain / 1e12:.2f} |"
@@ -228,9 +274,10 @@ def measure(folder: Path, size: Size, device: str) -> None:
         )
     workers = WORKERS if device == "cuda" else 0
     name = torch.cuda.get_device_name() if device == "cuda" else "the processor: times say nothing"
-    print(f"{size.clips} clips of {size.frames} frames, one method, {workers} workers, on {name};")
-    print(f"{operations / 1e12:.2f} TFLOP a clip in convolutions and products.\n")
+    print(f"{size.clips} clips of {size.frames} frames, {len(METHODS)} methods, {workers} workers, on {name};")
+    print(f"{counts.operations / 1e12:.2f} TFLOP a clip in convolutions and products.\n")
     print_speed(lines)
+    print_counts(counts)
     print_errors([f"| {precision} | " + " | ".join(f"{value:.1e}" for value in row) + " |" for precision, row in found.items()])
 
 
@@ -242,6 +289,16 @@ def print_speed(lines: list[str]) -> None:
     print(" TFLOP/s of a plain convolution | share of that | most memory of the card, GiB |")
     print("|---|---|---|---|---|---|---|---|")
     print("\n".join(lines))
+
+
+def print_counts(counts: Counts) -> None:
+    seen = counts.convolutions
+    print(f"\n{counts.clips} clips with different holes, counted in one process.\n")
+    print("| count | asked | found |\n|---|---|---|")
+    print(f"| sizes of what convolutions are given, of {seen.calls} calls | at most {MOST_SIZES} | {len(seen.sizes)} |")
+    print(f"| with their channels, batches and weights | | {len(seen.plans)} |")
+    print(f"| copies to the device, a clip of {len(METHODS)} methods | | {counts.copies:.1f} |")
+    print(f"| bytes of these over those of the clips | at most {MOST_MOVED} | {counts.moved:.2f} |")
 
 
 def print_errors(lines: list[str]) -> None:
@@ -257,12 +314,14 @@ def main() -> None:
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     options = parser.parse_args()
     print("## Scoring a slice on a graphics card\n")
+    whole = Size(8 if options.quick else options.clips, 90, (slice(None), slice(None)))
+    small = Size(2, 11, (slice(180, 244), slice(280, 376)))
     if options.device == "cuda" and not torch.cuda.is_available():
         print_speed([f"| {precision} | {NOT_MEASURED} | | | | | | |" for precision in PRECISIONS])
         print_errors([f"| {precision} | {NOT_MEASURED} |" + " |" * (len(METRICS) - 1) for precision in PRECISIONS])
+        print("\nCounted on the processor with the convolutions of a card: frames of 96x64, without FID, which has 8 sizes more.")
+        print_counts(counted(small, "cpu"))
         return
-    whole = Size(8 if options.quick else options.clips, 90, (slice(None), slice(None)))
-    small = Size(2, 11, (slice(180, 244), slice(280, 376)))
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder), whole if options.device == "cuda" else small, options.device)
 

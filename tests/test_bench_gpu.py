@@ -13,13 +13,22 @@ pytest.importorskip("torch")
 BENCH = Path(__file__).parent.parent / "bench" / "devil_gpu.py"
 
 
+def check_counts(table: list[str]) -> None:
+    sizes, _, copies, moved = (float(row.strip("| ").rpartition("|")[2]) for row in table[2:])
+    assert 8 < sizes <= 64 - 8
+    assert copies <= 16
+    assert 1 <= moved <= 1.2
+
+
+@pytest.mark.long
 def test_without_a_card_it_says_so_in_every_row_and_ends_well() -> None:
     done = subprocess.run(
         [sys.executable, str(BENCH), "--quick"], capture_output=True, text=True, check=True,
         env=os.environ | {"CUDA_VISIBLE_DEVICES": ""}, timeout=120,
     )  # fmt: skip
     tables = [part.splitlines() for part in done.stdout.split("\n\n") if part.startswith("|")]
-    assert len(tables) == 2
+    assert len(tables) == 3
+    check_counts(tables.pop())
     for header, _, *rows in tables:
         assert [row.split(" | ")[0] for row in rows] == ["| tf32", "| bf16"]
         assert all("not measured: no CUDA device here" in row for row in rows)
@@ -32,8 +41,11 @@ def test_on_the_processor_the_whole_path_runs_and_says_that_its_times_mean_nothi
         [sys.executable, str(BENCH), "--device", "cpu"], capture_output=True, text=True, check=True, timeout=300
     )
     assert "on the processor: times say nothing;" in done.stdout
-    speed, errors = ([line for line in part.splitlines() if line.startswith("| ")] for part in done.stdout.split("Largest"))
-    assert [row.split(" | ")[0] for row in speed[1:]] == ["| tf32", "| bf16"]
+    first, last = done.stdout.split("\nLargest")
+    speed, counts = (part.splitlines() for part in first.split("\n\n") if part.startswith("|"))
+    check_counts(counts)
+    errors = [line for line in last.splitlines() if line.startswith("| ")]
+    assert [row.split(" | ")[0] for row in speed[2:]] == ["| tf32", "| bf16"]
     for precision, most in (("tf32", 1e-5), ("bf16", 0.1)):
         row = next(row for row in errors if row.startswith(f"| {precision} "))
         found = [float(cell) for cell in row.strip("| ").split(" | ")[1:]]

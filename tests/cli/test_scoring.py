@@ -17,7 +17,9 @@ import pytest
 from program import run_here
 from scoring_probes import predictions, write_items
 
+from inpaintbench.eval.scoring import precision
 from inpaintbench.frozen import MANIFEST
+from inpaintbench.models import torch_networks
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace
 
@@ -62,6 +64,26 @@ def test_a_lower_precision_says_how_far_it_is_off(words: tuple[str, ...], tmp_pa
     assert re.fullmatch(rf"vfid: largest difference from fp32 {number} \({number} %\) of a vector, 2 items", lines[1])
     assert fingerprints(tmp_path / "run") == {exact.replace("+", "+bf16+")}  # and nothing of float32 in the tables
     assert "fp32" not in run_here(*words, "--metric", "psnr", "--random-weights", "3", "--precision", "bf16").stdout
+
+
+@pytest.mark.parametrize(("bound", "mark"), [(1e-3, "+tf32"), (0.0, "")])
+def test_on_a_card_tf32_is_taken_where_it_is_close_enough(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: float, mark: str
+) -> None:
+    """On the processor TF32 is float32, so that it is always close."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(torch_networks, "on_card", lambda compute: True)
+    monkeypatch.setattr(precision, "TF32_BOUND", bound)
+    options = ("--metric", "lpips", "--random-weights", "3")
+    done = run_here(*words, *options)
+    assert done.returncode == 0, done.stderr
+    difference, chosen, _ = done.stdout.splitlines()
+    assert difference == "lpips: largest difference from fp32 0 (0 %), 2 items"
+    assert chosen == f"networks run in {mark.strip('+') or 'fp32'}: tf32 is taken where it is off by less than 0.1 %"
+    assert {one.rpartition("+random")[0].endswith("+tf32") for one in fingerprints(tmp_path / "run")} == {bool(mark)}
+    done = run_here(*words, *options, "--precision", "fp32")
+    assert "tf32" not in done.stdout
+    assert not any("tf32" in one for one in fingerprints(tmp_path / "run"))
 
 
 def test_made_up_and_real_scores_never_replace_each_other(words: tuple[str, ...], tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ SIZE = (4, 37, 61)
 
 
 @pytest.mark.parametrize("chain", CHAINS)
-def test_a_box_on_the_ladder_is_one_of_four_sizes_and_what_it_needs_depends_on_its_size_alone(
+def test_a_box_on_the_ladder_is_of_few_sizes_and_what_it_needs_depends_on_its_size_alone(
     chain: list[tuple[int, int]],
 ) -> None:
     reaches = [Reach((kernel,) * 3, (stride,) * 3) for kernel, stride in chain]

@@ -138,24 +138,34 @@ RandomWeights = Annotated[
 ]
 
 
+PRECISIONS = ("auto", *get_args(Precision))
+
+
 @dataclass(frozen=True)
 class Networks:
     """How the networks of metrics run."""
 
     device: Annotated[str, option(f"Where networks run: {', '.join(get_args(Device))}.", among=get_args(Device))] = "auto"
-    precision: Annotated[str, option(f"Of networks: {', '.join(get_args(Precision))}.", among=get_args(Precision))] = "fp32"
+    precision: Annotated[
+        str,
+        option(
+            f"Of networks: {', '.join(PRECISIONS)}; auto is tf32 on a card where it is close to fp32, else fp32.",
+            among=PRECISIONS,
+        ),
+    ] = "auto"
     random_weights: RandomWeights = None
 
     @property
     def compute(self) -> Compute:
-        """The same, checked.
+        """The same, checked; ``auto`` as fp32, until somebody measures how far TF32 is off.
 
         Raises:
             UnknownNameError: no such device or precision.
         """
         check_name("device", self.device, get_args(Device))
-        check_name("precision", self.precision, get_args(Precision))
-        return Compute(device=self.device, precision=self.precision, random_weights=self.random_weights)  # type: ignore[arg-type]
+        check_name("precision", self.precision, PRECISIONS)
+        precision = "fp32" if self.precision == "auto" else self.precision
+        return Compute(device=self.device, precision=precision, random_weights=self.random_weights)  # type: ignore[arg-type]
 
 
 OfNetworks = Annotated[Networks, bundle(Networks)]

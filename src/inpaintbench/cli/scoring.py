@@ -22,9 +22,10 @@ from inpaintbench.eval.reinpainting.leaves import submetric_of
 from inpaintbench.eval.reinpainting.setting import inpaints_again
 from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.report.tables import unmeasured_metrics
-from inpaintbench.eval.scoring.precision import Difference, from_float32
+from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
 from inpaintbench.eval.scoring.run_state import NOT_RUN, not_run_words
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
+from inpaintbench.models import torch_networks
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
@@ -52,7 +53,7 @@ def score(
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
     if inpaints_again(PROTOCOLS.get(protocol)):
-        if (networks.device, networks.precision, pose) != ("auto", "fp32", None):
+        if networks.device != "auto" or networks.precision not in ("auto", "fp32") or pose is not None:
             raise UsageError(f"{protocol} has no --pose, and re-inpainting runs its networks in fp32 on the device that is there")
         score_again(
             dataset, run, protocol=protocol, metric=[submetric_of(name) for name in metric or ()] or None,
@@ -65,6 +66,8 @@ def score(
         compute = replace(compute, pose=pose, pose_identity=poses.identity(pose))
     workspace = opened(run)
     bind(workspace, dataset)
+    if networks.precision == "auto" and torch_networks.on_card(compute):
+        compute = _chosen(workspace, loaded, dataset, protocol, metric, compute)
     with running.on(workspace) as executor:
         score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
     # What was not run stands as rows without a value, so that means tell how many are missing; it was not to be scored.
@@ -76,9 +79,23 @@ def score(
             console.say(words)
     for reason, names in unmeasured_metrics(rows).items():
         console.say(f"not measured: {', '.join(names)}: {reason}")
-    if compute.precision != "fp32":
+    if networks.precision not in ("auto", "fp32"):
         for difference in _differences(workspace, loaded, dataset, protocol, metric, compute):
             console.say(_in_words(difference))
+
+
+def _chosen(
+    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, metrics: Sequence[str] | None, compute: Compute
+) -> Compute:
+    """TF32 where it is close enough to float32, which is said; else ``compute``."""
+    near = replace(compute, precision="tf32")
+    found = _differences(workspace, dataset, root, protocol, metrics, near)
+    for difference in found:
+        console.say(_in_words(difference))
+    chosen = near if takes_tf32(found) else compute
+    if found:
+        console.say(f"networks run in {chosen.precision}: tf32 is taken where it is off by less than {100 * TF32_BOUND:g} %")
+    return chosen
 
 
 def _differences(

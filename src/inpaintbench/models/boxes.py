@@ -24,9 +24,9 @@ Size = tuple[int, int, int]
 Zeros = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 NO_ZEROS: Zeros = ((0, 0), (0, 0), (0, 0))
 # Sizes of boxes as shares of a layer's height and width, smallest area first; larger boxes are whole layers. So few, since every
-# size is a plan of its own to the library of a graphics card, and a hole in its memory. Of all choices of three from multiples of
+# size is a plan of its own to the library of a graphics card, and a hole in its memory. Of all choices of two from multiples of
 # a quarter, a third and a fifth these add least to holes of 5 to 45 % of a frame's width.
-LADDER = ((1 / 2, 2 / 5), (3 / 4, 3 / 5), (1, 3 / 4))
+LADDER = ((1 / 2, 2 / 5), (3 / 4, 3 / 5))
 
 
 class Reach(NamedTuple):

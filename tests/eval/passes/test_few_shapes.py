@@ -3,56 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
-import cv2
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 import torch
-from torch.overrides import TorchFunctionMode
+from few_shapes_probes import Convolutions, by_volumes, views
 
-from inpaintbench.compute import Compute, Shared
+from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.passes import changed_windows
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.models import torch_networks
-from inpaintbench.view import ItemView
+from inpaintbench.models.i3d_stages import Convolution
 
-ITEMS, FRAMES, HEIGHT, WIDTH = 32, 10, 64, 104
+ITEMS, FRAMES = 32, 10
 NETWORKS = ("pvcs", "vfid", "lpips")
-
-
-class Convolutions(TorchFunctionMode):
-    """Remembers the size, but for channels and batches, of what every convolution is given."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sizes: set[tuple[int, ...]] = set()
-        self.calls = 0
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__name__", "") in ("conv2d", "conv3d"):
-            self.sizes.add(tuple(args[0].shape[2:]))
-            self.calls += 1
-        return func(*args, **(kwargs or {}))
-
-
-def views(compute: Compute, *, count: int, methods: int = 1) -> Iterator[list[ItemView]]:
-    """Items of noise with a wandering ellipse of any size for a hole; the last of eight changes nothing."""
-    rng = np.random.default_rng(0)
-    for number in range(count):
-        truth, *predictions = rng.integers(0, 256, (1 + methods, FRAMES, HEIGHT, WIDTH, 3), dtype=np.uint8)
-        hole = np.zeros((FRAMES, HEIGHT, WIDTH), np.uint8)
-        row, column, radius = rng.uniform(0, HEIGHT), rng.uniform(0, WIDTH), rng.uniform(0.02, 0.4) * HEIGHT
-        for frame in hole[: -number % 8]:
-            row, column = np.array([row, column]) + rng.uniform(-3, 3, 2)
-            cv2.ellipse(frame, (int(column), int(row)), (int(1 + 1.3 * radius), int(1 + radius)), 0, 0, 360, 1, -1)
-        truth.flags.writeable = False  # as decoded ones are
-        shared = Shared(compute=compute)
-        yield [ItemView.of_arrays(truth=truth, hole=hole.view(np.bool_), prediction=one, shared=shared) for one in predictions]
 
 
 def metrics(*names: str) -> list[Metric]:
@@ -60,10 +27,16 @@ def metrics(*names: str) -> list[Metric]:
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(ITEMS, marks=pytest.mark.long)])
-def test_convolutions_see_at_most_64_sizes_whatever_the_holes(count: int) -> None:
+@pytest.mark.parametrize("batch_bytes", [None, 4 << 30])
+def test_convolutions_see_at_most_64_sizes_whatever_the_holes(
+    count: int, batch_bytes: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the processor, and with the convolutions and batches of a card."""
+    if batch_bytes:
+        monkeypatch.setattr(Convolution, "_by_frames", by_volumes)
     seen = Convolutions()
     with seen:
-        for item in views(Compute(device="cpu", random_weights=3, few_shapes=True), count=count):
+        for item in views(Compute(device="cpu", random_weights=3, few_shapes=True, batch_bytes=batch_bytes), count=count):
             for metric in metrics(*NETWORKS):
                 metric.measure_together(item)
     assert seen.calls > 100 * count

@@ -25,6 +25,9 @@ from inpaintbench.workspace import Blobs, Workspace
 ITEMS = 2
 # Frames of each, from its first: two windows of ten frames.
 FRAMES = 11
+# Of the number in float32, or of the length of its vector: what TF32 may be off, in any metric, to be taken by itself. TF32 keeps
+# 10 bits of a product's factors, so that a network's number is off by about 0.0005 of itself; scores are printed to 3 digits.
+TF32_BOUND = 1e-3
 Numbers = npt.NDArray[np.float64]
 
 
@@ -50,6 +53,11 @@ def differences(near: Mapping[str, Sequence[Numbers]], exact: Mapping[str, Seque
         exact: alike in float32.
     """
     return [_difference(name, near[name], found) for name, found in exact.items() if found and len(near[name]) == len(found)]
+
+
+def takes_tf32(found: Sequence[Difference]) -> bool:
+    """Return whether TF32 is taken where nobody chose: networks were run, and no metric is off by ``TF32_BOUND`` or more."""
+    return bool(found) and all(one.relative is not None and one.relative < TF32_BOUND for one in found)
 
 
 def _difference(metric: str, near: Sequence[Numbers], exact: Sequence[Numbers]) -> Difference:
