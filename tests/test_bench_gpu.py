@@ -24,7 +24,7 @@ def check_counts(table: list[str]) -> None:
 def test_without_a_card_it_says_so_in_every_row_and_ends_well() -> None:
     done = subprocess.run(
         [sys.executable, str(BENCH), "--quick"], capture_output=True, text=True, check=True,
-        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""}, timeout=120,
+        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""}, timeout=500,
     )  # fmt: skip
     tables = [part.splitlines() for part in done.stdout.split("\n\n") if part.startswith("|")]
     assert len(tables) == 3
@@ -38,7 +38,7 @@ def test_without_a_card_it_says_so_in_every_row_and_ends_well() -> None:
 @pytest.mark.long
 def test_on_the_processor_the_whole_path_runs_and_says_that_its_times_mean_nothing() -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCH), "--device", "cpu"], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, str(BENCH), "--device", "cpu"], capture_output=True, text=True, check=True, timeout=900
     )
     assert "on the processor: times say nothing;" in done.stdout
     first, last = done.stdout.split("\nLargest")
