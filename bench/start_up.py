@@ -19,7 +19,7 @@ from export_speed import world
 
 from inpaintbench.export.freeze import freeze
 
-RUNS = 7
+RUNS = 5
 ITEMS = 30
 _WORKER = """
 from concurrent.futures import ProcessPoolExecutor
