@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from annotated_server import EVIL, answer_to
 
+from inpaintbench.annotate.app import tables
 from inpaintbench.annotate.app.security import REMEMBERED_SECONDS
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal
@@ -80,7 +81,21 @@ def test_axe_finds_nothing_serious_on_the_admins_page(room: Room, browser: Any, 
     grave = [one for one in axe.Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in grave] == []
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    cards, coverage = page.locator("#summary .cards").bounding_box(), page.locator(".block.tables").first.bounding_box()
+    assert (cards["x"], cards["width"]) == (coverage["x"], coverage["width"])
+    last = page.locator("#summary .card").last.bounding_box()
+    assert last["x"] + last["width"] == pytest.approx(cards["x"] + cards["width"], abs=2)  # no hole beside it
     narrow.close()
+
+
+@pytest.mark.parametrize(("n", "words"), [(0, "raters at work"), (1, "rater at work"), (2, "raters at work")])
+def test_raters_at_work_are_counted_in_words_that_fit(n: int, words: str) -> None:
+    work = {"answered": 1, "paused": False}
+    overview = {
+        "study": {"title": "S"}, "done": False, "why": "", "questions": [], "raters": [work] * n, "votes_last_hour": 0,
+        "taken_out": [], "reported_broken": [],
+    }  # fmt: skip
+    assert f"<dt>{words}</dt><dd>{n}</dd>" in tables.summary(overview)
 
 
 def test_the_raters_page_needs_no_call_of_gradio_and_breaks_no_policy(room: Room, context: BrowserContext) -> None:

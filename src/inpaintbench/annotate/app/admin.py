@@ -161,7 +161,7 @@ def _told(act: Callable[[str, gr.Request], tuple[str, str]]) -> Callable[[str, g
     return shown
 
 
-_BUTTONS = {"invite": "New invitation link", "resume": "Let go on", "revoke": "Shut out"}
+_BUTTONS = {"invite": "New invitation link", "resume": "End the pause", "revoke": "Shut out"}
 
 
 def admin_routes(study: Study, *, journal: Journal, people: People) -> APIRouter:

@@ -55,8 +55,8 @@ def summary(overview: Mapping[str, Any]) -> str:
         Card("votes still needed", f"{needed:,}"),
         Card("votes in the last hour", f"{pace:,}"),
         Card("left at this pace", duration(max(60.0, 3600 * needed / pace) if needed and pace else None)),
-        Card("raters at work", f"{len(raters):,}"),
-        _alarming("of them paused", sum(rater["paused"] for rater in raters)),
+        Card("rater at work" if len(raters) == 1 else "raters at work", f"{len(raters):,}"),
+        _alarming("paused by checks", sum(rater["paused"] for rater in raters)),
         _alarming("items that do not play", broken),
     ]
     return _drawn(study=overview["study"]["title"], done=overview["done"], why=overview["why"], cards=cards)
