@@ -76,8 +76,8 @@ def test_it_sorts_searches_hides_columns_and_keeps_what_is_chosen_in_the_address
     assert tab.evaluate(rows) == ["telea", NASTY, "all"]
     assert tab.evaluate("page.get('metric')") == "psnr"
     tab.click("nav >> text=Scores")
-    assert tab.evaluate("location.hash") == "#metric=psnr&at=scores"
-    tab.evaluate("page.set({ metric: null })")
+    assert tab.evaluate("location.hash") == "#metric=psnr&at=scores&sort=table%3Alow%3Aup"
+    tab.evaluate("page.set({ metric: null, sort: null })")
     assert tab.evaluate("location.hash") == "#scores"
     tab.fill("[aria-label='Find rows']", "TELEA")
     assert tab.evaluate("[...document.querySelectorAll('#scores tbody tr')].map(row => row.hidden)") == [False, True, True]

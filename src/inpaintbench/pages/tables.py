@@ -125,10 +125,17 @@ class Table:
         return found if any(column.group for column in self.columns) else []
 
 
-def simple(heads: list[str] | tuple[str, ...], rows: list[list[object]], *, label: str, numeric: tuple[int, ...] = ()) -> Table:
-    """A table of texts; ``numeric`` are the places of columns that stand to the right."""
+def simple(
+    heads: list[str] | tuple[str, ...],
+    rows: list[list[object]],
+    *,
+    label: str,
+    numeric: tuple[int, ...] = (),
+    sorts: bool = False,
+) -> Table:
+    """A table of texts; ``numeric`` are the places of columns that stand to the right; ``sorts``: by cells' values."""
     return Table(
-        tuple(Column(head, numeric=place in numeric) for place, head in enumerate(heads)),
+        tuple(Column(head, numeric=place in numeric, sorts=sorts, falling=not sorts) for place, head in enumerate(heads)),
         tuple(Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows),
         label=label,
     )

@@ -149,11 +149,14 @@ def of_attribute(judged: Judged, subject: str, *, bounds: Sequence[float]) -> Di
 def calibration_table(calibrations: Sequence[Calibration]) -> Table | None:
     """Each rule against the answers of people; None without."""
     heads = ["n", "drop and reject", "drop but keep", "keep but reject", "keep and keep"]
-    columns = (Column("Rule"), *(Column(head, numeric=True) for head in heads), Column("Precision"), Column("Recall"))
+    shares = (Column(head, sorts=True) for head in ("Precision", "Recall"))
+    columns = (Column("Rule", sorts=True, falling=False), *(Column(head, numeric=True, sorts=True) for head in heads), *shares)
     rows = tuple(
         Row((
-            Cell(breakable(row.rule)),
-            *(Cell(number(n)) for n in (row.n, row.true_positives, row.false_positives, row.false_negatives, row.true_negatives)),
+            Cell(breakable(row.rule), row.rule),
+            *(Cell(number(n), n) for n in (
+                row.n, row.true_positives, row.false_positives, row.false_negatives, row.true_negatives,
+            )),
             _share(row.precision), _share(row.recall),
         ))
         for row in calibrations
@@ -167,8 +170,10 @@ def _share(share: Share) -> Cell:
         return Cell(note=share.reason or "")
     words, of = percent(share.value, 0), f"{share.count} of {share.total}"
     if share.low is None or share.high is None:
-        return Cell(words, note=of)
-    return Cell(words, note=f"{percents(share.low, share.high)} · {of}", whisker=(share.value, share.low, share.high))
+        return Cell(words, share.value, note=of)
+    return Cell(
+        words, share.value, note=f"{percents(share.low, share.high)} · {of}", whisker=(share.value, share.low, share.high)
+    )
 
 
 def calibration_words(calibrations: Sequence[Calibration]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import lazy_loader
@@ -14,9 +16,9 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files, plots
 from inpaintbench.eval.analysis.files import mean_words, ranked_rows
 from inpaintbench.eval.analysis.means import Means, Measure
-from inpaintbench.eval.analysis.tables import improvements, ranking, table_1
+from inpaintbench.eval.analysis.tables import improvements, places, ranking, table_1
 from inpaintbench.files import replacing
-from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
+from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import number
 
@@ -105,10 +107,13 @@ _LINKS = (
 
 def render(means: Means, figures: Mapping[str, altair.ConcatChart]) -> str:
     """The page as text; ``figures`` are charts by the names of their files without an ending, in the order of the page."""
+    styles = method_styles(means.methods, means.references)
     return page(
         "eval/analysis/page.html",
         title=f"Analysis: {means.title}",
         links=_LINKS,
+        styles=styles,
+        data={"styles": {name: look._asdict() for name, look in styles.items()}, "references": means.references},
         means=means,
         least=_NAMES_PIXELS + _COLUMN_PIXELS * len(means.measures),
         table_1=[(_slice_table(means, name), " ".join(means.sizes(name))) for name in means.slices],
@@ -123,14 +128,31 @@ def render(means: Means, figures: Mapping[str, altair.ConcatChart]) -> str:
 
 def _slice_table(means: Means, name: str) -> Table:
     heads = [measure.title + _marks(means, name, measure) for measure in means.measures]
-    columns = (Column("Method"), *(Column(head, numeric=True) for head in heads))
-    of = {
-        method: Row((Cell(means.named(method)), *(_cell(means, name, method, measure) for measure in means.measures)))
-        for method in means.methods
-    }
-    mean = Row((Cell("Mean of methods"), *(Cell(mean_words(means, name, measure)) for measure in means.measures)), kind="total")
-    rows = [*(of[method] for method in means.contenders), mean, *(of[method] for method in means.references)]
+    columns = (
+        Column("Method", sorts=True, falling=False),
+        *(
+            Column(head, numeric=True, sorts=True, falling=measure.higher_is_better)
+            for head, measure in zip(heads, means.measures, strict=True)
+        ),
+    )
+    of = {method: _row(means, name, method) for method in means.methods}
+    over = (Cell(mean_words(means, name, measure)) for measure in means.measures)
+    mean = Row((Cell("Mean of methods"), *over), kind="mean total")
+    rows = [*(of[method] for method in _by_place(means, name)), mean, *(of[method] for method in means.references)]
     return Table(columns, tuple(rows), label=means.slice_label(name))
+
+
+def _row(means: Means, name: str, method: str) -> Row:
+    head = Cell(method, method, method=method, reference=method in means.references)
+    return Row((head, *(_cell(means, name, method, measure) for measure in means.measures)))
+
+
+def _by_place(means: Means, name: str) -> list[str]:
+    """The competing methods by the mean of their places in a slice, those without one last, by name where it is the same."""
+    columns = [places(means, name, measure) for measure in means.measures]
+    held = {method: [place for column in columns if (place := column[method]) is not None] for method in means.contenders}
+    mean = {method: fmean(among) if among else math.inf for method, among in held.items()}
+    return sorted(means.contenders, key=lambda method: (mean[method], method))
 
 
 def _marks(means: Means, name: str, measure: Measure) -> str:
@@ -143,7 +165,7 @@ def _cell(means: Means, name: str, method: str, measure: Measure) -> Cell:
     error = "" if cell.standard_error is None else f"± {number(cell.standard_error, measure.decimals)}"
     marks = "*" * (cell.reason is not None) + "\u00a0‡" * (cell.warning is not None)
     told = " · ".join(part for part in (error, cell.reason, cell.warning) if part)
-    return Cell(number(cell.mean, measure.decimals) + marks, title=told, strong=best)
+    return Cell(number(cell.mean, measure.decimals) + marks, cell.mean, title=told, strong=best)
 
 
 def _ranking_table(means: Means, measure: Measure) -> Table:
@@ -156,12 +178,14 @@ def _gaps(means: Means) -> Table:
     """Every number that is not there or leaves something out, by method and reason."""
     gaps: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for where, measure, method, reason in _reasons(means):
-        metrics, places = gaps.setdefault((method, reason), ({}, {}))
-        metrics[measure] = places[where] = None
+        metrics, wheres = gaps.setdefault((method, reason), ({}, {}))
+        metrics[measure] = wheres[where] = None
     rows: list[list[object]] = [
-        [method, ", ".join(metrics), _where(means, places), reason] for (method, reason), (metrics, places) in gaps.items()
+        [Cell(text, text) for text in (method, ", ".join(metrics), _where(means, wheres), reason)]
+        for (method, reason), (metrics, wheres) in gaps.items()
     ]
-    return simple(["Method", "Metric", "Where", "Reason"], rows, label="What is missing or left out")
+    heads = ("Method", "Metric", "Where", "Reason")
+    return simple(heads, rows, label="What is missing or left out", sorts=True)
 
 
 def _reasons(means: Means) -> Iterator[tuple[str, str, str, str]]:

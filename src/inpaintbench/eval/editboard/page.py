@@ -16,7 +16,7 @@ from inpaintbench.eval.editboard.transcript import Cell as Mean
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow, metric_label
 from inpaintbench.files import replacing
-from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
+from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
 
 if TYPE_CHECKING:
@@ -83,10 +83,13 @@ def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], names: 
         names: of the files with data.
     """
     tasks = [f"{name} is {told}" for name, told in TASKS.items() if name in found.tasks]
+    styles = method_styles(found.models)
     return page(
         "eval/editboard/page.html",
         title=f"Transcript: {found.title}",
         links=_LINKS,
+        styles=styles,
+        data={"styles": {name: look._asdict() for name, look in styles.items()}},
         found=found,
         tasks="; ".join(tasks) + "." if tasks else "",
         tables=[_table(found, model) for model in found.models],
@@ -101,8 +104,14 @@ def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], names: 
 
 
 def _table(found: Transcript, model: str) -> Table:
-    columns = [Column("Task"), *(Column(_arrow(metric), numeric=True) for metric in found.metrics)]
-    rows = [Row((Cell(task), *(_cell(found, model, task, metric) for metric in found.metrics))) for task in found.tasks]
+    columns = [
+        Column("Task", sorts=True, falling=False),
+        *(
+            Column(_arrow(metric), numeric=True, sorts=True, falling=METRICS.get(metric).higher_is_better)
+            for metric in found.metrics
+        ),
+    ]
+    rows = [Row((Cell(task, task), *(_cell(found, model, task, metric) for metric in found.metrics))) for task in found.tasks]
     return Table(tuple(columns), tuple(rows), label=model)
 
 
@@ -117,6 +126,7 @@ def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
         return Cell(DASH, title=cell.reason or "")
     return Cell(
         number(cell.mean, METRICS.get(metric).decimals),
+        cell.mean,
         below=f"{cell.n} of {cell.total}" if cell.n != cell.total else f"n {cell.n}",
         title=". ".join(_told(cell, metric)),
         strong=cell.mean == found.best(task, metric),

@@ -17,7 +17,7 @@ from inpaintbench.eval.reinpainting.grid import bins_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area
 from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.files import write_atomically
-from inpaintbench.pages import data_uri, page
+from inpaintbench.pages import data_uri, method_styles, page
 from inpaintbench.types import Dataset, Frames, Hole, Plain
 from inpaintbench.workspace import Blobs
 
@@ -70,7 +70,9 @@ def write(
     """
     items = [_item(row, dataset, root=root, blobs=blobs, firsts=firsts, setting=setting) for row in chosen(dataset, pictures)]
     words = f"{dataset.name}, {setting.words(dataset)}. Hidden pixels are dark."
-    text = page("eval/reinpainting/gallery.html", title="Inpainted again", subtitle=words, items=items)
+    styles = method_styles(first.label for first in firsts)
+    data = {"styles": {name: look._asdict() for name, look in styles.items()}}
+    text = page("eval/reinpainting/gallery.html", title="Inpainted again", subtitle=words, items=items, styles=styles, data=data)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / PAGE, text.encode())
     return folder / PAGE

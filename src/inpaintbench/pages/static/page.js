@@ -109,11 +109,32 @@ const page = (() => {
 
   function sort(button) {
     const head = button.closest("th");
-    const table = button.closest("table");
-    const heads = [...head.parentElement.children];
-    const place = heads.indexOf(head);
     const now = head.getAttribute("aria-sort");
     const falling = now === "none" ? !("rising" in button.dataset) : now === "ascending";
+    order(head, falling);
+    const table = head.closest("table");
+    const others = sortings().filter(([of]) => of !== tableKey(table));
+    set({ sort: [...others, [tableKey(table), columnKey(head), falling ? "down" : "up"]].map((parts) => parts.join(":")).join(",") });
+    announce(`Sorted by ${button.textContent.trim()}, ${falling ? "largest" : "smallest"} first`);
+  }
+
+  // In the address: `sort=TABLE:COLUMN:down`, several with commas between, in words of their labels.
+  const asKey = (text) => (text ?? "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const tableKey = (table) => asKey(table.closest(".scroll")?.getAttribute("aria-label") ?? table.caption?.textContent) || "table";
+  const columnKey = (head) => asKey(head.querySelector("button.sort").textContent);
+  const sortings = () => (get("sort") ?? "").split(",").map((words) => words.split(":")).filter((parts) => parts.length === 3);
+
+  function sortAsAsked() {
+    for (const [of, by, direction] of sortings()) {
+      const tables = [...document.querySelectorAll("table:not([data-own])")].filter((table) => tableKey(table) === of);
+      for (const table of tables) for (const button of table.querySelectorAll("button.sort")) if (columnKey(button.closest("th")) === by) order(button.closest("th"), direction === "down");
+    }
+  }
+
+  function order(head, falling) {
+    const table = head.closest("table");
+    const heads = [...head.parentElement.children];
+    const place = heads.indexOf(head);
     for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
     head.setAttribute("aria-sort", falling ? "descending" : "ascending");
     const value = (row) => {
@@ -126,7 +147,6 @@ const page = (() => {
       known.sort((one, other) => (falling ? -1 : 1) * (value(one) < value(other) ? -1 : value(one) > value(other) ? 1 : 0));
       body.append(...known, ...rows.filter((row) => !known.includes(row) && !isLast(row)), ...rows.filter(isLast));
     }
-    announce(`Sorted by ${button.textContent.trim()}, ${falling ? "largest" : "smallest"} first`);
   }
 
   // A list of boxes to tick that opens from a button; `changed` gets the names that are ticked.
@@ -179,6 +199,23 @@ const page = (() => {
       tools.append(picker("Columns", places, places, (chosen) => showColumns(table, chosen.map(Number)), (place) => names[Number(place) - 1]));
     }
     box.before(tools);
+  }
+
+  // Where the page has room for it: which methods are seen, of those that rows and sections stand for; `methods=a,b` in the address.
+  function addMethodPicker(room) {
+    const parts = [...document.querySelectorAll("main [data-method]")];
+    const names = [...new Set(parts.map((part) => part.dataset.method))];
+    if (names.length < 2) return;
+    const show = (wanted) => { for (const part of parts) part.classList.toggle("unpicked", !wanted.includes(part.dataset.method)); };
+    const made = picker("Methods", names, names, (wanted) => { show(wanted); set({ methods: wanted.length === names.length ? null : wanted.join(",") }); }, methodName);
+    const follow = () => {
+      const asked = (get("methods") ?? "").split(",").filter((name) => names.includes(name));
+      made.tick(asked.length ? asked : names);
+      show(asked.length ? asked : names);
+    };
+    on("state", follow);
+    follow();
+    room.append(made);
   }
 
   function markLink(links, link) {
@@ -272,6 +309,9 @@ const page = (() => {
   });
   document.addEventListener("pointermove", showTip);
   for (const box of document.querySelectorAll(".scroll[data-finds], .scroll[data-picks]")) addTools(box);
+  for (const room of document.querySelectorAll("[data-picks-methods]")) addMethodPicker(room);
+  on("state", sortAsAsked);
+  sortAsAsked();
   followSections();
   document.addEventListener("DOMContentLoaded", () => { tell("ready"); if (get("at")) goTo(get("at")); });
   const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
