@@ -19,6 +19,7 @@ from inpaintbench.eval.comparing.statistics import (
     spread_of,
     summarise,
 )
+from inpaintbench.eval.metrics import METRICS
 
 finite = st.floats(-1e6, 1e6)
 measured = st.one_of(st.none(), st.just(math.inf), finite)
@@ -36,6 +37,32 @@ def test_the_standard_error_is_that_of_the_means_of_sources() -> None:
     assert found.standard_error == pytest.approx(scipy.stats.sem(values.reshape(10, 4).mean(axis=1)), rel=1e-12)
     assert (found.n, found.n_infinite, found.n_missing, found.n_clusters) == (40, 0, 0, 10)
     assert found.reason is None
+
+
+def test_an_interval_ends_where_values_do() -> None:
+    """One source of seven has all of the error: the interval reaches below 0, where no squared error can be."""
+    values, clusters = [0.0001, 0.0002, 0.0, 0.0001, 0.0, 0.0, 0.04], list("abcdefg")
+    free = summarise(values, clusters=clusters)
+    cut = summarise(values, clusters=clusters, bounds=(0.0, 1.0))
+    assert free.interval_low is not None
+    assert free.interval_low < 0
+    assert cut == free._replace(interval_low=0.0)
+    high = summarise([1 - value for value in values], clusters=clusters, bounds=(0.0, 1.0))
+    assert high.interval_high == 1.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "bounds"),
+    [
+        ("mse", (0, 1)),
+        ("flicker", (0, math.inf)),
+        ("warp_error", (0, math.inf)),
+        ("ssim", (-1, 1)),
+        ("kid", (-math.inf, math.inf)),
+    ],
+)
+def test_metrics_state_what_values_they_can_have(metric: str, bounds: tuple[float, float]) -> None:
+    assert METRICS.get(metric).bounds == bounds
 
 
 def test_the_standard_error_leaves_out_one_source_at_a_time() -> None:

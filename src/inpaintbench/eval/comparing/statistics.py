@@ -118,6 +118,7 @@ def summarise(
     clusters: Sequence[str],
     infinite: InfiniteRule = "count",
     weights: Sequence[float] | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> Summary:
     """Mean, standard error and 95 % interval of the values of items.
 
@@ -126,6 +127,7 @@ def summarise(
         clusters: the source of each item, what is left out and resampled.
         infinite: see ``settle_infinite``.
         weights: what each item counts for, above 0; the same for all by default.
+        bounds: least and greatest value that there can be. The interval ends there, which leaves out no mean that there can be.
     """
     given = weights or [1.0] * len(values)
     rows = zip(values, clusters, given, strict=True)
@@ -146,8 +148,8 @@ def summarise(
         n_missing=len(values) - len(measured),
         n_clusters=n_clusters,
         standard_error=error,
-        interval_low=None if mean is None or reach is None else mean - reach,
-        interval_high=None if mean is None or reach is None else mean + reach,
+        interval_low=None if mean is None or reach is None else min(mean, max(bounds[0], mean - reach)),
+        interval_high=None if mean is None or reach is None else max(mean, min(bounds[1], mean + reach)),
         reason=_reason(len(settled), n_clusters=n_clusters, n_infinite=infinite_count, endless=endless),
     )
 

@@ -160,7 +160,7 @@ def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[
     meant = [row for row in rows if row.details.get("applies") == metric]
     chosen = meant if metric == "ff_beta" and protocol.name == "editboard/paper" else list(rows)
     sources = [told[row.method, row.item_id].source for row in chosen]
-    summary = summarise([row.value for row in chosen], clusters=sources)
+    summary = summarise([row.value for row in chosen], clusters=sources, bounds=METRICS.get(metric).bounds)
     both = metric in ("ff_alpha", "ff_beta")
     values = [row.value for row in meant if row.value is not None]
     return Cell(

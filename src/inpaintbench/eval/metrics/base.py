@@ -88,6 +88,8 @@ class Metric(Leaf, ABC):
     higher_is_better: bool
     decimals: int
     """Decimals that are printed."""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    """Least and greatest value that it can have, at which intervals end."""
     needs: tuple[str, ...]
     """Parts of the view."""
     answers: tuple[str, ...] = regions.REGIONS

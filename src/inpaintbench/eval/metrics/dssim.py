@@ -44,6 +44,7 @@ class Dssim(Metric):
     version = "1"
     higher_is_better = False
     decimals = 4
+    bounds = (0.0, 1.0)
     needs = ("truth", "composite", "hole")
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
@@ -57,6 +58,7 @@ class FramePairs(Metric):
 
     higher_is_better = False
     decimals = 5
+    bounds = (0.0, math.inf)
     needs = ("truth", "composite", "hole")
     fewest_frames = 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Unpack
 
@@ -27,6 +28,7 @@ class Fid(InceptionSets):
     version = "1"
     higher_is_better = False
     decimals = 2
+    bounds = (0.0, math.inf)
 
     def __init__(self, *, resize: str, side_pixels: int, ddof: int, **where: Unpack[Where]) -> None:
         super().__init__(resize=resize, side_pixels=side_pixels, **where)

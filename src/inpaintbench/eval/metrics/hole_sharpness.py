@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +29,7 @@ class HoleSharpness(SingleRegionMetric):
     higher_is_better = True
     ranked = False
     decimals = 3
+    bounds = (0.0, math.inf)
     answers = ("hole",)
     needs = ("truth", "composite", "hole")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
@@ -34,6 +35,7 @@ class Lpips(TogetherMetric):
     version = "1"
     higher_is_better = False
     decimals = 6
+    bounds = (0.0, math.inf)
     needs = ("truth", "composite", "hole")
 
     def __init__(self, *, net: str, version: str, **where: Unpack[Where]) -> None:

@@ -22,6 +22,7 @@ class Mse(Metric):
     version = "1"
     higher_is_better = False
     decimals = 6
+    bounds = (0.0, 1.0)
     needs = ("truth", "composite", "hole")
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Unpack
 
@@ -79,6 +80,7 @@ class Pcons(Metric):
     unit = "dB"
     higher_is_better = True
     decimals = 2
+    bounds = (0.0, math.inf)
     needs = ("composite", "hole")
 
     def __init__(

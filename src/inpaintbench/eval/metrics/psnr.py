@@ -75,6 +75,7 @@ class Psnr(Metric):
     unit = "dB"
     higher_is_better = True
     decimals = 2
+    bounds = (0.0, math.inf)
     needs = ("truth", "composite", "hole")
 
     def __init__(

@@ -49,6 +49,7 @@ class Ssim(Metric):
     version = "1"
     higher_is_better = True
     decimals = 4
+    bounds = (-1.0, 1.0)
     needs = ("truth", "composite", "hole")
 
     def __init__(

@@ -29,6 +29,7 @@ class SuccessRate(ClipMetric):
     deviations = (SINGLE_PRECISION,)
     version = "1"
     decimals = 3
+    bounds = (0.0, 1.0)
     needs = ("prediction", "prompts")
 
     def __init__(self, *, tie: float, **clip: Unpack[ClipConstants]) -> None:

@@ -27,6 +27,7 @@ class UIds(InceptionSets):
     version = "1"
     higher_is_better = True
     decimals = 4
+    bounds = (0.0, 1.0)
 
     def __init__(self, *, resize: str, side_pixels: int, cost: float, **where: Unpack[Where]) -> None:
         super().__init__(resize=resize, side_pixels=side_pixels, **where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Unpack
@@ -55,6 +56,7 @@ class WarpError(FlowMetric):
     version = "1"
     higher_is_better = False
     decimals = 6
+    bounds = (0.0, math.inf)
     answers = ("frame", "hole")
     needs = ("truth", "composite", "hole")
 

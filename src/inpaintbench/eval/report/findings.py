@@ -141,6 +141,7 @@ def _over_methods(results: Results, one: Slice, quantity: Quantity) -> Summary:
     return summarise(
         [math.fsum(found) / len(found) if found and len(found) >= needed else None for found in values],
         clusters=[results.sources[item_id] for item_id in one.item_ids],
+        bounds=quantity.bounds,
     )
 
 

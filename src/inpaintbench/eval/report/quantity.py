@@ -34,6 +34,11 @@ class Quantity(NamedTuple):
         return metric_leaf(self.metric).ranked
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and greatest value that there can be."""
+        return metric_leaf(self.metric).bounds
+
+    @property
     def of_sets(self) -> bool:
         """Whether it is one number for many items, so that a single item has none."""
         return metric_leaf(self.metric).of_sets

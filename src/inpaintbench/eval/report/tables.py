@@ -126,6 +126,7 @@ class Results:
                 clusters=[self.sources[item_id] for item_id in one.item_ids],
                 infinite=self.infinite_rule(quantity.metric),
                 weights=[self.weight(method, item_id, quantity) for item_id in one.item_ids],
+                bounds=quantity.bounds,
             )
         return self._summaries[key]
 
