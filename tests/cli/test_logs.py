@@ -28,7 +28,7 @@ def test_a_run_leaves_a_log_in_its_workspace_and_the_console_is_as_it_was(tmp_pa
     words = ("curation", "clips", "--sources", sources, "--out", tmp_path / "w", "--size", "64x48", "--workers", "0")
     done = run_here(*words)
     assert done.returncode == 0, done.stderr
-    assert all(line.count(": ") == 1 for line in done.stderr.splitlines())  # progress alone: "probe: 3/3"
+    assert all(line.count(": ") == 1 for line in done.stderr.splitlines())  # progress alone: "cut: 3/3"
     (path,) = (tmp_path / "w" / "logs").iterdir()
     assert path.name.endswith(".jsonl")
     assert "-curation-clips-" in path.name
@@ -42,7 +42,7 @@ def test_a_run_leaves_a_log_in_its_workspace_and_the_console_is_as_it_was(tmp_pa
     assert (ended["event"], ended["status"]) == ("ended", 0)
     assert ended["seconds"] > 0
     steps = {row["step"]: (row["done"], row["total"]) for row in rows if row["event"] == "step"}
-    assert steps["probe"] == (3, 3)
+    assert steps["cut"] == (3, 3)
     refused = [row for row in rows if row["event"] == "rejected"]
     assert [(row["step"], Path(row["name"]).name) for row in refused] == [("probe", "broken.mp4")]
     assert run_here(*words).returncode == 0
