@@ -145,7 +145,7 @@ def test_a_film_that_goes_on_without_masks_is_refused(tmp_path: Path) -> None:
 
 def test_items_that_cannot_be_inpainted_again_are_left_out(tmp_path: Path) -> None:
     write_films(tmp_path)
-    workspace, _, dataset = built(tmp_path, write_masks(tmp_path, *FILMS), patch_pixels=SIDE, second_masks=1, seed=12)
+    workspace, _, dataset = built(tmp_path, write_masks(tmp_path, *FILMS), patch_pixels=SIDE, second_masks=1, seed=13)
     told = workspace.table("rejected", Rejection, step="second_masks")
     assert (len(dataset.items), len(told)) == (2, 1)
     assert told[0].name.endswith(".mkv")
