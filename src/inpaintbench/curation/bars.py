@@ -139,9 +139,9 @@ def bars_of_clip(
 
 def _spans(looks: Sequence[_Look], states: Sequence[Bars], frames: int) -> Iterator[BarSpan]:
     pieces = [(0, states[0])]
-    for (before, now), (one, other) in zip(pairwise(looks), pairwise(states), strict=True):
-        if one != other:
-            pieces += [(before.frame + 1, one.union(other)), (now.frame, other)]
+    for (before, now), (state, other) in zip(pairwise(looks), pairwise(states), strict=True):
+        if state != other:
+            pieces += [(before.frame + 1, state.union(other)), (now.frame, other)]
     ends = [start for start, _ in pieces[1:]] + [frames]
     covered = [BarSpan(start, end, bars) for (start, bars), end in zip(pieces, ends, strict=True) if start < end]
     for _, group in groupby(covered, key=lambda span: span.bars):

@@ -71,7 +71,7 @@ def calibrate(drops: Mapping[str, Flags], *, rejected: Flags, answered: Flags, s
         answered: ``[n]``, of which clips people said keep or reject; the others are not counted.
         sources: ``[n]``, what each clip was cut from.
     """
-    asked = [source for source, told in zip(sources, answered, strict=True) if told]
+    asked = [source for source, answer in zip(sources, answered, strict=True) if answer]
     return [_one(name, dropped[answered], rejected[answered], asked) for name, dropped in drops.items()]
 
 
@@ -167,6 +167,6 @@ def audit_csv(judged: Judged, picked: list[Picked], *, names: Mapping[str, str])
         source = names.get(judged.facts.clips["source_id"][pick.place].as_py(), "")
         value, verdict = "" if pick.value is None else repr(pick.value), "keep" if kept[pick.place] else "drop"
         span = [int(column[pick.place]) for column in spans]
-        told = [pick.why, pick.rule or "", value, verdict, KEEP_REJECT, "", "", ""]
-        rows.append([judged.clip_ids[pick.place].as_py(), source, *span, *told])
+        verdict_columns = [pick.why, pick.rule or "", value, verdict, KEEP_REJECT, "", "", ""]
+        rows.append([judged.clip_ids[pick.place].as_py(), source, *span, *verdict_columns])
     return csv_bytes(AUDIT_COLUMNS, rows)

@@ -95,8 +95,8 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
         data_attribute(blobs, source_id, NAME, to_data(events), producer=NAME),
         Attribute(source_id, f"{NAME}.origin", origin, None, NAME, VERSION),
     ]
-    told = [*((f"{NAME}.skipped", reason) for reason in skipped), *((f"{NAME}.noted", reason) for reason in notes)]
-    return [*rows, *(Attribute(source_id, name, None, reason, NAME, VERSION) for name, reason in told)]
+    reasons = [*((f"{NAME}.skipped", reason) for reason in skipped), *((f"{NAME}.noted", reason) for reason in notes)]
+    return [*rows, *(Attribute(source_id, name, None, reason, NAME, VERSION) for name, reason in reasons)]
 
 
 def _from_file(payload: Plain) -> tuple[tuple[TextEvent, ...], list[str], list[str]]:

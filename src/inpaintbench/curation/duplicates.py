@@ -149,10 +149,10 @@ def compared(sequences: Sequences, pairs: Pairs) -> tuple[Numbers, Integers]:
     for chunk in _chunks(overlap):
         which, place = _expanded(begin[chunk], (begin + overlap)[chunk])
         which += chunk.start
-        one = sequences.starts[pairs.later[which]] + place
+        index = sequences.starts[pairs.later[which]] + place
         other = sequences.starts[pairs.earlier[which]] + place + pairs.shift[which]
-        known = sequences.known[one] & sequences.known[other]
-        differing = np.bitwise_count(sequences.values[one] ^ sequences.values[other])
+        known = sequences.known[index] & sequences.known[other]
+        differing = np.bitwise_count(sequences.values[index] ^ sequences.values[other])
         total = np.bincount(which[known] - chunk.start, weights=differing[known], minlength=chunk.stop - chunk.start)
         count = np.bincount(which[known] - chunk.start, minlength=chunk.stop - chunk.start)
         enough = 2 * count > overlap[chunk]

@@ -133,17 +133,17 @@ class Facts:
         if name in rows.column_names:
             return self._aligned(subjects, *_number_or_text(rows[name]))
         details = [json.loads(text).get(name) for text in rows["details"].to_pylist()]
-        told = [(source, value) for source, value in zip(subjects.to_pylist(), details, strict=True) if value is not None]
-        numbers = [float(value) if isinstance(value, int | float) else None for _, value in told]
-        texts = [None if isinstance(value, int | float) else str(value) for _, value in told]
-        subjects_told = pa.array([source for source, _ in told], pa.string())
+        stated = [(source, value) for source, value in zip(subjects.to_pylist(), details, strict=True) if value is not None]
+        numbers = [float(value) if isinstance(value, int | float) else None for _, value in stated]
+        texts = [None if isinstance(value, int | float) else str(value) for _, value in stated]
+        subjects_stated = pa.array([source for source, _ in stated], pa.string())
         return self._aligned(
-            subjects_told, pa.array(numbers, pa.float64()), pa.array(texts, pa.string()), pa.nulls(len(told), pa.string())
+            subjects_stated, pa.array(numbers, pa.float64()), pa.array(texts, pa.string()), pa.nulls(len(stated), pa.string())
         )
 
     def _downloads_of_sources(self) -> tuple[pa.Table, pa.Array]:
         """The rows of what became a source, one each, and the ids of the sources."""
-        sources = {tuple(told): identity for *told, identity in _rows(self._sources, "uri", "sha256", "licence", "source_id")}
+        sources = {tuple(row): identity for *row, identity in _rows(self._sources, "uri", "sha256", "licence", "source_id")}
         first: dict[str, int] = {}
         for place, (fetcher, name, *rest) in enumerate(_rows(self._downloads, "fetcher", "name", "sha256", "licence")):
             source_id = sources.get((uri_of(fetcher, name), *rest)) if rest[0] else None

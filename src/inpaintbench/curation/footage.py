@@ -153,7 +153,7 @@ def _probe_rows(source_id: str, path: str, probed: video.Probe) -> list[Attribut
 
 
 def cut(
-    executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], found: Sequence[Attribute],
+    executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], attributes: Sequence[Attribute],
     *, splitter: Plain, normalizer: Plain, fps: float | None = None, form: str = "near-lossless", hdr: str = "exclude",
 ) -> Outcome:  # fmt: skip
     """Split, normalise and encode sources into the table ``clips``.
@@ -170,7 +170,7 @@ def cut(
         hdr: ``exclude`` refuses films of high dynamic range, ``tone_map`` brings them to the standard one.
     """
     how = {"splitter": splitter, "normalizer": normalizer, "fps": fps, "form": form, "hdr": hdr}
-    return executor.run(*_cutting(sources, where, found, how))
+    return executor.run(*_cutting(sources, where, attributes, how))
 
 
 def probe_and_cut(
@@ -186,7 +186,7 @@ def probe_and_cut(
 
 
 def _cutting(
-    sources: Sequence[Source], where: Mapping[str, Plain], found: Sequence[Attribute], how: Mapping[str, Any]
+    sources: Sequence[Source], where: Mapping[str, Plain], attributes: Sequence[Attribute], how: Mapping[str, Any]
 ) -> tuple[Step, list[Task]]:
     leaves = {
         kind: [how[kind]["name"], leaves.get(how[kind]["name"]).version, without_name(how[kind])]
@@ -204,7 +204,7 @@ def _cutting(
         time_limit_seconds=time_limit(_SLOWEST_CUT * largest / _FEWEST_BYTES_A_SECOND),
     )
     of_source: dict[str, dict[str, Any]] = {}
-    for row in found:
+    for row in attributes:
         of_source.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
     tasks = []
     for source in sources:

@@ -104,9 +104,9 @@ class Rule(BaseModel):
         return self
 
     def _check_bounds(self) -> None:
-        for one, other in (("at_least", "above"), ("at_most", "below")):
-            if getattr(self, one) is not None and getattr(self, other) is not None:
-                raise ValueError(f"{one} and {other} bound the same side; give one of them")
+        for loose, other in (("at_least", "above"), ("at_most", "below")):
+            if getattr(self, loose) is not None and getattr(self, other) is not None:
+                raise ValueError(f"{loose} and {other} bound the same side; give one of them")
         low = self.at_least if self.above is None else self.above
         high = self.at_most if self.below is None else self.below
         if low is None or high is None:

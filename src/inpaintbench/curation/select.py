@@ -88,8 +88,8 @@ def _round_robin(extreme_first: npt.NDArray[np.int64], sources: npt.NDArray[np.i
     begins = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])[: len(grouped)]
     turns = np.empty(len(grouped), np.int64)
     turns[by_source] = np.arange(len(grouped)) - np.repeat(begins, np.diff(np.r_[begins, len(grouped)]))
-    found: npt.NDArray[np.int64] = extreme_first[np.argsort(turns, kind="stable")]
-    return found
+    rows: npt.NDArray[np.int64] = extreme_first[np.argsort(turns, kind="stable")]
+    return rows
 
 
 def _why_unlabelled(
@@ -99,9 +99,9 @@ def _why_unlabelled(
     rest = f"not among the {count} lowest or {count} highest of {scored} scored clips"
     if scored < 2:
         rest = "only 1 clip has a score; low and high need two"
-    told = pc.if_else(pa.array(measured), pc.fill_null(flat(taken["reason"]), "None"), "not measured")
+    why = pc.if_else(pa.array(measured), pc.fill_null(flat(taken["reason"]), "None"), "not measured")
     has_value = pc.or_(flat(taken["value"]).is_valid(), flat(taken["value_text"]).is_valid())
-    reasons = pc.if_else(has_value, rest, pc.binary_join_element_wise("not scored: ", told, ""))
+    reasons = pc.if_else(has_value, rest, pc.binary_join_element_wise("not scored: ", why, ""))
     return pc.if_else(pa.array(labelled), pa.scalar(None, pa.string()), reasons)
 
 
@@ -113,8 +113,8 @@ def inherited_levels(clips: pa.Table, labels: pa.Table, *, level: str) -> pa.Tab
     places = np.where(own >= 0, own, last_places(subjects, flat(clips["source_id"])))
     there = pa.array(places >= 0)
     rows, ids = rows.take(pa.array(places).filter(there)), ids.filter(there)
-    told = (rows[name] for name in ("value", "value_text", "reason", "producer", "producer_version"))
-    return _as_attributes(ids, level, *map(flat, told))
+    columns = (rows[name] for name in ("value", "value_text", "reason", "producer", "producer_version"))
+    return _as_attributes(ids, level, *map(flat, columns))
 
 
 def _as_attributes(ids: pa.Array, name: str, *columns: pa.Array) -> pa.Table:
@@ -122,6 +122,6 @@ def _as_attributes(ids: pa.Array, name: str, *columns: pa.Array) -> pa.Table:
     return pa.Table.from_arrays([ids, pa.repeat(name, len(ids)), *columns, pa.nulls(len(ids), pa.string())], schema=schema)
 
 
-def _flags(found: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    flags: npt.NDArray[np.bool_] = found.to_numpy()
+def _flags(level_flags: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    flags: npt.NDArray[np.bool_] = level_flags.to_numpy()
     return flags

@@ -71,21 +71,21 @@ def details_of(luma: npt.NDArray[np.uint8]) -> Details:
     return Details(plane, pattern, spectrum, squares, float(plane.std()))
 
 
-def likeness(one: Details, other: Details) -> tuple[float, Shift]:
+def likeness(details: Details, other: Details) -> tuple[float, Shift]:
     """How alike two frames of one size are, -1..1, and the shift that lays ``other`` over ``one``.
 
     Where one shows nothing it is 0, and 1 where both do and are nearly as bright.
 
     ``one[y + down, x + right]`` and ``other[y, x]`` then show the same.
     """
-    if one.flat or other.flat:
-        near = abs(float(one.luma.mean()) - float(other.luma.mean())) <= SAME_GREY_LEVELS
-        return float(one.flat and other.flat and near), (0, 0)
-    height, width = one.luma.shape
+    if details.flat or other.flat:
+        near = abs(float(details.luma.mean()) - float(other.luma.mean())) <= SAME_GREY_LEVELS
+        return float(details.flat and other.flat and near), (0, 0)
+    height, width = details.luma.shape
     rows, columns = _shifts(height), _shifts(width)
-    products = scipy.fft.irfft2(one.spectrum * other.spectrum.conj(), _padded((height, width)))
+    products = scipy.fft.irfft2(details.spectrum * other.spectrum.conj(), _padded((height, width)))
     products = products[rows[:, None], columns[None, :]]
-    energy = np.sqrt(_energy(one.squares, rows, columns) * _energy(other.squares, -rows, -columns))
+    energy = np.sqrt(_energy(details.squares, rows, columns) * _energy(other.squares, -rows, -columns))
     overlap = np.outer(height - np.abs(rows), width - np.abs(columns)) / (height * width)
     scores = np.where(overlap >= LEAST_OVERLAP, products / np.maximum(energy, 1e-6), -1.0)
     # A small overlap is alike by chance more easily.
@@ -93,10 +93,10 @@ def likeness(one: Details, other: Details) -> tuple[float, Shift]:
     return float(scores[best]), (int(columns[best[1]]), int(rows[best[0]]))
 
 
-def still_likeness(one: Details, other: Details) -> float:
+def still_likeness(details: Details, other: Details) -> float:
     """``likeness`` where nothing moved: a hundred times cheaper, never higher by much."""
-    energy = one.squares[-1, -1] * other.squares[-1, -1]
-    return float(np.vdot(one.pattern, other.pattern) / np.sqrt(max(energy, 1e-6)))
+    energy = details.squares[-1, -1] * other.squares[-1, -1]
+    return float(np.vdot(details.pattern, other.pattern) / np.sqrt(max(energy, 1e-6)))
 
 
 def overlapping(frame: Plane, shift: Shift) -> tuple[slice, slice]:
@@ -221,30 +221,30 @@ def _inside(blends: list[Blend], start: int, end: int) -> bool:
 
 def _mixed(details: list[Details], start: int, end: int) -> float:
     """How well a dissolve explains the frames between two, 0..1; 0 when it does not."""
-    one, other = details[start], details[end]
-    if not _different(one, other):
+    before, other = details[start], details[end]
+    if not _different(before, other):
         return 0.0
     quarter = (end - start) // 4
-    middle = _weights(one, other, details[(start + end) // 2])
+    middle = _weights(before, other, details[(start + end) // 2])
     if not middle.is_mixture:
         return 0.0
-    early, late = (_weights(one, other, details[at]) for at in (start + quarter, end - quarter))
+    early, late = (_weights(before, other, details[at]) for at in (start + quarter, end - quarter))
     steady = early.other - 0.02 <= middle.other <= late.other + 0.02 and late.other - early.other > 0.1
     return middle.fit if steady and min(early.fit, late.fit) >= LEAST_FIT - 0.1 else 0.0
 
 
-def _different(one: Details, other: Details) -> bool:
-    if still_likeness(one, other) > DIFFERENT_SCENES:
+def _different(details: Details, other: Details) -> bool:
+    if still_likeness(details, other) > DIFFERENT_SCENES:
         return False
-    alike, shift = likeness(one, other)
+    alike, shift = likeness(details, other)
     if alike > DIFFERENT_SCENES:
         return False
     # The best shift can be that of water or a crowd that fills much of the view; what stands still has none.
-    return not any(_same_luma(one, other, laid) for laid in {shift, (0, 0)})
+    return not any(_same_luma(details, other, laid) for laid in {shift, (0, 0)})
 
 
-def _same_luma(one: Details, other: Details, shift: Shift) -> bool:
-    first = _smooth(one.luma)[overlapping(one.luma, shift)]
+def _same_luma(details: Details, other: Details, shift: Shift) -> bool:
+    first = _smooth(details.luma)[overlapping(details.luma, shift)]
     second = _smooth(other.luma)[overlapping(other.luma, (-shift[0], -shift[1]))]
     middle = [side // 2 for side in first.shape]
     quarters = [(down, right) for down in _halves(middle[0]) for right in _halves(middle[1])]
@@ -256,11 +256,11 @@ def _halves(middle: int) -> tuple[slice, slice]:
     return slice(0, middle), slice(middle, None)
 
 
-def _correlation(one: Plane, other: Plane) -> float:
+def _correlation(plane: Plane, other: Plane) -> float:
     """Pearson correlation of the levels of two planes, -1..1; 0 where one is flat."""
-    if min(one.std(), other.std()) < FLAT_LEVELS:
+    if min(plane.std(), other.std()) < FLAT_LEVELS:
         return 0.0
-    return float(np.mean((one - one.mean()) * (other - other.mean())) / (one.std() * other.std()))
+    return float(np.mean((plane - plane.mean()) * (other - other.mean())) / (plane.std() * other.std()))
 
 
 @dataclass(frozen=True)
@@ -280,8 +280,8 @@ class _Weights:
         return interior and self.fit >= LEAST_FIT and self.fit - self.alone >= LEAST_GAIN
 
 
-def _weights(one: Details, other: Details, frame: Details) -> _Weights:
-    columns = [_laid(end, frame, likeness(frame, end)[1]) for end in (one, other)]
+def _weights(before: Details, other: Details, frame: Details) -> _Weights:
+    columns = [_laid(end, frame, likeness(frame, end)[1]) for end in (before, other)]
     known = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
     if known.mean() < 0.2:
         return _Weights(0.0, 0.0, 0.0, 0.0)
@@ -324,6 +324,6 @@ def _extent(details: list[Details], start: int, end: int, barriers: npt.NDArray[
     return first + low, first + high
 
 
-def _second_share(one: Details, other: Details, frame: Details) -> float:
-    weights = _weights(one, other, frame)
+def _second_share(before: Details, other: Details, frame: Details) -> float:
+    weights = _weights(before, other, frame)
     return weights.other / max(weights.one + weights.other, 1e-6)

@@ -145,7 +145,7 @@ def _places(block: _Block) -> set[int]:
 
 def _cuts(block: _Block, *, everywhere: bool = False) -> Iterator[Transition]:
     details = block.details
-    differences = np.array([0.0, *(_difference(one, other) for one, other in pairwise(details))])
+    differences = np.array([0.0, *(_difference(frame, other) for frame, other in pairwise(details))])
     for index in range(1, len(details)):
         number = block.first + index
         if not everywhere and number not in block.own:
@@ -161,11 +161,11 @@ def _cuts(block: _Block, *, everywhere: bool = False) -> Iterator[Transition]:
                 yield Transition(number, number, "cut", round(min(1.0, 1 - alike), 4))
 
 
-def _difference(one: Details, other: Details) -> float:
+def _difference(details: Details, other: Details) -> float:
     """Mean absolute difference in levels; that of different sizes is boundless."""
-    if one.luma.shape != other.luma.shape:
+    if details.luma.shape != other.luma.shape:
         return 255.0
-    return float(cv2.norm(one.luma, other.luma, cv2.NORM_L1)) / one.luma.size
+    return float(cv2.norm(details.luma, other.luma, cv2.NORM_L1)) / details.luma.size
 
 
 def _sudden(details: list[Details], differences: npt.NDArray[np.float64], index: int) -> bool:
@@ -184,27 +184,27 @@ def _calm(details: list[Details], index: int) -> bool:
         return False
     if len({details[place].luma.shape for pair in pairs for place in pair}) > 1:
         return False
-    for one, other in pairs:
-        alike, shift = likeness(details[one], details[other])
+    for place, other in pairs:
+        alike, shift = likeness(details[place], details[other])
         if alike < CALM_NEIGHBOURS or max(map(abs, shift)) > CALM_SHIFT_PIXELS:
             return False
     return True
 
 
-def _changed_share(one: Details, other: Details) -> float:
+def _changed_share(details: Details, other: Details) -> float:
     """Share of the cells with details in which two frames differ where they stand; captions and stickers change few."""
-    if one.luma.shape != other.luma.shape:
+    if details.luma.shape != other.luma.shape:
         return 1.0
-    down, across = (side // CHANGED_CELL * CHANGED_CELL for side in one.luma.shape)
+    down, across = (side // CHANGED_CELL * CHANGED_CELL for side in details.luma.shape)
     sums = [
-        (first[:down, :across] * second[:down, :across])
+        (left.pattern[:down, :across] * right.pattern[:down, :across])
         .reshape(down // CHANGED_CELL, CHANGED_CELL, across // CHANGED_CELL, CHANGED_CELL)
         .sum(axis=(1, 3))
-        for first, second in ((one.pattern, other.pattern), (one.pattern, one.pattern), (other.pattern, other.pattern))
+        for left, right in ((details, other), (details, details), (other, other))
     ]
     energy = np.maximum(sums[1], sums[2])
-    told = energy > np.median(energy) / 4
-    return float(np.mean(sums[0][told] < CHANGED_LIKENESS * energy[told])) if told.any() else 0.0
+    lit = energy > np.median(energy) / 4
+    return float(np.mean(sums[0][lit] < CHANGED_LIKENESS * energy[lit])) if lit.any() else 0.0
 
 
 def _alike_astride(details: list[Details], index: int, *, least: float) -> float:
@@ -214,10 +214,10 @@ def _alike_astride(details: list[Details], index: int, *, least: float) -> float
     """
     best = 0.0
     for apart in range(1, FLASH_FRAMES + 2):
-        for one in range(max(0, index - apart), index):
-            other = one + apart
-            if other < len(details) and details[one].luma.shape == details[other].luma.shape:
-                best = max(best, likeness(details[one], details[other])[0])
+        for start in range(max(0, index - apart), index):
+            other = start + apart
+            if other < len(details) and details[start].luma.shape == details[other].luma.shape:
+                best = max(best, likeness(details[start], details[other])[0])
                 if best >= least:
                     return best
     return best

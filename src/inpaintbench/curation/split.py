@@ -64,9 +64,9 @@ def together(groups: Mapping[str, str], pairs: Iterable[tuple[str, str]]) -> dic
             group = first[group]
         return group
 
-    for one, other in pairs:
-        if one in groups and other in groups:
-            low, high = sorted((root(groups[one]), root(groups[other])))
+    for clip, other in pairs:
+        if clip in groups and other in groups:
+            low, high = sorted((root(groups[clip]), root(groups[other])))
             first[high] = low
     return {subject: root(group) for subject, group in groups.items()}
 

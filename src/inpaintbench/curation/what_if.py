@@ -53,13 +53,13 @@ class WhatIf:
 
     def values(self, place: int) -> list[tuple[str, str]]:
         """(attribute, value) of the clip at ``place`` for every new rule; a dash where it has no value."""
-        told = []
+        values = []
         for rule in self.rules:
             column = self.then.facts.of(rule.subject)
             number, text = float(column.numbers[place]), column.texts[place].as_py()
             known = text is not None or not np.isnan(number)
-            told.append((rule.subject, value_text(number if text is None else text) if known else "–"))
-        return told
+            values.append((rule.subject, value_text(number if text is None else text) if known else "–"))
+        return values
 
     def why(self, place: int) -> list[str]:
         """Why the clip at ``place`` is not kept now, or would not be kept then."""

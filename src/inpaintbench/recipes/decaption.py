@@ -115,8 +115,8 @@ def curate(recipe: DecaptionRecipe, sources: Sequence[SourceSpec], executor: Exe
     curated = stages.curate(cutting, sources, executor, workspace)
     facts = stages.facts_of(workspace, ["probe"])
     durations = {key[0]: float(row.value or 0) for key, row in facts.items() if key[1] == "probe.duration_seconds"}
-    told = [row for row in curated.sources if row.source_id in durations]
-    captions.read(executor, told, curated.footage, durations, seed=recipe.seed)
+    timed = [row for row in curated.sources if row.source_id in durations]
+    captions.read(executor, timed, curated.footage, durations, seed=recipe.seed)
 
 
 def label(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -> None:
@@ -189,7 +189,7 @@ def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequenc
         slices.by_value(styles, "background", name="background", wanted=BACKGROUNDS),
         slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
     ]
-    made = [part for found, _ in parts for part in found]
+    made = [part for several, _ in parts for part in several]
     stages.write_items(
         workspace, items, [slices.everything(list(facts)), *made],
         {name: why for _, missing in parts for name, why in missing.items()},

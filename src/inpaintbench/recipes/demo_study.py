@@ -52,7 +52,7 @@ def write_demo_study(folder: Path) -> Study:
             "title": "A first look",
             "welcome": WELCOME,
             "subjects": {"workspace": DEMO_WORKSPACE},
-            "questions": [{**one, "raters_per_task": len(RATERS)} for one in QUESTIONS],
+            "questions": [{**question, "raters_per_task": len(RATERS)} for question in QUESTIONS],
         }
     )
     tasks: list[StudyTask] = []
@@ -91,7 +91,7 @@ def _tasks(file: StudyFile, shot: Shot, folder: Path) -> tuple[list[StudyTask], 
     for spec in file.questions:
         subject = studies.build_question(spec).subject
         chosen = {"clip": (), "one": COMPARED[1:2], "pair": COMPARED[1:], "set": COMPARED}[subject]
-        proxy = _proxy(made, grid, [one for one in map(partial(_seen, chosen=chosen), tiles) if one])
+        proxy = _proxy(made, grid, [tile for tile in map(partial(_seen, chosen=chosen), tiles) if tile])
         proxies[proxy.name] = proxy
         task = studies.task_id(spec.label, shot.name, chosen)
         tasks.append(StudyTask(task, spec.label, shot.name, shot.photograph, chosen, proxy.name, caption=shot.name))
@@ -123,7 +123,7 @@ def _pictures(truth: Frames, hole: Hole) -> dict[Player, Frames]:
     parts = {"input": lambda: given, "hole": lambda: hole}
     view = ItemView(item_id="demo", frames=FRAMES, height=HEIGHT, width=WIDTH, fps=FRAMES_PER_SECOND, parts=parts)
     shown: dict[Player, Frames] = {("original", None): truth, ("input", None): given}
-    shown["outline", None] = np.stack([outline(one, size=size) for one in hole])
+    shown["outline", None] = np.stack([outline(mask, size=size) for mask in hole])
     for name in COMPARED:
         shown["candidate", name] = composite(truth, hole, run(METHODS.get(name)(), view))
     return shown
@@ -138,7 +138,7 @@ def _encoded(folder: Path, grid: Grid, order: Sequence[Player], shown: Mapping[P
 
 def _proxy(made: Path, grid: Grid, tiles: Sequence[Tile]) -> Proxy:
     """A name of its own for these tiles of a video."""
-    told = canonical_json([hashlib.sha256(made.read_bytes()).hexdigest(), [asdict(tile) for tile in tiles]])
-    name = f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.mp4"
+    content = canonical_json([hashlib.sha256(made.read_bytes()).hexdigest(), [asdict(tile) for tile in tiles]])
+    name = f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.mp4"
     shutil.copyfile(made, made.with_name(name))
     return Proxy(name, FRAMES, FRAMES_PER_SECOND, *grid.size, tuple(tiles))

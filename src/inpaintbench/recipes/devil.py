@@ -215,9 +215,9 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         )
     kept = clips.select(["clip_id", "source_id"]).filter(pa.array(judged.kept))
     if not kept.num_rows:
-        by_rule = sorted((count for count in judged.counts() if count.dropped), key=lambda one: -one.dropped)
-        told = "; ".join(f"{one.dropped} by {one.label}" + _without(one.missing) for one in by_rule)
-        raise RunError(f"all {len(clips)} clips were dropped: {told}")
+        by_rule = sorted((count for count in judged.counts() if count.dropped), key=lambda count: -count.dropped)
+        reasons = "; ".join(f"{count.dropped} by {count.label}" + _without(count.missing) for count in by_rule)
+        raise RunError(f"all {len(clips)} clips were dropped: {reasons}")
     levels = select.rank_levels(
         kept, motion, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share, at_most=recipe.level_limit
     )

@@ -151,7 +151,7 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
     clips = _clips(workspace)
     require(clips, "clips", "build editing")
     masks = _masks(workspace)
-    told, names = _told(recipe, workspace), stages.clip_names(workspace, clips)
+    prompts, names = _told(recipe, workspace), stages.clip_names(workspace, clips)
     made, refused = [], []
     for edit in _edits(workspace, clips):
         mask = masks.get((edit.clip.clip_id, object_masks.attribute_name(edit.object)))
@@ -161,35 +161,35 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
             reason = f"has no object mask, which {edit.task} needs"
             refused.append(Rejection(edit.clip.clip_id, EDITS, names[edit.clip.clip_id], reason))
             continue
-        made.append(_corruption(edit, edit.source_prompt or told.get(edit.clip.clip_id), mask))
+        made.append(_corruption(edit, edit.source_prompt or prompts.get(edit.clip.clip_id), mask))
     workspace.write_table("rejected", EDITS, list(dict.fromkeys(refused)), Rejection)
     workspace.write_table("corruptions", EDITS, sorted(made, key=lambda row: row.corruption_id), Corruption)
     items = {row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id) for row in made}
     tasks = {items[row.corruption_id].item_id: (str(row.parameters["task"]),) for row in made}
-    found, left_out = slices.by_value(tasks, "task", name="task", wanted=EDIT_TASKS)
+    parts, left_out = slices.by_value(tasks, "task", name="task", wanted=EDIT_TASKS)
     stages.write_items(
-        workspace, list(items.values()), [slices.everything(list(tasks)), *found], left_out,
+        workspace, list(items.values()), [slices.everything(list(tasks)), *parts], left_out,
         empty="not one edit can be asked for; `inpaintbench curation rejected` says why",
     )  # fmt: skip
 
 
 def _masks(workspace: Workspace) -> dict[tuple[str, str], tuple[str, str]]:
     """(clip, attribute) -> the mask's blob and the hash of what it decodes to."""
-    found = {}
+    masks = {}
     for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS):
         hole = video.read_hole(workspace.blobs.path(str(row.blob)))
-        found[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
-    return found
+        masks[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
+    return masks
 
 
 def _told(recipe: EditingRecipe, workspace: Workspace) -> dict[str, str]:
     """Clip -> what it shows, by the captioner or, before it, by raters."""
-    told: dict[str, str] = {}
+    prompts: dict[str, str] = {}
     if recipe.captioner:
         rows = workspace.table("attributes", Attribute, step=measuring.step_of(recipe.captioner))
-        told = {row.subject_id: row.value for row in rows if isinstance(row.value, str)}
+        prompts = {row.subject_id: row.value for row in rows if isinstance(row.value, str)}
     answers = (row for row in workspace.table("answers", Answer) if row.question == QUESTION)
-    return told | {row.subject_id: row.answer for row in answers if row.answer}
+    return prompts | {row.subject_id: row.answer for row in answers if row.answer}
 
 
 def _corruption(edit: _Edit, source_prompt: str | None, mask: tuple[str, str] | None) -> Corruption:
@@ -236,25 +236,25 @@ _ABOUT = (
 
 def warnings(rows: Sequence[Plain]) -> list[str]:
     """Warnings for readers of a dataset's scores, from its rows, a sentence each."""
-    told = []
+    notes = []
     for task in dict.fromkeys(row["task"] for row in rows):
         clips = len({row["clip_id"] for row in rows if row["task"] == task})
         if clips < FEWEST_CLIPS:
-            told.append(
+            notes.append(
                 f"{task} has {_counted(clips, 'clip')}, fewer than the {FEWEST_CLIPS} of the paper: its means will be unsure"
             )
     shares = {row["clip_id"]: row["attributes"].get(WarpValidShare.name) for row in rows}
     known: list[float] = [share for share in shares.values() if share is not None]
     if not any(share >= ENOUGH for share in known):
         best = f"; the best has {max(known):.2f}" if known else ""
-        told.append(f"no clip reaches a valid share of {ENOUGH:.2f}{best}: FF-alpha will have no value, only FF-beta")
+        notes.append(f"no clip reaches a valid share of {ENOUGH:.2f}{best}: FF-alpha will have no value, only FF-beta")
     unsaid = sum(row["source_prompt"] is None for row in rows)
     if unsaid:
-        told.append(
+        notes.append(
             f"nobody says what the clip shows for {unsaid} of {_counted(len(rows), 'item')}, which success_rate needs: add"
             f" source_prompt to the prompts, import answers to {QUESTION!r}, or name a captioner"
         )
-    return told
+    return notes
 
 
 def _counted(number: int, noun: str) -> str:

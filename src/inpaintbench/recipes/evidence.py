@@ -50,13 +50,13 @@ def evidence(workspace: Workspace, recipe: BaseModel) -> dict[str, Any]:
         workspace: whose tables are read; nothing is measured.
         recipe: what the items were made by.
     """
-    found = {
+    evidence = {
         "raters": raters(workspace),
         **_of_rules(workspace),
         "protocols": protocols(workspace, recipe),
         "titles": titles(workspace),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in evidence.items() if value}
 
 
 def raters(workspace: Workspace) -> list[dict[str, Any]]:
@@ -74,13 +74,13 @@ def raters(workspace: Workspace) -> list[dict[str, Any]]:
             asked.setdefault(answer.question, []).append(answer)
     made = []
     for question, answers in sorted(asked.items()):
-        told = _of_answers(question, answers)
+        summary = _of_answers(question, answers)
         parts = sorted(stored.get(question, ()), key=lambda row: row.part)
         # Of two studies on one question there is no one alpha.
         if len({row.part for row in parts}) == len(parts):
-            made += [told | _of_agreement(row, several=len(parts) > 1) for row in parts] or [told]
+            made += [summary | _of_agreement(row, several=len(parts) > 1) for row in parts] or [summary]
         else:
-            made.append(told)
+            made.append(summary)
     return made
 
 
@@ -97,9 +97,9 @@ def _of_answers(question: str, answers: Sequence[Answer]) -> dict[str, Any]:
 
 
 def _of_agreement(row: Agreement, *, several: bool) -> dict[str, Any]:
-    told = asdict(row)
-    named = {"part": told.pop("part")} if several else {}
-    return {name: told[name] for name in ("raters", "alpha", "alpha_low", "alpha_high", "alpha_reason")} | named
+    row_fields = asdict(row)
+    named = {"part": row_fields.pop("part")} if several else {}
+    return {name: row_fields[name] for name in ("raters", "alpha", "alpha_low", "alpha_high", "alpha_reason")} | named
 
 
 def _of_rules(workspace: Workspace) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def _of_rules(workspace: Workspace) -> dict[str, Any]:
     ]
     selection = {"clips": len(judged.clip_ids), "kept": int(judged.kept.sum()), "rules": rules}
     calibrated = [
-        {"rule": one.rule, "n": one.n, "precision": asdict(one.precision), "recall": asdict(one.recall)}
-        for one in calibrate_judged(judged)
+        {"rule": rule.rule, "n": rule.n, "precision": asdict(rule.precision), "recall": asdict(rule.recall)}
+        for rule in calibrate_judged(judged)
     ]
     return {"selection": selection, "rules": calibrated}
 
@@ -148,8 +148,8 @@ def _described(recipe: BaseModel, kind: str, *, holes: bool) -> Dataset:
 def titles(workspace: Workspace) -> Mapping[str, str]:
     """Source id -> its title, of downloads that have one; ``documents.sealed`` drops those that rows do not name."""
     named = {row.sha256: row.title for row in workspace.table("downloads", Download) if row.sha256 and row.title}
-    found = ((row.source_id, named.get(row.sha256)) for row in workspace.table("sources", Source))
-    return {source: title for source, title in sorted(found) if title}
+    titles = ((row.source_id, named.get(row.sha256)) for row in workspace.table("sources", Source))
+    return {source: title for source, title in sorted(titles) if title}
 
 
 def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
@@ -160,6 +160,6 @@ def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
         if study.question_of[part.question].subject == "clip":
             alpha = krippendorff_alpha(part.answers, part.scheme, clusters=clusters)
             raters = len({rater for given in part.answers.values() for rater in given})
-            told = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
-            rows.append(Agreement(part.question, part.part, raters, *told))
+            numbers = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
+            rows.append(Agreement(part.question, part.part, raters, *numbers))
     return rows

@@ -187,8 +187,8 @@ def check(recipe: FingerprintRecipe, *, photographs: Path | None = None) -> None
 
 def _content(photographs: Path) -> str:
     """Changes whenever a photograph of the folder does."""
-    found = list_photographs(str(photographs))
-    return content_id([(path.relative_to(photographs).as_posix(), file_sha256(path)) for path in found])
+    files = list_photographs(str(photographs))
+    return content_id([(path.relative_to(photographs).as_posix(), file_sha256(path)) for path in files])
 
 
 def curate(
@@ -248,9 +248,9 @@ def _write_items(
         for row in made
     }
     facts = {items[row.corruption_id].item_id: (row, source_of[row.clip_id]) for row in made}
-    found, left_out = _slices(recipe, facts, known)
+    parts, left_out = _slices(recipe, facts, known)
     stages.write_items(
-        workspace, list(items.values()), [slices.everything(list(facts)), *found], left_out,
+        workspace, list(items.values()), [slices.everything(list(facts)), *parts], left_out,
         empty="not one print could be degraded; `inpaintbench curation rejected` says why",
     )  # fmt: skip
 
@@ -270,7 +270,8 @@ def _slices(
         slices.by_value(moisture, "moisture", name="moisture", wanted=MOISTURE_LEVELS),
         slices.by_value(backgrounds, "background", name="background"),
     ]
-    return [part for found, _ in parts for part in found], {name: why for _, missing in parts for name, why in missing.items()}
+    missing = {name: why for _, missed in parts for name, why in missed.items()}
+    return [part for several, _ in parts for part in several], missing
 
 
 def moisture_level(moisture: float) -> str:

@@ -177,7 +177,7 @@ def _slices(recipe: HumansRecipe, holes: Mapping[str, Corruption], sets: Mapping
         slices.by_value(hidden, "hidden joint", name="joint"),
         slices.by_value({item: (sets[hole.clip_id],) for item, hole in holes.items()}, "source set", name="set"),
     ]
-    made = [part for found, _ in parts for part in found]
+    made = [part for several, _ in parts for part in several]
     return [slices.everything(list(holes)), *made], {name: why for _, missing in parts for name, why in missing.items()}
 
 

@@ -58,10 +58,10 @@ def check(
             ' `inpaintbench export freeze --allow-near-duplicates "..."`'
         )
     left = {origin for origin in exempt.values() if origin in EXEMPT}
-    told: dict[str, Any] = {"checked": len(looked_for), "pairs": len(pairs), "method": METHOD}
-    told |= {"without_hash": len(looked_for) - len(hashed.clips)}
-    told |= {"exempt": {origin: EXEMPT[origin] for origin in sorted(left)}} if left else {}
-    return told | ({"allowed": allowed, "alike": [[one.clip_id, one.other_id] for one in pairs]} if pairs else {})
+    facts: dict[str, Any] = {"checked": len(looked_for), "pairs": len(pairs), "method": METHOD}
+    facts |= {"without_hash": len(looked_for) - len(hashed.clips)}
+    facts |= {"exempt": {origin: EXEMPT[origin] for origin in sorted(left)}} if left else {}
+    return facts | ({"allowed": allowed, "alike": [[pair.clip_id, pair.other_id] for pair in pairs]} if pairs else {})
 
 
 def together(workspace: Workspace, groups: Mapping[str, str]) -> dict[str, str]:
@@ -78,15 +78,15 @@ def _torn(
 ) -> list[str]:
     """Things that are in more than one split, in words."""
     group = {row.subject_id: str(row.value) for row in attributes if row.name == GROUP and row.value is not None}
-    found: dict[tuple[str, str], set[str]] = {}
+    splits_of: dict[tuple[str, str], set[str]] = {}
     names = {clip.source_id: _name(clip, sources) for clip in clips.values()}
     for item in items:
         clip = clips[item.clip_id]
         things = [("source", clip.source_id), ("clip", clip.clip_id), ("truth", clip.rgb_sha256)]
         of = group.get(clip.clip_id) or group.get(clip.source_id)
         for thing in [*things, *([("group", of)] if of else [])]:
-            found.setdefault(thing, set()).add(item.split)
-    torn = [(what, names.get(name, name), sorted(splits)) for (what, name), splits in found.items() if len(splits) > 1]
+            splits_of.setdefault(thing, set()).add(item.split)
+    torn = [(what, names.get(name, name), sorted(splits)) for (what, name), splits in splits_of.items() if len(splits) > 1]
     return [f"the {what} {name!r} is in the splits {' and '.join(splits)}" for what, name, splits in torn]
 
 

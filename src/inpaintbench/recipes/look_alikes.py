@@ -120,28 +120,28 @@ def pairs(hashed: Hashed, groups: Mapping[str, str], blobs: Blobs) -> list[Pair]
     best: dict[tuple[int, int], tuple[float, Pair]] = {}
     thumbnails = _Thumbnails(blobs)
     for first in range(0, 2 * count, BLOCK):
-        found = index.candidates(first, min(first + BLOCK, 2 * count), among=among, at_most_bits=MOST_BITS)
-        bits, overlap = compared(sequences, found)
-        shorter = np.minimum(sequences.lengths[found.earlier], sequences.lengths[found.later])
+        pairs = index.candidates(first, min(first + BLOCK, 2 * count), among=among, at_most_bits=MOST_BITS)
+        bits, overlap = compared(sequences, pairs)
+        shorter = np.minimum(sequences.lengths[pairs.earlier], sequences.lengths[pairs.later])
         for place in np.flatnonzero((bits <= MOST_BITS) & (overlap >= LEAST_SHARE * shorter)):
-            one, later, shift = int(found.earlier[place]), int(found.later[place]), int(found.shift[place])
+            earlier, later, shift = int(pairs.earlier[place]), int(pairs.later[place]), int(pairs.shift[place])
             other, mirrored = later % count, later >= count
-            key = (min(one, other), max(one, other))
+            key = (min(earlier, other), max(earlier, other))
             if key in best and best[key][0] <= bits[place]:
                 continue
-            places = _known(hashed.plain[one], hashed.plain[other], shift)
+            places = _known(hashed.plain[earlier], hashed.plain[other], shift)
             if places and (
                 len({hashed.plain[other][at] for at in places}) >= FEWEST_DIFFERENT
-                or thumbnails.agree((clips[one], places[0] + shift), (clips[other], places[0]), mirrored=mirrored)
+                or thumbnails.agree((clips[earlier], places[0] + shift), (clips[other], places[0]), mirrored=mirrored)
             ):
                 best[key] = float(bits[place]), Pair(clips[key[0]].clip_id, clips[key[1]].clip_id, float(bits[place]), mirrored)
     return [pair for _, (_, pair) in sorted(best.items())]
 
 
-def _known(one: Hashes, other: Hashes, shift: int) -> list[int]:
+def _known(hashes: Hashes, other: Hashes, shift: int) -> list[int]:
     """Places of ``other`` that lie, ``shift`` later, over one of ``one``, neither of them flat."""
-    places = range(max(0, -shift), min(len(other), len(one) - shift))
-    return [at for at in places if other[at] is not None and one[at + shift] is not None]
+    places = range(max(0, -shift), min(len(other), len(hashes) - shift))
+    return [at for at in places if other[at] is not None and hashes[at + shift] is not None]
 
 
 class _Thumbnails:
@@ -151,9 +151,9 @@ class _Thumbnails:
         self._blobs = blobs
         self._made: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
 
-    def agree(self, one: tuple[Clip, int], other: tuple[Clip, int], *, mirrored: bool) -> bool:
+    def agree(self, place: tuple[Clip, int], other: tuple[Clip, int], *, mirrored: bool) -> bool:
         """Whether two frames correlate, each given by its clip and the place of its hash."""
-        first, second = self._of(*one), self._of(*other)
+        first, second = self._of(*place), self._of(*other)
         return float((first * (second[:, ::-1] if mirrored else second)).sum()) >= LEAST_CORRELATION
 
     def _of(self, clip: Clip, place: int) -> npt.NDArray[np.float64]:

@@ -79,8 +79,8 @@ def check(generator: str, constants: Plain, *, where: Plain = NOWHERE) -> None:
     for name in constants:
         if name not in takes and not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values()):
             raise InputError(f"{generator} cannot be built with {name}: {unknown_name('constant', name, list(takes))}")
-    for name, one in takes.items():
-        required = one.default is inspect.Parameter.empty and one.kind is inspect.Parameter.KEYWORD_ONLY
+    for name, parameter in takes.items():
+        required = parameter.default is inspect.Parameter.empty and parameter.kind is inspect.Parameter.KEYWORD_ONLY
         if required and name not in constants:
             choices = EXAMPLES.get((generator, name))
             raise InputError(f"{generator} needs a {name}: --set {name}=...{f' ({choices})' if choices else ''}")
@@ -93,12 +93,12 @@ def check(generator: str, constants: Plain, *, where: Plain = NOWHERE) -> None:
 def guessed(made: Sequence[Panel]) -> str | None:
     """One sentence where the polarity of masks was guessed, None where all are sure."""
     tiles = [tile for panel in made for tile in panel.tiles]
-    found = [str(tile.drawn.facts["polarity"]) for tile in tiles if tile.drawn.facts.get("polarity_guessed") == "yes"]
-    if not found:
+    known = [str(tile.drawn.facts["polarity"]) for tile in tiles if tile.drawn.facts.get("polarity_guessed") == "yes"]
+    if not known:
         return None
     options = " or ".join(f"--set polarity={polarity}" for polarity in ("white_is_hole", "black_is_hole"))
-    told = " and ".join(sorted(set(found)))
-    return f"whether white or black is the hole was guessed for {len(found)} of {len(tiles)} masks ({told}); state it: {options}"
+    sorts = " and ".join(sorted(set(known)))
+    return f"whether white or black is the hole was guessed for {len(known)} of {len(tiles)} masks ({sorts}); state it: {options}"
 
 
 def panels(
@@ -149,7 +149,7 @@ def _refusals(refused: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 def _with_options(error: Exception) -> str:
     """Documentation of a generator, with its constants in backquotes as options of the command."""
-    return re.sub(r"`(\w+)(=\w+)?`", lambda found: f"--set {found[1]}{found[2] or '=...'}", str(error))
+    return re.sub(r"`(\w+)(=\w+)?`", lambda match: f"--set {match[1]}{match[2] or '=...'}", str(error))
 
 
 def _tile(generator: str, constants: Plain, backdrop: Backdrop, *, where: Plain, number: int, seed: int) -> Tile:
@@ -216,7 +216,7 @@ def _print(number: int, width: int, height: int, seed: int) -> Backdrop:
     finger = draw_finger(rng, finger_class=kind, width=width, height=height, seed=ridges)
     impression = draw_impression(rng, finger=finger, number=0, seed=pressed)
     record = Print(finger, impression, Elastic(warped, strength=STRENGTH_SHARE * side, reach=REACH_SHARE * side))
-    undistorted, truth = (np.repeat(one[None, ..., None], 3, axis=3) for one in printed(master(finger), record))
+    undistorted, truth = (np.repeat(picture[None, ..., None], 3, axis=3) for picture in printed(master(finger), record))
     return Backdrop(kind.replace("_", " "), truth, {"undistorted": undistorted, "print": asdict(record)})
 
 

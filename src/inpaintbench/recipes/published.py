@@ -30,5 +30,5 @@ def all_deviations(recipe: Any) -> list[tuple[str, Deviation]]:
     leaves = [
         stages.leaf_class(kind, name) for kind, names in settings.stages_of(recipe).leaves_of(recipe).items() for name in names
     ]
-    stated = [(leaf.name, one) for leaf in leaves for one in holding(leaf.deviations, recipe.model_dump())]
-    return [("", one) for one in own] + stated
+    stated = [(leaf.name, deviation) for leaf in leaves for deviation in holding(leaf.deviations, recipe.model_dump())]
+    return [("", deviation) for deviation in own] + stated

@@ -42,11 +42,11 @@ def by_name(clips: Sequence[Clip], masks: Iterable[str], *, uris: Mapping[str, s
     alone: list[str] = []
     for mask in masks:
         name = unicodedata.normalize("NFC", mask)
-        found = owners.get(name) or owners.get(_MASK_OF.sub("", name), [])
-        if len(found) > 1:
-            both = " and ".join(repr(display_name(uris[source])) for source in found[:2])
+        sources = owners.get(name) or owners.get(_MASK_OF.sub("", name), [])
+        if len(sources) > 1:
+            both = " and ".join(repr(display_name(uris[source])) for source in sources[:2])
             raise InputError(f"masks {mask!r} may be of {both}: rename one of the sources and its masks")
-        masks_of.setdefault(found[0], []).append(mask) if found else alone.append(mask)
+        masks_of.setdefault(sources[0], []).append(mask) if sources else alone.append(mask)
     bare = list(dict.fromkeys(display_name(uris[clip.source_id]) for clip in clips if clip.source_id not in masks_of))
     if bare:
         without = f"{len(bare)} of {len(uris)} sources have no masks of their name ({_some(bare)})"

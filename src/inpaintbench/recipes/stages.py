@@ -75,7 +75,7 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         InputError: constants that a source does not take.
         RunError: not one clip; says why the sources gave none.
     """
-    found: list[Footage] = []
+    footages: list[Footage] = []
     by_step: dict[str, list[Source]] = {}
     refused: list[Rejection] = []
     check_sources(sources)
@@ -85,7 +85,7 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label)
         notes += [Rejection(name, "notes", name, reason) for name, reason in leaf.notes()]
         by_step[footage.find_step(spec.leaf, spec.label)] = outcome.records
-        found, refused = [*found, *pieces], [*refused, *outcome.rejected]
+        footages, refused = [*footages, *pieces], [*refused, *outcome.rejected]
     workspace.write_table("rejected", "notes", notes, Rejection)
     _forget_other_sources(workspace, set(by_step))
     distinct, doubles = footage.distinct([row for rows in by_step.values() for row in rows])
@@ -93,7 +93,7 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     for step, rows in by_step.items():
         # The table names each content once, so that name and licence of a clip are those of the source that was kept.
         workspace.write_table("sources", step, [row for row in rows if id(row) in chosen], Source)
-    where = located(distinct, found)
+    where = located(distinct, footages)
     how: dict[str, Any] = {
         "splitter": cutting.splitter, "normalizer": cutting.normalizer, "fps": cutting.fps, "form": cutting.form,
         "hdr": cutting.hdr,
@@ -103,7 +103,7 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         probed = footage.probe(executor, distinct, where, doubles)
     else:
         probed, cut = footage.probe_and_cut(executor, distinct, where, doubles, **how)
-    footage.known_labels(workspace, distinct, found)
+    footage.known_labels(workspace, distinct, footages)
     early = judging.refused_sources(distinct, probed.records, cutting.rules)
     workspace.write_table("rejected", judging.SOURCE_RULES, early, Rejection)
     facts = probed.records
@@ -127,8 +127,8 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     if not workspace.shard:
         _forget_other_clips(workspace, {clip.clip_id for clip in cut.records})
     if not cut.records and not workspace.shard:
-        raise RunError(_no_clips(len(found), [*refused, *probed.rejected, *early, *cut.rejected], sources[0]))
-    return Curated(distinct, found, cut.records)
+        raise RunError(_no_clips(len(footages), [*refused, *probed.rejected, *early, *cut.rejected], sources[0]))
+    return Curated(distinct, footages, cut.records)
 
 
 def mark_duplicates(executor: Executor, workspace: Workspace, *, same_source: bool = False) -> list[Attribute]:
@@ -184,15 +184,15 @@ def _source(spec: SourceSpec) -> SourceLeaf:
     return leaf
 
 
-def _no_clips(found: int, rejected: Sequence[Rejection], first: SourceSpec) -> str:
-    if not found:
+def _no_clips(count: int, rejected: Sequence[Rejection], first: SourceSpec) -> str:
+    if not count:
         if first.leaf == "people":
             return "no clips: the annotations hold no people"
         kind = "pictures" if first.constants.get("media") == "image" else "video files"
         return f"no clips: the source folder holds no {kind}"
     reasons = [f"{footage.display_name(row.name)}: {row.reason}" for row in rejected]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
-    return f"no clips from {found} {'file' if found == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"
+    return f"no clips from {count} {'file' if count == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"
 
 
 def by_name(workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:

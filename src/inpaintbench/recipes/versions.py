@@ -77,10 +77,10 @@ def next_version(version: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    found = _SEMANTIC.fullmatch(version)
-    if not found:
+    match = _SEMANTIC.fullmatch(version)
+    if not match:
         raise InputError(f"version {version!r} is not MAJOR.MINOR.PATCH, such as 1.1.0")
-    return tuple(map(int, found.groups()))
+    return tuple(map(int, match.groups()))
 
 
 def _write(workspace: Workspace, exported: Exported) -> None:

@@ -219,8 +219,8 @@ def warp_loss(matrix: Matrices, *, width: int, height: int) -> float:
 def _losses(matrices: Matrices, *, width: int, height: int, coverage: Coverage) -> Losses:
     loss = {"polygon": coverage_loss, "warp": warp_loss}[coverage]
     losses = np.zeros(matrices.shape[:2])
-    for one, other in np.argwhere(~np.eye(len(matrices), dtype=bool)):
-        losses[one, other] = loss(matrices[one, other], width=width, height=height)
+    for start, other in np.argwhere(~np.eye(len(matrices), dtype=bool)):
+        losses[start, other] = loss(matrices[start, other], width=width, height=height)
     return losses
 
 
@@ -246,28 +246,28 @@ def _joined(pixels: bytes, shape: tuple[int, ...]) -> tuple[Matrices, Counts, np
     views = Views.of(frames)
     matrices, inliers = _borne_out(views, *_alignments(frames))
     matrices, known = _bridged(matrices, inliers)
-    for one, other in np.argwhere(known & (inliers == 0) & ~np.eye(len(frames), dtype=bool)):
+    for start, other in np.argwhere(known & (inliers == 0) & ~np.eye(len(frames), dtype=bool)):
         # Where the shortest chain is contradicted, ways through single other frames are tried in the order of the frames.
-        between = np.flatnonzero(known[one] & known[:, other])
-        ways = (matrices[middle, other] @ matrices[one, middle] for middle in between if middle not in (one, other))
-        tried = (way for way in chain([matrices[one, other]], ways) if views.verdict(one, other, way) not in CONTRADICTED)
+        between = np.flatnonzero(known[start] & known[:, other])
+        ways = (matrices[middle, other] @ matrices[start, middle] for middle in between if middle not in (start, other))
+        tried = (way for way in chain([matrices[start, other]], ways) if views.verdict(start, other, way) not in CONTRADICTED)
         way = next(tried, None)
-        known[one, other] = way is not None
-        matrices[one, other] = way if way is not None else np.eye(3)
+        known[start, other] = way is not None
+        matrices[start, other] = way if way is not None else np.eye(3)
     matrices.flags.writeable = inliers.flags.writeable = known.flags.writeable = False
     return matrices, inliers, known
 
 
 def _borne_out(views: Views, matrices: Matrices, inliers: Counts) -> tuple[Matrices, Counts]:
     """Alignments that the cells of the views do not contradict; a camera that stands still where they say so."""
-    for one, other in np.argwhere(~np.eye(len(matrices), dtype=bool)):
-        if inliers[one, other]:
-            verdict = views.verdict(one, other, matrices[one, other])
+    for start, other in np.argwhere(~np.eye(len(matrices), dtype=bool)):
+        if inliers[start, other]:
+            verdict = views.verdict(start, other, matrices[start, other])
         else:
-            verdict = "still" if views.stands_still(one, other) else "wrong"
+            verdict = "still" if views.stands_still(start, other) else "wrong"
         if verdict in CONTRADICTED:
-            matrices[one, other] = np.eye(3)
-            inliers[one, other] = max(inliers[one, other], LEAST_INLIERS) if verdict == "still" else 0
+            matrices[start, other] = np.eye(3)
+            inliers[start, other] = max(inliers[start, other], LEAST_INLIERS) if verdict == "still" else 0
     return matrices, inliers
 
 
@@ -277,11 +277,11 @@ def _alignments(frames: Luma) -> tuple[Matrices, Counts]:
     features = [_features(frame) for frame in frames]
     matrices = np.tile(np.eye(3), (len(frames), len(frames), 1, 1))
     inliers = np.zeros(matrices.shape[:2], np.int64)
-    for one in range(len(frames)):
-        for other in range(one + 1, len(frames)):
-            points = _matches(features[one], features[other])
-            matrices[one, other], inliers[one, other] = _similarity(*points, width=frames.shape[2])
-            matrices[other, one], inliers[other, one] = _similarity(*reversed(points), width=frames.shape[2])
+    for index in range(len(frames)):
+        for other in range(index + 1, len(frames)):
+            points = _matches(features[index], features[other])
+            matrices[index, other], inliers[index, other] = _similarity(*points, width=frames.shape[2])
+            matrices[other, index], inliers[other, index] = _similarity(*reversed(points), width=frames.shape[2])
     return matrices, inliers
 
 
@@ -301,17 +301,17 @@ def _features(frame: npt.NDArray[np.uint8]) -> Features:
     return np.array([keypoint.pt for keypoint in keypoints], np.float32), np.asarray(descriptors, np.float32)
 
 
-def _matches(one: Features, other: Features) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+def _matches(features: Features, other: Features) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Places of the features that are each other's nearest, ``[m, 2]`` in both frames."""
-    if not len(one[0]) or not len(other[0]):
-        return one[0][:0], other[0][:0]
+    if not len(features[0]) or not len(other[0]):
+        return features[0][:0], other[0][:0]
     # Half the squared distances, less the part that does not change along the axis of the search. Descriptors hold whole
     # numbers 0..255, so these float32 sums are exact in any order of addition.
-    products = one[1] @ other[1].T
+    products = features[1] @ other[1].T
     forward = (np.square(other[1]).sum(axis=1) / 2 - products).argmin(axis=1)
-    backward = (np.square(one[1]).sum(axis=1)[:, None] / 2 - products).argmin(axis=0)
+    backward = (np.square(features[1]).sum(axis=1)[:, None] / 2 - products).argmin(axis=0)
     mutual = backward[forward] == np.arange(len(forward))
-    return one[0][mutual], other[0][forward[mutual]]
+    return features[0][mutual], other[0][forward[mutual]]
 
 
 def _similarity(origin: npt.NDArray[np.float32], target: npt.NDArray[np.float32], *, width: int) -> tuple[Matrices, int]:
@@ -343,9 +343,9 @@ def _bridged(matrices: Matrices, inliers: npt.NDArray[np.int64]) -> tuple[Matric
     cost = np.where(inliers > 0, 1 + 1 / np.maximum(inliers, LEAST_INLIERS), np.inf)
     np.fill_diagonal(cost, 0)
     for middle in range(len(cost)):
-        for one, other in np.argwhere(cost[:, middle, None] + cost[None, middle, :] < cost):
-            cost[one, other] = cost[one, middle] + cost[middle, other]
-            matrices[one, other] = matrices[middle, other] @ matrices[one, middle]
+        for start, other in np.argwhere(cost[:, middle, None] + cost[None, middle, :] < cost):
+            cost[start, other] = cost[start, middle] + cost[middle, other]
+            matrices[start, other] = matrices[middle, other] @ matrices[start, middle]
     return matrices, np.isfinite(cost)
 
 
@@ -392,7 +392,7 @@ class Views:
             return cls(frames, np.zeros((len(frames), *SUPPORT_CELLS, 1), np.float32))
         return cls(frames, np.stack([_cells(frame)[0] for frame in frames]))
 
-    def verdict(self, one: int, other: int, matrix: Matrix) -> Verdict:
+    def verdict(self, start: int, other: int, matrix: Matrix) -> Verdict:
         """Verdict of the cells on the way from frame ``one`` to frame ``other``.
 
         ``still`` or ``wrong``: more of them look clearly more alike without ``matrix`` than with it; still, where enough look
@@ -404,7 +404,7 @@ class Views:
         height, width = self.frames.shape[1:]
         everywhere = np.ones((height, width), np.uint8)
         warped, covered = (
-            np.asarray(cv2.warpAffine(plane, matrix[:2], (width, height)), np.uint8) for plane in (self.frames[one], everywhere)
+            np.asarray(cv2.warpAffine(plane, matrix[:2], (width, height)), np.uint8) for plane in (self.frames[start], everywhere)
         )
         seen = _blocks(covered).min(axis=2) > 0
         moved, textured = _cells(warped)
@@ -412,16 +412,16 @@ class Views:
         usable = seen & textured & aim.any(axis=2)
         if usable.sum() < FEWEST_CELLS:
             return "unseen"
-        with_it, without = (moved * aim).sum(axis=2)[usable], (self.cells[one] * aim).sum(axis=2)[usable]
+        with_it, without = (moved * aim).sum(axis=2)[usable], (self.cells[start] * aim).sum(axis=2)[usable]
         for_it = int(((with_it >= ALIKE) & (with_it > without + CLEARLY)).sum())
         against = int(((without >= ALIKE) & (without > with_it + CLEARLY)).sum())
         if against > for_it + MAJORITY * usable.sum():
-            return "still" if self.stands_still(one, other) else "wrong"
+            return "still" if self.stands_still(start, other) else "wrong"
         return "moved" if for_it > against or np.mean(with_it >= ALIKE) >= LEAST_SHARE else "open"
 
-    def stands_still(self, one: int, other: int) -> bool:
+    def stands_still(self, start: int, other: int) -> bool:
         """Whether enough cells look alike where they are."""
-        pair = self.cells[one], self.cells[other]
+        pair = self.cells[start], self.cells[other]
         usable = pair[0].any(axis=2) & pair[1].any(axis=2)
         alike = (pair[0] * pair[1]).sum(axis=2)[usable] >= ALIKE
         return len(alike) >= FEWEST_CELLS and bool(alike.mean() >= LEAST_SHARE)

@@ -25,8 +25,8 @@ def states_its_facts(attribute: AttributeLeaf) -> None:
     require(attribute.direction, "it does not say what a higher value means (direction)")
     require(attribute.cost > 0, f"its cost is {attribute.cost}; state its time as a multiple of decoding the clip")
     foreign = set(attribute.needs) - set(PARTS)
-    told = ", ".join(sorted(foreign)) or "nothing"
-    require(attribute.needs and not foreign, f"it needs {told}; choose from {', '.join(PARTS)}")
+    fields = ", ".join(sorted(foreign)) or "nothing"
+    require(attribute.needs and not foreign, f"it needs {fields}; choose from {', '.join(PARTS)}")
 
 
 def gives_a_value_and_leaves_the_clip_alone(attribute: AttributeLeaf) -> None:

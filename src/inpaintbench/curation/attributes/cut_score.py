@@ -55,7 +55,7 @@ def scene_scores(luma: Luma) -> Iterator[float]:
         luma: ``uint8[T, H, W]``.
     """
     before = 0.0
-    for one, other in pairwise(luma):
-        difference = cv2.norm(np.ascontiguousarray(one), np.ascontiguousarray(other), cv2.NORM_L1) / one.size
+    for plane, other in pairwise(luma):
+        difference = cv2.norm(np.ascontiguousarray(plane), np.ascontiguousarray(other), cv2.NORM_L1) / plane.size
         yield round(min(difference, abs(difference - before), 100.0) / 100, 6)
         before = difference

@@ -283,13 +283,13 @@ def _best_of_cells(votes: Map) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
 def _most_agreed(origin: Points, target: Points, *, number: int) -> tuple[complex, complex]:
     """RANSAC: of the similarities through two points each, the one that most points lie near."""
     rng = item_rng(0, "motion field", str(number))
-    one, other = rng.integers(len(origin), size=(2, TRIALS))
-    apart = np.abs(origin[one] - origin[other]) > CELL
-    one, other = one[apart], other[apart]
-    turns = (target[other] - target[one]) / (origin[other] - origin[one])
+    point, other = rng.integers(len(origin), size=(2, TRIALS))
+    apart = np.abs(origin[point] - origin[other]) > CELL
+    point, other = point[apart], other[apart]
+    turns = (target[other] - target[point]) / (origin[other] - origin[point])
     # Standing still is tried too, and answers where all others are absurd.
     sound = (np.abs(turns) > SCALES[0]) & (np.abs(turns) < SCALES[1])
-    turns, shifts = np.append(turns[sound], 1), np.append((target[one] - turns * origin[one])[sound], 0)
+    turns, shifts = np.append(turns[sound], 1), np.append((target[point] - turns * origin[point])[sound], 0)
     errors = np.abs(turns[:, None] * origin + shifts[:, None] - target)
     best = int(np.maximum(1 - np.square(errors / INLIER_PIXELS), 0).sum(axis=1).argmax())
     return complex(turns[best]), complex(shifts[best])

@@ -117,13 +117,13 @@ def _agreement(gradients: Plane, across: Plane, places: Plane, *, least: float) 
     """
     power: Plane = np.square(gradients).sum(axis=1)
     alike, total, pairs, moving = np.zeros((4, *power.shape[1:]), np.float32)
-    for one in range(len(gradients)):
-        for other in range(one + 1, len(gradients)):
-            far = (np.abs(across[one] - across[other]) > least).astype(np.float32)
-            alike += far * (gradients[one] * gradients[other]).sum(axis=0)
-            total += far * (power[one] + power[other]) / 2
+    for index in range(len(gradients)):
+        for other in range(index + 1, len(gradients)):
+            far = (np.abs(across[index] - across[other]) > least).astype(np.float32)
+            alike += far * (gradients[index] * gradients[other]).sum(axis=0)
+            total += far * (power[index] + power[other]) / 2
             pairs += far
-            moving += np.square(places[one] - places[other]).sum(axis=0) > least**2
+            moving += np.square(places[index] - places[other]).sum(axis=0) > least**2
     agreement: Plane = alike / np.maximum(total, np.float32(1e-6))
     return agreement, pairs, moving
 

@@ -46,9 +46,9 @@ class LicenceCheck:
     @property
     def words(self) -> str | None:
         """The change in a few words; None where nothing is known to have changed."""
-        told = {"changed": f"changed to {self.licence_now or 'none stated'}", "gone": "gone", "refused": "not told any more",
+        outcomes = {"changed": f"changed to {self.licence_now or 'none stated'}", "gone": "gone", "refused": "not told any more",
                 "unlisted": "no longer listed"}  # fmt: skip
-        return told.get(self.status)
+        return outcomes.get(self.status)
 
 
 def recheck(executor: Executor, leaf_name: str, *, constants: Plain, stamp: str, label: str = "") -> list[LicenceCheck]:

@@ -213,9 +213,9 @@ def _handler_class(limits: Limits) -> Any:
                 raise exceptions.TransportError(cause=error) from error
             except Rejected as error:  # others than its own kind yt-dlp counts as faults of the handler
                 raise exceptions.RequestError(cause=error) from error
-            told = body.response
-            response = networking.Response(io.BufferedReader(body), url, told.headers, told.status_code, told.reason_phrase)
-            if told.status_code >= 300:
+            answer = body.response
+            response = networking.Response(io.BufferedReader(body), url, answer.headers, answer.status_code, answer.reason_phrase)
+            if answer.status_code >= 300:
                 raise exceptions.HTTPError(response)
             return response
 

@@ -201,10 +201,10 @@ def _effort(step: str, tasks: int, timed: list[dict[str, Any]]) -> StepEffort:
 
 def _item(step: str, entry: Mapping[str, Any]) -> SlowItem:
     rows = entry.get("rows") or [{}]
-    told = (entry, rows[0])
+    records = (entry, rows[0])
     # A source that was cut names its clips; the source is what took the time.
     keys = ("source_id", *_SUBJECTS) if step == "cut" else _SUBJECTS
-    subject = next((str(fields[key]) for key in keys for fields in told if fields.get(key)), "")
+    subject = next((str(fields[key]) for key in keys for fields in records if fields.get(key)), "")
     peak = entry.get("peak_mebibytes")
     name = display_name(str(entry.get("name") or ""))
     return SlowItem(step, subject, name, float(entry["seconds"]), float(peak) if isinstance(peak, int | float) else None)
@@ -238,8 +238,8 @@ def licence_counts(workspace: Workspace, judged: Judged) -> list[LicenceCount]:
         rows = sources.filter(same)
         own = pc.is_in(of_clips, value_set=rows["source_id"].combine_chunks()).to_numpy()
         authors = len(pc.unique(pc.drop_null(rows["author"])))
-        told = Counter(words for uri in rows["uri"].to_pylist() if uri in checks and (words := checks[uri].words))
-        since = tuple(sorted(told.items()))
+        wordings = Counter(words for uri in rows["uri"].to_pylist() if uri in checks and (words := checks[uri].words))
+        since = tuple(sorted(wordings.items()))
         counts.append(LicenceCount(licence, rows.num_rows, authors, int(own.sum()), int(np.sum(kept & own)), since))
     return sorted(counts, key=lambda row: (-row.sources, row.licence or ""))
 

@@ -290,5 +290,5 @@ def _state(path: Path) -> list[Any]:
 def _in_words(faults: Sequence[str]) -> str:
     if len(faults) == 1:
         return faults[0]
-    told = [*faults[:_MOST_TOLD], *([f"and {len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else [])]
-    return f"{len(faults)} things are wrong: " + "; ".join(told)
+    shown = [*faults[:_MOST_TOLD], *([f"and {len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else [])]
+    return f"{len(faults)} things are wrong: " + "; ".join(shown)

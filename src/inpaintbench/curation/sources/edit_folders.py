@@ -141,32 +141,32 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
         clip: where it lies.
         objects: the objects whose masks are needed, None for whatever is not 0; empty where none is.
     """
-    told = f"clip {clip.name!r}"
+    subject = f"clip {clip.name!r}"
     try:
         count = len(clip.frames) or _frames_of_video(clip.path, expected=len(clip.masks) if objects else None)
     except (MediaError, OSError):
         count = len(clip.masks)  # what cannot be decoded is refused with its reason later
     if count == 1:
-        return [f"{told} has 1 frame, at least 2 are needed"]
+        return [f"{subject} has 1 frame, at least 2 are needed"]
     if not objects:
         return []
     if not clip.masks:
-        return [f"{told} has no masks, which its task needs; put them into {clip.path.stem + _MASK!r} beside it"]
+        return [f"{subject} has no masks, which its task needs; put them into {clip.path.stem + _MASK!r} beside it"]
     if count != len(clip.masks):
-        return [f"{told} has {count} frames but {len(clip.masks)} masks"]
+        return [f"{subject} has {count} frames but {len(clip.masks)} masks"]
     if clip.frames and video.step_of(clip.frames) != video.step_of(clip.masks):
-        return [f"{told} has frames {_begin(clip.frames)} but masks {_begin(clip.masks)}: give the masks of these frames"]
+        return [f"{subject} has frames {_begin(clip.frames)} but masks {_begin(clip.masks)}: give the masks of these frames"]
     try:
         size = video.read_image(clip.frames[0]).shape[:2] if clip.frames else None
         looked = _looked_at(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in clip.masks))
     except (MediaError, OSError) as error:
-        return [f"{told}: a mask cannot be read: {error}"]
+        return [f"{subject}: a mask cannot be read: {error}"]
     wrong = [size_of_mask for size_of_mask, _ in looked if size_of_mask != (size or looked[0][0])]
     if wrong:
         height, width = size or looked[0][0]
-        return [f"{told} has masks of {wrong[0][1]}x{wrong[0][0]}, its frames are {width}x{height}"]
+        return [f"{subject} has masks of {wrong[0][1]}x{wrong[0][0]}, its frames are {width}x{height}"]
     counts = sum(np.array(values) for _, values in looked)
-    return [fault for wanted in objects if (fault := _object_fault(told, np.asarray(counts), wanted))]
+    return [fault for wanted in objects if (fault := _object_fault(subject, np.asarray(counts), wanted))]
 
 
 def _begin(paths: Sequence[Path]) -> str:
@@ -179,13 +179,14 @@ def _frames_of_video(path: Path, *, expected: int | None) -> int:
     return packets if packets > 1 and expected in (None, packets) else video.probe(path).frames
 
 
-def _object_fault(told: str, counts: npt.NDArray[np.int64], wanted: int | None) -> str:
+def _object_fault(subject: str, counts: npt.NDArray[np.int64], wanted: int | None) -> str:
     """``counts``: ``int64[256]``, pixels of each value over all masks."""
     inside = int(counts[1:].sum() if wanted is None else counts[wanted])
     if not inside:
         present = ", ".join(map(str, np.flatnonzero(counts)[:12]))
-        return f"{told} has empty masks" if wanted is None else f"{told}: its masks have no object {wanted}, they hold {present}"
-    return f"{told} has full masks, which leave nothing that is to stay" if inside == counts.sum() else ""
+        words = " has empty masks" if wanted is None else f": its masks have no object {wanted}, they hold {present}"
+        return subject + words
+    return f"{subject} has full masks, which leave nothing that is to stay" if inside == counts.sum() else ""
 
 
 def read_mask(path: Path) -> npt.NDArray[np.uint8]:

@@ -165,9 +165,9 @@ class CameraMotion:
         if other < index:
             return _inverse(self.between(other, index))
         lengths = self._lengths(other - index)
-        found = self._along(index, lengths)
+        filled = self._along(index, lengths)
         # In the other order the hops touch other frames on the way.
-        return found if found is not None else self._along(index, lengths[::-1])
+        return filled if filled is not None else self._along(index, lengths[::-1])
 
     def _lengths(self, distance: int) -> list[int]:
         longest = len(self._hops) - 1
@@ -201,16 +201,16 @@ class _Tracker:
         if corners is None:
             return guess
         corners = corners[:, 0]
-        found, levels = corners.copy(), _FAR_LEVELS
+        points, levels = corners.copy(), _FAR_LEVELS
         if guess is not None:
-            found, levels = (corners @ guess[:2, :2].T + guess[:2, 2]).astype(np.float32), _NEAR_LEVELS
+            points, levels = (corners @ guess[:2, :2].T + guess[:2, 2]).astype(np.float32), _NEAR_LEVELS
         window = (_WINDOW_PIXELS, _WINDOW_PIXELS)
         flags = cv2.OPTFLOW_USE_INITIAL_FLOW
-        found, status, _ = cv2.calcOpticalFlowPyrLK(
-            self._grey[start], self._grey[end], corners, found, winSize=window, maxLevel=levels, flags=flags
+        points, status, _ = cv2.calcOpticalFlowPyrLK(
+            self._grey[start], self._grey[end], corners, points, winSize=window, maxLevel=levels, flags=flags
         )
-        kept = (status[:, 0] > 0) & self._shown(found, end)
-        measured = _affine(corners[kept], found[kept])
+        kept = (status[:, 0] > 0) & self._shown(points, end)
+        measured = _affine(corners[kept], points[kept])
         return guess if measured is None else measured
 
     def _shown(self, points: npt.NDArray[np.float32], index: int) -> npt.NDArray[np.bool_]:

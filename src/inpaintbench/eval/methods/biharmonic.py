@@ -29,6 +29,6 @@ class Biharmonic(Method):
         for index in np.flatnonzero(hole.any(axis=(1, 2)) & ~hole.all(axis=(1, 2))):
             missing = hole[index]
             frame = np.where(missing[..., None], np.uint8(0), view.input[index]) / 255
-            found = inpaint_biharmonic(frame, missing, split_into_regions=True, channel_axis=-1)
-            filled[index][missing] = np.rint(255 * np.clip(found[missing], 0, 1)).astype(np.uint8)
+            solution = inpaint_biharmonic(frame, missing, split_into_regions=True, channel_axis=-1)
+            filled[index][missing] = np.rint(255 * np.clip(solution[missing], 0, 1)).astype(np.uint8)
         return filled

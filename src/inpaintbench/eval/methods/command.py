@@ -153,8 +153,8 @@ def _split(command: str, places: tuple[str, ...], folder: Path | None) -> list[s
         words = shlex.split(command)
     except ValueError as error:
         raise InputError(f"command {command!r} cannot be split into program and arguments: {error}") from error
-    found = _program(words[0], folder) if words else None
-    if found is None:
+    program = _program(words[0], folder) if words else None
+    if program is None:
         raise InputError(f"command {command!r} names no program that can be run; name one on the PATH or by its path")
     named = [place in command for place in places]
     if any(named) and not all(named):
@@ -162,7 +162,7 @@ def _split(command: str, places: tuple[str, ...], folder: Path | None) -> list[s
         raise InputError(f"command {command!r} names only {_few(places, named)} of {there}; name {_all(places)} or none")
     # The program runs in another folder, where relative paths mean nothing.
     arguments = [_absolute(argument, folder) for argument in words[1:]]
-    return [os.path.abspath(found), *arguments, *(() if all(named) else places)]
+    return [os.path.abspath(program), *arguments, *(() if all(named) else places)]
 
 
 def _few(places: tuple[str, ...], named: list[bool]) -> str:

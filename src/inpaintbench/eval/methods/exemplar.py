@@ -54,7 +54,7 @@ class Exemplar(Method):
         filled = view.input.copy()
         hole = view.hole
         for index in np.flatnonzero(hole.any(axis=(1, 2)) & ~hole.all(axis=(1, 2))):
-            found = fill(
+            picture = fill(
                 view.input[index],
                 hole[index],
                 seed=self.seed,
@@ -63,10 +63,10 @@ class Exemplar(Method):
                 iterations=self.iterations,
                 backend=self.backend,
             )
-            if found is None:
+            if picture is None:
                 alone = slice(index, index + 1)
-                found = fill_each_frame(
+                picture = fill_each_frame(
                     view.input[alone], hole[alone], algorithm=cv2.INPAINT_TELEA, radius_pixels=_TELEA_RADIUS_PIXELS
                 )[0]
-            filled[index] = found
+            filled[index] = picture
         return filled

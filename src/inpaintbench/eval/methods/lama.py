@@ -45,12 +45,12 @@ class Lama(Method):
         if not path.is_file():
             raise InputError(f"no file {weights!r} to read LaMa from; give a TorchScript file by weights=")
         self._file = (str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns)
-        found = _sha256(*self._file)
-        if sha256 is not None and found != sha256.lower():
-            raise InputError(f"{path.name} has the SHA-256 {found}, wanted {sha256}; get the right file, or leave sha256 out")
+        digest = _sha256(*self._file)
+        if sha256 is not None and digest != sha256.lower():
+            raise InputError(f"{path.name} has the SHA-256 {digest}, wanted {sha256}; get the right file, or leave sha256 out")
         self._compute = Compute(device=device)
         torch_networks.device_of(self._compute)
-        self.version = f"{Lama.version}+{found[:16]}"
+        self.version = f"{Lama.version}+{digest[:16]}"
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]``; a frame that is all hole stays as it is.
@@ -63,8 +63,8 @@ class Lama(Method):
             network = _network(*self._file, str(device))
             for index in np.flatnonzero(hole.any(axis=(1, 2)) & ~hole.all(axis=(1, 2))):
                 missing = hole[index]
-                found = _filled(network, np.where(missing[..., None], np.uint8(0), view.input[index]), missing, device)
-                filled[index][missing] = found[missing]
+                picture = _filled(network, np.where(missing[..., None], np.uint8(0), view.input[index]), missing, device)
+                filled[index][missing] = picture[missing]
         return filled
 
 

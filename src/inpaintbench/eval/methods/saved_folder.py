@@ -21,7 +21,7 @@ SUFFIXES = (".mp4", ".mkv", *video.IMAGE_SUFFIXES)
 _SPELLINGS = tuple(
     "".join(letters)
     for suffix in SUFFIXES
-    for letters in product(*((one, one.upper()) if one.isalpha() else one for one in suffix))
+    for letters in product(*((ending, ending.upper()) if ending.isalpha() else ending for ending in suffix))
 )
 
 
@@ -70,8 +70,8 @@ class SavedFolder(Method):
             raise NotMeasurable(f"prediction {path.name!r} cannot be read: {_why(error, path.name)}") from error
         wanted = (view.frames, view.height, view.width, 3)
         if frames.shape != wanted and (view.has("hole") or len(frames) != view.frames):
-            found, asked = sizes_in_words(frames.shape, wanted)
-            raise NotMeasurable(f"prediction {path.name!r} is {found}, the item is {asked}")
+            shape, asked = sizes_in_words(frames.shape, wanted)
+            raise NotMeasurable(f"prediction {path.name!r} is {shape}, the item is {asked}")
         return frames
 
     def content(self, item_id: str) -> str:
@@ -92,8 +92,8 @@ class SavedFolder(Method):
 
 def strangers(folder: Path, item_ids: Collection[str]) -> list[str]:
     """Names of the files and folders in ``folder`` that could hold predictions, but of none of the items, sorted."""
-    found = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES or path.is_dir()]
-    return sorted(path.name for path in found if (path.name if path.is_dir() else path.stem) not in item_ids)
+    paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES or path.is_dir()]
+    return sorted(path.name for path in paths if (path.name if path.is_dir() else path.stem) not in item_ids)
 
 
 def _why(error: Exception, name: str) -> str:

@@ -132,13 +132,13 @@ def _jumps(frames: Frames) -> Hole:
     steps = np.zeros(frames.shape[:3], np.uint8)
     for index in range(1, len(frames)):
         steps[index] = cv2.absdiff(frames[index], frames[index - 1]).max(axis=2)
-    found = np.zeros(frames.shape[:3], np.bool_)
+    changed = np.zeros(frames.shape[:3], np.bool_)
     square = np.ones((3, 3), np.uint8)
     for index in range(1, len(frames)):
         usual = np.maximum(steps[index - 1], steps[min(index + 1, len(frames) - 1)] if index + 1 < len(frames) else 0)
         moving = cv2.dilate(usual, square).astype(np.int16)
-        found[index] = steps[index] > JUMP + moving
-    return found
+        changed[index] = steps[index] > JUMP + moving
+    return changed
 
 
 def _spans(jumps: Hole) -> list[Span]:
@@ -192,8 +192,8 @@ def _extent(strokes: Mask, changed: Mask, frames: Frames) -> Mask:
     closed = cv2.morphologyEx(seeds, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8))[side:-side, side:-side]
     opened = (cv2.morphologyEx(closed, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0) | letters
     _, labels = cv2.connectedComponents(opened.view(np.uint8))
-    found: Mask = opened & np.isin(labels, np.unique(labels[strokes]))
-    return found
+    inside: Mask = opened & np.isin(labels, np.unique(labels[strokes]))
+    return inside
 
 
 def _grown(mask: Mask, element: Any) -> Mask:

@@ -31,8 +31,8 @@ def answers_once_for_each_region_and_leaves_its_input_alone(metric: Metric) -> N
     require(tuple(measurements) == metric.regions, f"it answers for {tuple(measurements)}, its regions are {metric.regions}")
     for region, measurement in measurements.items():
         require(measurement.value is None or not math.isnan(measurement.value), f"its value of {region} is NaN; give a reason")
-        told = measurement.value is not None or measurement.features is not None or measurement.reason
-        require(told, f"{region} has no value, and no reason for it")
+        sound = measurement.value is not None or measurement.features is not None or measurement.reason
+        require(sound, f"{region} has no value, and no reason for it")
 
 
 def gives_the_same_twice(metric: Metric) -> None:
@@ -74,9 +74,9 @@ def values_of_many_items_become_one_in_any_order(metric: Metric) -> None:
     """Of sets none; else a number, and None for no items."""
     values = [0.25, 31.5, 2.125, 0.1]
     require(metric.reduce([]) is None, f"no items come to {metric.reduce([])}, not to None")
-    one, other = metric.reduce(values), metric.reduce(values[::-1])
-    require(one == other, f"the same values come to {one} and, in another order, to {other}")
-    require((one is None) == metric.of_sets, f"the values {values} come to {one}")
+    forward, other = metric.reduce(values), metric.reduce(values[::-1])
+    require(forward == other, f"the same values come to {forward} and, in another order, to {other}")
+    require((forward is None) == metric.of_sets, f"the values {values} come to {forward}")
 
 
 CHECKS: tuple[Check, ...] = (

@@ -91,8 +91,8 @@ class Dssim(Metric):
                     values[region].append(float(dissimilarity[inside].mean()))
         missing = "no frame has a pixel of the region {!r} at least {} px from the frame's edge"
         return {
-            region: mean_over_clip(found, parts="frames", missing=missing.format(region, self.edge))
-            for region, found in values.items()
+            region: mean_over_clip(scores, parts="frames", missing=missing.format(region, self.edge))
+            for region, scores in values.items()
         }
 
     def dissimilarity(self, truth: Picture, composite: Picture) -> Map:
@@ -106,15 +106,15 @@ class Dssim(Metric):
             ``float64[H - window + 1, W - window + 1]``.
         """
         height, width = truth.shape[:2]
-        found = np.zeros((height, width))
+        similarity = np.zeros((height, width))
         # Windows that hold no changed pixel are exactly 0, so only those around the changed ones are computed.
         changed = (truth != composite).any(axis=2).view(np.uint8)
         left, top, across, down = cv2.boundingRect(changed)
         if across:
             rows = slice(max(top - self.half, 0), min(top + down + self.half, height))
             columns = slice(max(left - self.half, 0), min(left + across + self.half, width))
-            found[rows, columns] = self._inside(self._padded(truth, rows, columns), self._padded(composite, rows, columns))
-        return found[self.edge : -self.edge, self.edge : -self.edge]
+            similarity[rows, columns] = self._inside(self._padded(truth, rows, columns), self._padded(composite, rows, columns))
+        return similarity[self.edge : -self.edge, self.edge : -self.edge]
 
     def _padded(self, picture: Picture, rows: slice, columns: slice) -> Map:
         half = self.half

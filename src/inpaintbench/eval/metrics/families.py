@@ -167,8 +167,8 @@ class InceptionSets(TogetherMetric, SetMetric):
         """The vectors of the composites' frames and of the truth's, ``float32[frames, 2048]`` each."""
         if not self.regions:
             return [{} for _ in views]
-        found = inception_vectors(views, resize=self.resize, side_pixels=self.side_pixels)
-        return [{"frame": Measurement(None, details={"frames": len(one.truth)}, features=one)} for one in found]
+        sets = inception_vectors(views, resize=self.resize, side_pixels=self.side_pixels)
+        return [{"frame": Measurement(None, details={"frames": len(vectors.truth)}, features=vectors)} for vectors in sets]
 
 
 class I3dMetric(TogetherMetric):
@@ -192,7 +192,7 @@ class I3dMetric(TogetherMetric):
             return [{} for _ in views]
         if views[0].frames < self.fewest_frames:
             raise NotMeasurable("one frame has no next frame")
-        return [{"frame": one} for one in self._measured(views)]
+        return [{"frame": measurement} for measurement in self._measured(views)]
 
     @abstractmethod
     def _measured(self, views: Sequence[ItemView]) -> Sequence[Measurement]:

@@ -44,7 +44,7 @@ class Flicker(FramePairs):
             difference = cv2.absdiff(true, ours)
             for region, pixels in masks.items():
                 values[region].append(mean_level(difference, pixels))
-        return {region: mean_over_clip(found, parts="pairs", missing=missing_pair(region)) for region, found in values.items()}
+        return {region: mean_over_clip(scores, parts="pairs", missing=missing_pair(region)) for region, scores in values.items()}
 
 
 def changes(frames: Frames) -> Iterator[Change]:

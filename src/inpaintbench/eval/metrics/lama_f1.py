@@ -80,13 +80,13 @@ class LamaF1(TogetherMetric, SetMetric):
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """The mean of both, with ``lpips`` and ``fid`` in its details; without a FID no value, and the reason of that."""
-        rows = [np.asarray(one.prediction[:, -1], np.float64) for one in sets]
+        rows = [np.asarray(features.prediction[:, -1], np.float64) for features in sets]
         lpips = math.fsum(value for row in rows for value in row) / sum(map(len, rows))
-        found = self.fid.compare([Features(*(array[:, :-1] for array in one)) for one in sets], clusters)
-        details = {**found.details, "lpips": lpips, "fid": found.value}
-        if found.value is None:
-            return replace(found, details=details)
-        closeness, realism = max(0.0, 1 - lpips), max(0.0, 1 - found.value / self.fid_scale)
+        distance = self.fid.compare([Features(*(array[:, :-1] for array in features)) for features in sets], clusters)
+        details = {**distance.details, "lpips": lpips, "fid": distance.value}
+        if distance.value is None:
+            return replace(distance, details=details)
+        closeness, realism = max(0.0, 1 - lpips), max(0.0, 1 - distance.value / self.fid_scale)
         return Comparison(2 * closeness * realism / (closeness + realism + self.epsilon), details=details)
 
 

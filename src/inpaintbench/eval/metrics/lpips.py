@@ -51,11 +51,11 @@ class Lpips(TogetherMetric):
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for several methods of one item; the truth goes through the network once."""
-        found = lpips_frames(views, net=self.net, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
+        scores = lpips_frames(views, net=self.net, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
         return [
             {
                 region: mean_over_clip(values, parts="frames", missing=f"no frame has a pixel of the region {region!r}")
-                for region, values in one.items()
+                for region, values in score.items()
             }
-            for one in found
+            for score in scores
         ]

@@ -61,8 +61,8 @@ class Par(SingleRegionMetric):
             module = _network(str(path), path.stat().st_mtime_ns, str(device))
             pairs = zip(view.composite, view.hole, strict=True)
             values = [float(_artefacts(module, frame, device)[hole].mean()) for frame, hole in pairs if hole.any()]
-        found = mean_over_clip(values, parts="frames", missing="no frame has a hole")
-        return replace(found, details={**found.details, "network_sha256": file_sha256(path)})
+        mean = mean_over_clip(values, parts="frames", missing="no frame has a hole")
+        return replace(mean, details={**mean.details, "network_sha256": file_sha256(path)})
 
 
 def network_path() -> Path:
@@ -96,8 +96,8 @@ def _artefacts(module: Any, frame: npt.NDArray[np.uint8], device: Any) -> npt.ND
         answer = module(normalised(torch_networks.pictures(frame[None], device), MEAN, DEVIATION))
     except RuntimeError as error:
         raise NotMeasurable(f"the network of PAR failed on a frame of {frame.shape[1]}x{frame.shape[0]}") from error
-    expected, found = (1, 2, *frame.shape[:2]), tuple(getattr(answer, "shape", ()))
-    if found != expected:
-        raise NotMeasurable(f"the network of PAR gave {found or type(answer).__name__} for a frame, not {expected}")
+    expected, shape = (1, 2, *frame.shape[:2]), tuple(getattr(answer, "shape", ()))
+    if shape != expected:
+        raise NotMeasurable(f"the network of PAR gave {shape or type(answer).__name__} for a frame, not {expected}")
     marked: npt.NDArray[np.bool_] = answer.argmax(dim=1)[0].bool().cpu().numpy()
     return marked

@@ -60,7 +60,7 @@ class Pvcs(I3dMetric):
 
     def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
         """The details count the windows and have the mean of each layer."""
-        return [_measurement(one) for one in i3d_windows.i3d_distances(views, self.constants)]
+        return [_measurement(distances) for distances in i3d_windows.i3d_distances(views, self.constants)]
 
 
 def _measurement(distances: np.ndarray[Any, np.dtype[np.float64]]) -> Measurement:

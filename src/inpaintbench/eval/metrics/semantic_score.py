@@ -86,6 +86,6 @@ def _mask_fault(view: ItemView) -> str | None:
     mask = view.object_mask
     wanted = view.truth.shape[:3]
     if mask.shape != wanted:
-        found, asked = ("x".join(map(str, shape)) for shape in (mask.shape, wanted))
-        return f"the object's mask has the shape {found} (frames, height, width), its source {asked}"
+        shape, asked = ("x".join(map(str, shape)) for shape in (mask.shape, wanted))
+        return f"the object's mask has the shape {shape} (frames, height, width), its source {asked}"
     return None if mask.any() else "the mask of the object is empty in every frame"

@@ -51,7 +51,7 @@ class TemporalDifference(FramePairs):
             changes = _change(view.truth, index), _change(view.composite, index)
             for region, pixels in masks.items():
                 pairs[region].append(Pair(*(mean_level(change, pixels) for change in changes)))
-        return {region: _over_clip(found, region) for region, found in pairs.items()}
+        return {region: _over_clip(differences, region) for region, differences in pairs.items()}
 
 
 def _change(frames: Frames, index: int) -> npt.NDArray[np.uint8]:

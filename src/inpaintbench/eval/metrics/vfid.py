@@ -36,7 +36,7 @@ class Vfid(I3dSets):
     def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
         """No values, but one vector each, ``float32[1, 1024]``."""
         clip, truth = self._clip(views)
-        return [Measurement(None, details={"vectors": 1}, features=Features(one[None], truth[None])) for one in clip.composites]
+        return [Measurement(None, details={"vectors": 1}, features=Features(row[None], truth[None])) for row in clip.composites]
 
     def _clip(self, views: Sequence[ItemView]) -> tuple[i3d_clip.Clip, Array]:
         """What the pass found, and the truth's vector, which is the stored one where there is one."""

@@ -53,5 +53,5 @@ class VfidClips(I3dSets):
     def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
         """No values, but one vector a window, ``float32[windows, 1024]``."""
         key = stored_key("i3d windows", i3d_windows.VERSION, self.constants)
-        found, truth = i3d_windows.i3d_vectors(views, self.constants, key=key)
-        return [Measurement(None, details={"vectors": len(truth)}, features=Features(one, truth)) for one in found]
+        predictions, truth = i3d_windows.i3d_vectors(views, self.constants, key=key)
+        return [Measurement(None, details={"vectors": len(truth)}, features=Features(vectors, truth)) for vectors in predictions]

@@ -90,11 +90,11 @@ class WarpError(FlowMetric):
             raise NotMeasurable("one frame has no next frame")
         values: list[dict[str, list[float]]] = [{region: [] for region in self.regions} for _ in views]
         for seen in self._pairs(views[0]):
-            for view, found in zip(views, values, strict=True):
+            for view, errors_of in zip(views, values, strict=True):
                 for region, error in seen.errors(view.composite).items():
-                    if region in found and error is not None:
-                        found[region].append(error)
-        return [{region: _over_clip(errors, region) for region, errors in found.items()} for found in values]
+                    if region in errors_of and error is not None:
+                        errors_of[region].append(error)
+        return [{region: _over_clip(errors, region) for region, errors in errors_of.items()} for errors_of in values]
 
     def _pairs(self, view: ItemView) -> Iterator[_Seen]:
         for pair in flow_pairs(view, flow=self.flow, size_multiple=self.size_multiple):

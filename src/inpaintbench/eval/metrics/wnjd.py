@@ -80,10 +80,10 @@ class Wnjd(SingleRegionMetric):
         if view.frames != 1:
             raise NotMeasurable(f"joints are labelled for single pictures, this item has {view.frames} frames")
         reference = self._reference_joints(view)
-        found = match(reference, self._estimated(view, "prediction"))
+        pairs = match(reference, self._estimated(view, "prediction"))
         known = estimator(self._pose(view)).joint_names
         diagonal = math.hypot(view.width, view.height)
-        return _measurement(found, known, diagonal=diagonal)
+        return _measurement(pairs, known, diagonal=diagonal)
 
     def _reference_joints(self, view: ItemView) -> tuple[Joint, ...]:
         labelled = view.joints if view.has("joints") else ()
@@ -91,12 +91,12 @@ class Wnjd(SingleRegionMetric):
             if not labelled:
                 raise NotMeasurable("the item has no labelled joints")
             return labelled
-        found = self._estimated(view, "truth")
-        if not found:
+        joints = self._estimated(view, "truth")
+        if not joints:
             raise NotMeasurable("the estimator finds nobody in the original")
         if not labelled:
-            return found
-        pairs = [pair for pair in match(labelled, found) if pair.estimate is not None]
+            return joints
+        pairs = [pair for pair in match(labelled, joints) if pair.estimate is not None]
         if not pairs:
             raise NotMeasurable("the estimator finds none of the labelled joints in the original")
         return tuple(pair.estimate for pair in pairs if pair.estimate is not None)
@@ -106,8 +106,8 @@ class Wnjd(SingleRegionMetric):
         picture = np.asarray((view.truth if of == "truth" else view.composite)[0])
 
         def estimate() -> tuple[Joint, ...]:
-            found: tuple[Joint, ...] = estimator(pose).estimate(picture, item_id=view.item_id, of=of, compute=compute)
-            return found
+            joints: tuple[Joint, ...] = estimator(pose).estimate(picture, item_id=view.item_id, of=of, compute=compute)
+            return joints
 
         joints: tuple[Joint, ...] = view.shared.once(("pose", pose), estimate) if of == "truth" else estimate()
         return joints

@@ -49,7 +49,7 @@ class Window(NamedTuple):
 
     def overlap(self, other: Window) -> Window:
         """The cells of both, which overlap."""
-        return Window(*(Span(max(one.start, two.start), min(one.stop, two.stop)) for one, two in zip(self, other, strict=True)))
+        return Window(*(Span(max(a.start, b.start), min(a.stop, b.stop)) for a, b in zip(self, other, strict=True)))
 
     def within(self, other: Window) -> tuple[slice, slice]:
         """Where its cells lie in an array that holds those of ``other``."""

@@ -27,8 +27,8 @@ def misfit(view: ItemView) -> str | None:
     """Why the edited frames cannot be laid over those of the source; None where they can."""
     if view.prediction.shape == view.truth.shape:
         return None
-    found, asked = sizes_in_words(view.prediction.shape, view.truth.shape)
-    return f"the edit is {found}, its source is {asked}"
+    shape, asked = sizes_in_words(view.prediction.shape, view.truth.shape)
+    return f"the edit is {shape}, its source is {asked}"
 
 
 def where_fitting(

@@ -56,17 +56,17 @@ def flow_pairs(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[Flo
     for begin in range(0, view.frames - 1, at_once):
         frames = view.truth[begin : begin + at_once + 1]
         forward, backward = (
-            _motion(leaf, one, other, view.shared.compute, size_multiple=size_multiple)
-            for one, other in ((frames[:-1], frames[1:]), (frames[1:], frames[:-1]))
+            _motion(leaf, frame, other, view.shared.compute, size_multiple=size_multiple)
+            for frame, other in ((frames[:-1], frames[1:]), (frames[1:], frames[:-1]))
         )
         for place, pair in enumerate(zip(forward, backward, strict=True)):
             yield FlowPair(begin + place, *pair)
 
 
-def _motion(leaf: Flow, one: Frames, other: Frames, compute: Compute, *, size_multiple: int) -> npt.NDArray[np.float32]:
-    height, width = one.shape[1:3]
+def _motion(leaf: Flow, frames: Frames, other: Frames, compute: Compute, *, size_multiple: int) -> npt.NDArray[np.float32]:
+    height, width = frames.shape[1:3]
     tall, wide = (-(-length // size_multiple) * size_multiple for length in (height, width))
-    motion = leaf.flow(_resized(one, tall, wide), _resized(other, tall, wide), compute)
+    motion = leaf.flow(_resized(frames, tall, wide), _resized(other, tall, wide), compute)
     if not np.isfinite(motion).all():
         raise NotMeasurable(f"the optical flow {leaf.name!r} gave values that are not finite")
     return _resized(motion, height, width) * np.array((width / wide, height / tall), np.float32)

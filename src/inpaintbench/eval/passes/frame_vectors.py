@@ -40,14 +40,14 @@ def frame_vectors(
     height, width = frames.shape[1:3]
     compute = shared.compute
     together = max(1, torch_networks.batch_bytes(compute) // (picture_bytes + _BYTES_PER_PIXEL * height * width))
-    found = []
+    batches = []
     with torch_networks.running(compute) as device:
         clip: Any = None if prepare else torch_networks.resident(frames, shared, device)
         for some in (slice(begin, begin + together) for begin in range(0, len(frames), together)):
             given = torch_networks.on_device(prepare(frames[some]), device) if prepare else clip[some]
-            found.append(answer(torch_networks.as_pictures(given)).float())
+            batches.append(answer(torch_networks.as_pictures(given)).float())
         # One copy at the end: the processor reads the next frames while the device computes.
-        vectors: Vectors = torch_networks.torch().cat(found).cpu().double().numpy()
+        vectors: Vectors = torch_networks.torch().cat(batches).cpu().double().numpy()
     return vectors
 
 

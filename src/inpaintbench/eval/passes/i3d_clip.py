@@ -73,29 +73,29 @@ def i3d_clip(
         unlike = [index for index, composite in enumerate(composites) if differs(frames, composite, shared)]
         chosen = [composites[index] for index in unlike]
         if truth is not None and (not chosen or network.batch_norm == "train"):
-            found = Clip(_alone(network, chosen, pixels, shared), truth)
+            clip = Clip(_alone(network, chosen, pixels, shared), truth)
         elif network.batch_norm == "train":
             of_truth, *others = _alone(network, [frames, *chosen], pixels, shared)
-            found = Clip(np.array(others, np.float32).reshape(-1, LENGTH), of_truth)
+            clip = Clip(np.array(others, np.float32).reshape(-1, LENGTH), of_truth)
         else:
             most = max(1, batch_bytes(compute) // (_BYTES_A_PIXEL * frames[..., 0].size))
             groups = [chosen[begin : begin + most] for begin in range(0, max(len(chosen), 1), most)]
             parts = [_lockstep(network, frames, group, pixels, shared) for group in groups]
             # The known vector, not the one made beside the composites: a perfect copy has exactly what it is compared with.
             of_truth = parts[0].truth if truth is None else truth
-            found = Clip(np.concatenate([part.composites for part in parts]), of_truth)
-    every = np.repeat(found.truth[None], len(composites), axis=0)
-    every[unlike] = found.composites
-    return Clip(every, found.truth)
+            clip = Clip(np.concatenate([part.composites for part in parts]), of_truth)
+    every = np.repeat(clip.truth[None], len(composites), axis=0)
+    every[unlike] = clip.composites
+    return Clip(every, clip.truth)
 
 
 def _alone(network: I3d, videos: Sequence[Frames], pixels: Pixels, shared: Shared) -> Array:
     """The vectors of whole videos one by one, ``float32[videos, 1024]``."""
     if network.batch_norm == "train":
-        found = [_vectors(_whole(network, resident(video, shared, network.device), pixels), 0)[1][0] for video in videos]
+        vectors = [_vectors(_whole(network, resident(video, shared, network.device), pixels), 0)[1][0] for video in videos]
     else:
-        found = [_lockstep(network, video, [], pixels, shared).truth for video in videos]
-    return np.array(found, np.float32).reshape(-1, LENGTH)
+        vectors = [_lockstep(network, video, [], pixels, shared).truth for video in videos]
+    return np.array(vectors, np.float32).reshape(-1, LENGTH)
 
 
 def _whole(network: I3d, video: Tensor, pixels: Pixels) -> Features:
@@ -111,15 +111,15 @@ def _lockstep(network: I3d, truth: Frames, composites: Sequence[Frames], pixels:
     first, *others = network.blocks(_ENDS)
     touched = [
         (Span(index, index + 1), box[1], box[2])
-        for index, box in enumerate(united_changes([changed_windows(truth, one, shared) for one in composites]))
+        for index, box in enumerate(united_changes([changed_windows(truth, composite, shared) for composite in composites]))
         if box is not None
     ]
     clip, *changed = (resident(video, shared, network.device) for video in (truth, *composites))
     features = _stem(first, clip, changed, boxes.united(touched) if touched else None, pixels, shared.compute)
     for block in others:
         features = _advanced(block, features, shared.compute)
-    found, of_truth = _vectors(features, len(composites))
-    return Clip(found, of_truth[0])
+    vectors, of_truth = _vectors(features, len(composites))
+    return Clip(vectors, of_truth[0])
 
 
 def _stem(
@@ -132,7 +132,7 @@ def _stem(
         return pixels.tensor(_cut(truth, box)[None])
 
     def of_composites(box: Box) -> Tensor:
-        return pixels.tensor(torch().stack([_cut(one, box) for one in composites]))
+        return pixels.tensor(torch().stack([_cut(video, box) for video in composites]))
 
     return _computed(block, of_truth, of_composites, size, touched, (3, len(composites)), compute)
 
@@ -178,5 +178,5 @@ def _chunk(block: Block, size: Size, box: Box, channels: int, videos: int, compu
 
 def _vectors(features: Features, methods: int) -> tuple[Array, Array]:
     """``float32[M, 1024]`` and ``float32[1, 1024]``."""
-    found, truth = vectors(features, methods)
-    return found[:, 0].cpu().numpy().astype(np.float32), truth.cpu().numpy().astype(np.float32)
+    predictions, truth = vectors(features, methods)
+    return predictions[:, 0].cpu().numpy().astype(np.float32), truth.cpu().numpy().astype(np.float32)

@@ -77,15 +77,15 @@ class Features:
 
     def _completed(self, box: Box) -> Tensor:
         assert self.box is not None
-        found = laid_out(self.of_truth(box), len(self.composites))
-        found.unflatten(0, (self.methods, -1))[:] = self.of_truth(box)
+        laid = laid_out(self.of_truth(box), len(self.composites))
+        laid.unflatten(0, (self.methods, -1))[:] = self.of_truth(box)
         first, second, third = (
             Span(max(own.begin, span.begin), min(own.end, span.end)) for own, span in zip(self.box, box, strict=True)
         )
         common = (first, second, third)
         if all(span.begin < span.end for span in common):
-            found[(..., *_within(common, box))] = self.composites[(..., *_within(common, self.box))]
-        return found
+            laid[(..., *_within(common, box))] = self.composites[(..., *_within(common, self.box))]
+        return laid
 
 
 def _within(box: Box, frame: Box) -> tuple[slice, slice, slice]:
@@ -124,7 +124,7 @@ def in_chunks(block: Block, source: Source, size: Size, box: Box, *, frames: int
 
     With ``few_shapes`` the last piece is as long as the others, and some frames are computed twice.
     """
-    found = None
+    whole = None
     for begin in range(box[0].begin, box[0].end, frames):
         span = Span(begin, min(begin + frames, box[0].end))
         if few_shapes:
@@ -132,10 +132,10 @@ def in_chunks(block: Block, source: Source, size: Size, box: Box, *, frames: int
         piece = block.run(source, size, (span, box[1], box[2]), few_shapes=few_shapes)
         if span == box[0]:
             return piece
-        if found is None:
-            found = laid_out(piece, len(piece), [one.end - one.begin for one in box])
-        found[:, :, span.begin - box[0].begin : span.end - box[0].begin] = piece
-    return found
+        if whole is None:
+            whole = laid_out(piece, len(piece), [side.end - side.begin for side in box])
+        whole[:, :, span.begin - box[0].begin : span.end - box[0].begin] = piece
+    return whole
 
 
 def distances(features: Features) -> Tensor:
@@ -149,11 +149,11 @@ def distances(features: Features) -> Tensor:
     assert features.box is not None
     truth = _unit(features.of_truth(features.box))
     positions = float(np.prod(features.size))
-    found = []
+    distances = []
     for composite in features.composites.unflatten(0, (features.methods, -1)):
         squares = _unit(composite).sub_(truth).square_()
-        found.append(squares.sum(dim=1).sum(dim=(1, 2, 3), dtype=package.float64) / positions)
-    return package.stack(found)
+        distances.append(squares.sum(dim=1).sum(dim=(1, 2, 3), dtype=package.float64) / positions)
+    return package.stack(distances)
 
 
 def _unit(features: Tensor) -> Tensor:

@@ -85,7 +85,7 @@ def i3d_distances(views: Sequence[ItemView], constants: Constants) -> list[npt.N
     """The distances alone of ``i3d_windows``, for which no network is run when no composite differs from the truth."""
     truth = views[0].truth
     if any(differs(truth, view.composite, view.shared) for view in views):
-        return [one.distances for one in i3d_windows(views, constants)]
+        return [windows.distances for windows in i3d_windows(views, constants)]
     return [np.zeros((len(LAYERS), len(_starts(len(truth), constants)))) for _ in views]
 
 
@@ -99,8 +99,8 @@ def i3d_vectors(views: Sequence[ItemView], constants: Constants, *, key: str) ->
     """
     unlike = [index for index, view in enumerate(views) if differs(views[0].truth, view.composite, view.shared)]
     truth = views[0].shared.stored(key, lambda: i3d_windows(views, constants)[0].truth_vectors)
-    found = i3d_windows(views, constants) if unlike else []
-    return [found[index].vectors if index in unlike else truth for index in range(len(views))], truth
+    results = i3d_windows(views, constants) if unlike else []
+    return [results[index].vectors if index in unlike else truth for index in range(len(views))], truth
 
 
 def _starts(frames: int, constants: Constants) -> range:
@@ -115,16 +115,16 @@ def _lengthened(frames: Tensor, least: int) -> Tensor:
 
 def _pass(truth: Frames, composites: Sequence[Frames], constants: Constants, shared: Shared) -> list[Windows]:
     unlike = [index for index, composite in enumerate(composites) if differs(truth, composite, shared)]
-    found = _found(truth, [composites[index] for index in unlike], constants, shared)
-    same = Windows(np.zeros_like(found[-1].distances), found[-1].truth_vectors, found[-1].truth_vectors)
-    return [found[unlike.index(index)] if index in unlike else same for index in range(len(composites))]
+    results = _found(truth, [composites[index] for index in unlike], constants, shared)
+    same = Windows(np.zeros_like(results[-1].distances), results[-1].truth_vectors, results[-1].truth_vectors)
+    return [results[unlike.index(index)] if index in unlike else same for index in range(len(composites))]
 
 
 def _found(truth: Frames, composites: Sequence[Frames], constants: Constants, shared: Shared) -> list[Windows]:
     """One result for each of ``composites``, and one for the truth itself behind them."""
     starts, compute = _starts(len(truth), constants), shared.compute
     network = i3d(compute, batch_norm=constants.batch_norm)
-    boxes_changed = united_changes([changed_windows(truth, one, shared) for one in composites]) or [None] * len(truth)
+    boxes_changed = united_changes([changed_windows(truth, composite, shared) for composite in composites]) or [None] * len(truth)
     boxes_changed += boxes_changed[-1:] * (constants.window_frames - len(truth))
     with running(compute):
         clip, *others = (
@@ -135,9 +135,9 @@ def _found(truth: Frames, composites: Sequence[Frames], constants: Constants, sh
             for features in _inputs(network, clip, others, boxes_changed, constants, starts, compute)
         ]
         layers = torch().cat([batch[0] for batch in batches], dim=2).cpu().numpy()
-        found = torch().cat([batch[1] for batch in batches], dim=1).float().cpu().numpy()
+        vectors = torch().cat([batch[1] for batch in batches], dim=1).float().cpu().numpy()
         of_truth = torch().cat([batch[2] for batch in batches]).float().cpu().numpy()
-    results = [Windows(layers[:, index], found[index], of_truth) for index in range(len(composites))]
+    results = [Windows(layers[:, index], vectors[index], of_truth) for index in range(len(composites))]
     return [*results, Windows(np.zeros((len(LAYERS), len(starts))), of_truth, of_truth)]
 
 
@@ -177,12 +177,12 @@ def _measured(network: I3d, features: Features, methods: int) -> tuple[Tensor, T
     """``float64[layers, M, N]`` distances, ``float64[M, N, 1024]`` vectors and ``float64[N, 1024]`` of the truth."""
     package = torch()
     nothing = package.zeros((methods, len(features.truth)), dtype=package.float64, device=network.device)
-    found = []
+    squares = []
     for block in network.blocks(_ENDS)[1:]:
         features = advanced(block, features)
         if block.name in LAYERS:
-            found.append(nothing if features.box is None else distances(features))
-    return package.stack(found), *vectors(features, methods)
+            squares.append(nothing if features.box is None else distances(features))
+    return package.stack(squares), *vectors(features, methods)
 
 
 # The first layers

@@ -60,7 +60,7 @@ def _features(views: Sequence[ItemView], composites: Sequence[Frames], side_pixe
     predicted = [known.copy() for _ in composites]
     for (view, index), vector in zip(places, new, strict=True):
         predicted[view][index] = vector
-    return [Features(one, known) for one in predicted]
+    return [Features(rows, known) for rows in predicted]
 
 
 def _vectors(places: Places, shared: Shared, side_pixels: int) -> Vectors:
@@ -71,14 +71,14 @@ def _vectors(places: Places, shared: Shared, side_pixels: int) -> Vectors:
     network = inception(compute)
     height, width = places[0][0].shape[1:3]
     together = max(1, torch_networks.batch_bytes(compute) // (_BYTES_PER_PIXEL * side_pixels**2 + 16 * height * width))
-    found = []
+    batches = []
     with torch_networks.running(compute) as device:
         for begin in range(0, len(places), together):
             some = places[begin : begin + together]
             frames = torch_networks.torch().stack([torch_networks.resident(clip, shared, device)[index] for clip, index in some])
-            found.append(network(_resized(torch_networks.as_pictures(frames), side_pixels)).float())
+            batches.append(network(_resized(torch_networks.as_pictures(frames), side_pixels)).float())
         # One copy at the end: the processor reads the next frames while the device computes.
-        vectors: Vectors = torch_networks.torch().cat(found).cpu().numpy()
+        vectors: Vectors = torch_networks.torch().cat(batches).cpu().numpy()
     return vectors
 
 

@@ -70,7 +70,7 @@ def _measured(
     trunk = Trunk(lpips(net, shared.compute))
     if not all(sizes_of(trunk.steps, item.height, item.width)[-1]):
         raise NotMeasurable(f"frames of {item.width}x{item.height} are too small for LPIPS with the network {net!r}")
-    found: list[list[Any]] = [[] for _ in composites]
+    batches: list[list[Any]] = [[] for _ in composites]
     pixels = []
     windows = [changed_windows(item.truth, composite, shared) for composite in composites]
     with torch_networks.running(shared.compute) as device:
@@ -82,10 +82,10 @@ def _measured(
             means = RegionMeans(regions, masks, device)
             changed = [around_all(of_clip[some]) for of_clip in windows]
             given = [video[some] for video in others]
-            for values, distances in zip(found, _distances(trunk, clip[some], given, changed, means, few), strict=True):
+            for values, distances in zip(batches, _distances(trunk, clip[some], given, changed, means, few), strict=True):
                 values.append(distances)
         # Fetched at the end alone: until then a GPU need not wait for the processor.
-        tables = [torch_networks.torch().cat(values, dim=1).cpu().numpy() for values in found]
+        tables = [torch_networks.torch().cat(values, dim=1).cpu().numpy() for values in batches]
     there = np.concatenate(pixels, axis=1)
     return [{region: table[place][there[place]].tolist() for place, region in enumerate(regions)} for table in tables]
 
@@ -271,13 +271,13 @@ def _pixels_of(masks: Sequence[Hole], device: Any, real: Any) -> list[_Pixels]:
     (_, height, width), top, left = masks[0].shape, *_box(reduce(np.logical_or, masks))
     bits = reduce(np.bitwise_or, (mask[:, top, left].astype(np.uint8) << bit for bit, mask in enumerate(masks)))
     there = torch_networks.on_device(bits, device)
-    found = []
+    pixels = []
     for bit, mask in enumerate(masks):
         down, across = _box(mask)
         rows, columns = (slice(max(a.start - b.start, 0), max(a.stop - b.start, 0)) for a, b in ((down, top), (across, left)))
         shares = ((there[:, rows, columns] >> bit) & 1).to(real)
-        found.append(_Pixels(shares / shares.sum((1, 2), keepdim=True).clamp(min=1), down, across, (height, width)))
-    return found
+        pixels.append(_Pixels(shares / shares.sum((1, 2), keepdim=True).clamp(min=1), down, across, (height, width)))
+    return pixels
 
 
 def _box(mask: Hole) -> tuple[slice, slice]:

@@ -73,8 +73,8 @@ def fitted(frames: Frames, row: Plain, *, resize: str) -> Frames:
         frames = nearest(frames, height=row["height"], width=row["width"])
     wanted = (row["frames"], row["height"], row["width"], 3)
     if frames.shape != wanted:
-        found, asked = sizes_in_words(frames.shape, wanted)
-        raise MediaError(f"the prediction of item {row['item_id']!r} is {found}, the item is {asked}")
+        shape, asked = sizes_in_words(frames.shape, wanted)
+        raise MediaError(f"the prediction of item {row['item_id']!r} is {shape}, the item is {asked}")
     return frames
 
 
@@ -132,10 +132,10 @@ def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
     return np.minimum(np.cumsum(steps).astype(np.intp), given - 1)
 
 
-def sizes_in_words(one: Sequence[int], other: Sequence[int]) -> tuple[str, str]:
+def sizes_in_words(shape: Sequence[int], other: Sequence[int]) -> tuple[str, str]:
     """Two shapes ``(T, H, W, ...)`` told by what differs: ``275x200`` and ``275x400``, ``5 frames of ...``, or ``5 frames``."""
-    frames_differ, pictures_differ = one[0] != other[0], tuple(one[1:3]) != tuple(other[1:3])
-    first, second = (_words(shape, frames=frames_differ, picture=pictures_differ or not frames_differ) for shape in (one, other))
+    frames_differ, pictures_differ = shape[0] != other[0], tuple(shape[1:3]) != tuple(other[1:3])
+    first, second = (_words(size, frames=frames_differ, picture=pictures_differ or not frames_differ) for size in (shape, other))
     return first, second
 
 

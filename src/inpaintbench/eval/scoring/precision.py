@@ -52,22 +52,22 @@ def differences(near: Mapping[str, Sequence[Numbers]], exact: Mapping[str, Seque
         near: metric -> one array for each item, as ``numbers`` gives them.
         exact: alike in float32.
     """
-    return [_difference(name, near[name], found) for name, found in exact.items() if found and len(near[name]) == len(found)]
+    return [_difference(name, near[name], arrays) for name, arrays in exact.items() if arrays and len(near[name]) == len(arrays)]
 
 
-def takes_tf32(found: Sequence[Difference]) -> bool:
+def takes_tf32(differences: Sequence[Difference]) -> bool:
     """Return whether TF32 is taken where nobody chose: networks were run, and no metric is off by ``TF32_BOUND`` or more."""
-    return bool(found) and all(one.relative is not None and one.relative < TF32_BOUND for one in found)
+    return bool(differences) and all(row.relative is not None and row.relative < TF32_BOUND for row in differences)
 
 
 def _difference(metric: str, near: Sequence[Numbers], exact: Sequence[Numbers]) -> Difference:
-    one, other = np.concatenate(near), np.concatenate(exact)
+    fast, float32 = np.concatenate(near), np.concatenate(exact)
     with np.errstate(invalid="ignore", divide="ignore"):  # equal infinities, and shares of nothing
-        apart = np.where(one == other, 0.0, one - other)
-        lengths, apart = np.linalg.norm(other, axis=1), np.linalg.norm(apart, axis=1)
+        apart = np.where(fast == float32, 0.0, fast - float32)
+        lengths, apart = np.linalg.norm(float32, axis=1), np.linalg.norm(apart, axis=1)
         shares = np.where(apart == 0, 0.0, apart / lengths)
     share = float(shares.max())
-    return Difference(metric, float(apart.max()), share if np.isfinite(share) else None, len(exact), other.shape[1] > 1)
+    return Difference(metric, float(apart.max()), share if np.isfinite(share) else None, len(exact), float32.shape[1] > 1)
 
 
 def from_float32(
@@ -101,11 +101,11 @@ def from_float32(
     pieces, made = _pieces(dataset, Path(root).resolve(), predictions, blobs, folder) if names else (dataset, [])
     if not made:
         return []
-    found = [
-        numbers(folder / one.precision, pieces, root=folder, predictions=made, protocol=protocol, metrics=names, compute=one)
-        for one in (compute, replace(compute, precision="fp32"))
+    values = [
+        numbers(folder / way.precision, pieces, root=folder, predictions=made, protocol=protocol, metrics=names, compute=way)
+        for way in (compute, replace(compute, precision="fp32"))
     ]
-    return differences(*found)
+    return differences(*values)
 
 
 def numbers(
@@ -143,7 +143,7 @@ def numbers(
     for row in scored["one"].records:
         if row.value is not None or row.features is not None:
             rows[row.metric].setdefault(row.item_id, []).append(row)
-    return {name: [_array(found, workspace.blobs) for found in of_item.values()] for name, of_item in rows.items()}
+    return {name: [_array(scores, workspace.blobs) for scores in of_item.values()] for name, of_item in rows.items()}
 
 
 def _array(rows: Sequence[Score], blobs: Blobs) -> Numbers:
@@ -161,17 +161,17 @@ def _pieces(
     rows: list[Plain] = []
     files: list[tuple[Plain, Path]] = []
     for row in dataset.items:
-        found = prediction_of.get(row["item_id"])
-        if found is None or len(rows) == ITEMS:
+        prediction = prediction_of.get(row["item_id"])
+        if prediction is None or len(rows) == ITEMS:
             continue
         place = folder / f"item-{len(rows)}"
         place.mkdir(parents=True)
         try:
-            piece, file = _piece(row, root, blobs.path(found.blob), place)
+            piece, file = _piece(row, root, blobs.path(prediction.blob), place)
         except MediaError:
             continue
         rows.append(piece)
-        files.append(({**piece, "full_frames": found.full_frames}, file))
+        files.append(({**piece, "full_frames": prediction.full_frames}, file))
     return replace(dataset, items=tuple(rows), slices=()), files
 
 

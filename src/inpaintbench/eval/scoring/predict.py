@@ -218,4 +218,4 @@ def on_black(frames: Frames, hole: Hole) -> Frames:
 def _largest_change(frames: Frames, before: Frames, hole: Hole) -> int:
     known = (~hole).view(np.uint8)
     pairs = zip(frames, before, known, strict=True)
-    return max(int(cv2.norm(cv2.absdiff(one, other), cv2.NORM_INF, mask=where)) for one, other, where in pairs)
+    return max(int(cv2.norm(cv2.absdiff(picture, other), cv2.NORM_INF, mask=where)) for picture, other, where in pairs)

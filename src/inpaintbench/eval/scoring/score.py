@@ -76,7 +76,7 @@ def score(
     chosen: Protocol = PROTOCOLS.get(protocol)
     check_truths(dataset)
     _check_holes(chosen, dataset)
-    own = next((one for one in chosen.build_metrics(metrics) if one.command), None)
+    own = next((metric for metric in chosen.build_metrics(metrics) if metric.command), None)
     if own is not None:
         raise InputError(f"{own.name} is measured by `inpaintbench {own.command}`; use that in place of `eval score`")
     longest = max(row["frames"] for row in dataset.items)
@@ -90,18 +90,18 @@ def score(
     if chosen.weights_of(names):
         torch_networks.check_device(compute)
     work, scored = [], {}
-    for one in methods:
-        step = _step(one.method, chosen, names, compute, time_limit_seconds)
-        scored[step.name] = digest(dataset, predictions=one.predictions, failures=one.failures)
+    for method in methods:
+        step = _step(method.method, chosen, names, compute, time_limit_seconds)
+        scored[step.name] = digest(dataset, predictions=method.predictions, failures=method.failures)
         if step.name not in workspace.steps(step.table):
             # What is done may be all there is if the run is stopped; an earlier table keeps the digest of what it is of.
             remember_scored(workspace, scored[step.name], step=step.name)
-        tasks = _tasks(dataset, one, root=root, compute=compute, whole=bool(chosen.hole_dilations) or not chosen.composite)
+        tasks = _tasks(dataset, method, root=root, compute=compute, whole=bool(chosen.hole_dilations) or not chosen.composite)
         work.append((step, tasks))
     outcomes = executor.run_together(work, label=score_steps(protocol))
-    for name, found in scored.items():
-        remember_scored(workspace, found, step=name)
-    return {one.method: outcomes[score_step(chosen.name, one.method)] for one in methods}
+    for name, run in scored.items():
+        remember_scored(workspace, run, step=name)
+    return {method.method: outcomes[score_step(chosen.name, method.method)] for method in methods}
 
 
 def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Compute, seconds: float) -> Step:

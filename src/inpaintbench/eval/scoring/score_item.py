@@ -103,17 +103,17 @@ def _score_held(
     jobs: Sequence[Job], views: Views, metrics: Sequence[Metric], *, protocol: Protocol, blobs: Blobs
 ) -> list[list[Score]]:
     """The rows of jobs whose composites are held at once."""
-    found = {}
+    by_metric = {}
     for metric in metrics:
-        found[metric.name] = _measured(metric, views, protocol=protocol)
+        by_metric[metric.name] = _measured(metric, views, protocol=protocol)
         if protocol.weights_of([metric.name]):  # networks leave most
             _give_back()
     return [
-        _rows(job, {name: measured[place] for name, measured in found.items()}, blobs=blobs) for place, job in enumerate(jobs)
+        _rows(job, {name: measured[place] for name, measured in by_metric.items()}, blobs=blobs) for place, job in enumerate(jobs)
     ]
 
 
-def _rows(job: Job, found: Mapping[str, Measurements], *, blobs: Blobs | None = None) -> list[Score]:
+def _rows(job: Job, measured: Mapping[str, Measurements], *, blobs: Blobs | None = None) -> list[Score]:
     payload, parameters = job
     return [
         Score(
@@ -128,7 +128,7 @@ def _rows(job: Job, found: Mapping[str, Measurements], *, blobs: Blobs | None = 
             details=dict(measured.details),
             **(_kept(measured.features, blobs) if blobs and measured.features else {}),
         )
-        for name, measurements in found.items()
+        for name, measurements in measured.items()
         for region, measured in zip(measurements, map(_number, measurements.values()), strict=True)
     ]
 
@@ -136,11 +136,11 @@ def _rows(job: Job, found: Mapping[str, Measurements], *, blobs: Blobs | None = 
 def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[Score]:
     """The rows of an item that crashed or was too slow, so that every count is right."""
     protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
-    found = {
+    unmeasured = {
         metric.name: {region: Measurement(protocol.missing.get(metric.name), reason) for region in metric.regions}
         for metric in protocol.build_metrics(parameters["metrics"])
     }
-    return _rows((payload, parameters), found)
+    return _rows((payload, parameters), unmeasured)
 
 
 def _number(measured: Measurement) -> Measurement:
@@ -180,11 +180,11 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
         (failure or next(views), bool(payload.get("full_frames"))) for failure, (payload, _) in zip(failures, jobs, strict=True)
     ]
     with ThreadPoolExecutor(_DECODERS) as pool:
-        found = list(
-            pool.map(lambda one: one[0] if isinstance(one[0], str) else _decoded(one[0], protocol, full_frames=one[1]), given)
+        decoded = list(
+            pool.map(lambda job: job[0] if isinstance(job[0], str) else _decoded(job[0], protocol, full_frames=job[1]), given)
         )
     _give_back()
-    return found
+    return decoded
 
 
 def _give_back() -> None:
@@ -231,7 +231,7 @@ def _of_views(metric: Metric, views: Sequence[ItemView]) -> list[Measurements]:
     except Exception as error:
         if len(views) == 1 or is_disk_error(error):
             return [_nothing(metric, error)]
-    return [one for view in views for one in _of_views(metric, [view])]  # what spoils one prediction need not spoil the others
+    return [row for view in views for row in _of_views(metric, [view])]  # what spoils one prediction need not spoil the others
 
 
 def _nothing(metric: Metric, error: Exception) -> Measurements:

@@ -51,7 +51,7 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
             time_limit_seconds=3600.0,
             unmeasured="inpaintbench.eval.scoring.sets:unmeasured",
         )
-        tasks = [task for one in (*dataset.slices, everything(dataset)) if one.item_ids for task in _tasks(dataset, one, rows)]
+        tasks = [task for part in (*dataset.slices, everything(dataset)) if part.item_ids for task in _tasks(dataset, part, rows)]
         if tasks:
             work.append((step, tasks))
     if not work:
@@ -60,19 +60,19 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
     return {step.parameters["method"]: outcomes[step.name] for step, _ in work}
 
 
-def _tasks(dataset: Dataset, one: Slice, scores: Sequence[Score]) -> list[Task]:
+def _tasks(dataset: Dataset, part: Slice, scores: Sequence[Score]) -> list[Task]:
     sources = {row["item_id"]: source_of(row) for row in dataset.items}
-    inside = set(one.item_ids)
+    inside = set(part.item_ids)
     groups: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
         if score.item_id in inside:
             groups.setdefault((score.metric, score.region), []).append(score)
     return [
         Task(
-            subject_id=f"{one.name}/{metric}/{region}",
+            subject_id=f"{part.name}/{metric}/{region}",
             content=content_id(rows[0].fingerprint, [[row.item_id, row.features, row.truth_features] for row in rows]),
             payload={
-                "slice": one.name, "metric": metric, "region": region, "fingerprint": rows[0].fingerprint,
+                "slice": part.name, "metric": metric, "region": region, "fingerprint": rows[0].fingerprint,
                 "sets": [[row.features, row.truth_features, sources[row.item_id]] for row in rows if row.features],
                 "missing": len(inside) - sum(row.features is not None for row in rows),
                 "reason": next((row.reason for row in rows if row.features is None), None),
