@@ -27,9 +27,9 @@ class Paper:
     @property
     def bibtex(self) -> str:
         """The entry, one field a line."""
-        told = {"title": f"{{{self.title}}}", **self.fields}
-        width = max(map(len, told))
-        lines = [f"  {name:<{width}} = {{{value}}}," for name, value in told.items()]
+        fields = {"title": f"{{{self.title}}}", **self.fields}
+        width = max(map(len, fields))
+        lines = [f"  {name:<{width}} = {{{value}}}," for name, value in fields.items()]
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
 
 

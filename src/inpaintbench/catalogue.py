@@ -109,7 +109,7 @@ def known_name(kind: str, name: str, known: Iterable[str]) -> str:
 def unknown_name(kind: str, name: str, known: Iterator[str] | Mapping[str, Any] | list[str]) -> str:
     """One sentence for a name that is not among ``known``, with the nearest one or the whole list."""
     names = list(known)
-    family = sorted((one for one in names if one.startswith(f"{name}/")), key=lambda one: not one.endswith("/corrected"))
+    family = sorted((leaf for leaf in names if leaf.startswith(f"{name}/")), key=lambda leaf: not leaf.endswith("/corrected"))
     nearest = family or difflib.get_close_matches(name, names, n=1)
     way_out = f"did you mean {nearest[0]!r}?" if nearest else f"choose from {', '.join(sorted(names))}"
     return f"unknown {kind} {name!r}, {way_out}"

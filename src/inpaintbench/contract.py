@@ -37,10 +37,10 @@ class Outcome(NamedTuple):
     """Why it was not looked at."""
 
 
-def require(kept: object, told: str) -> None:
+def require(kept: object, sentence: str) -> None:
     """Raise ``ContractError`` with the text ``told`` unless ``kept`` is true."""
     if not kept:
-        raise ContractError(told)
+        raise ContractError(sentence)
 
 
 def outcomes(checks: Sequence[Check], leaf: object) -> Iterator[Outcome]:

@@ -96,18 +96,18 @@ def align_command(
     if answers is None and dataset is not None and (scores or Path(dataset).is_file()):
         answers, dataset = Path(dataset), None  # a table alone is that of the answers
     root = frozen_or_hub(dataset) if dataset else None
-    directions = {name: _higher(name, told) for name, told in _pairs(better, "--better").items()}
-    given = {name: _number(name, told) for name, told in _pairs(tie, "--tie").items()}
+    directions = {name: _higher(name, side) for name, side in _pairs(better, "--better").items()}
+    given = {name: _number(name, side) for name, side in _pairs(tie, "--tie").items()}
     loaded = scorable(root) if root else None
-    told, everything = _inputs(answers, scores, loaded, root, run, protocol, directions)
+    ballots, everything = _inputs(answers, scores, loaded, root, run, protocol, directions)
     pairs = _pairs_of(pair or [])
     asked = {*given, *(name for of in pairs for name in of), *([baseline] if baseline else [])}
     follows = PROTOCOLS.get(protocol or usual(loaded)) if loaded and not scores else None
     measured = in_regions(everything, follows, regions=region or (), asked=asked)
     names = list(measured.values)
-    _tell_strangers(told, measured)
-    found = align(
-        told,
+    _tell_strangers(ballots, measured)
+    alignment = align(
+        ballots,
         measured,
         tie_eps={full_name(name, names): eps for name, eps in given.items()},
         tie_quantile=tie_quantile,
@@ -115,18 +115,18 @@ def align_command(
         family=_family(names, baseline, pairs),
         title="Metrics and people" + (f": {loaded.name}" if loaded else ""),
     )
-    page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), found)
-    _say(found)
+    page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), alignment)
+    _say(alignment)
     console.say(f"Alignment: {page.resolve()}")
 
 
-def _tell_strangers(told: Answers, measured: Measured) -> None:
+def _tell_strangers(answers: Answers, measured: Measured) -> None:
     """Answers about methods that no metric scored: usually a name that differs."""
     scored = sorted({method for values in measured.values.values() for _, method in values})
-    strange = {candidate for ballot in told.ballots for candidate in ballot.candidates} - set(scored)
-    lost = sum(ballot.count for ballot in told.ballots if strange.intersection(ballot.candidates))
+    strange = {candidate for ballot in answers.ballots for candidate in ballot.candidates} - set(scored)
+    lost = sum(ballot.count for ballot in answers.ballots if strange.intersection(ballot.candidates))
     if lost:
-        everything = sum(ballot.count for ballot in told.ballots)
+        everything = sum(ballot.count for ballot in answers.ballots)
         names = ", ".join(map(repr, sorted(strange)))
         console.warn(
             f"{lost} of {everything} answers count for no metric: nothing is scored for {names}; scored are {', '.join(scored)}"
@@ -155,8 +155,8 @@ def _inputs(
         rows, _ = scores_of(workspace, loaded, root, name)
         one_fingerprint(rows, PROTOCOLS.get(name))
         everything = workspace.table("scores", Score)
-    told = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
-    competing = without(told, references_in(workspace))
+    ballots = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
+    competing = without(ballots, references_in(workspace))
     if not competing.ballots:
         raise InputError("every answer is about a reference method, which does not compete, so there is nothing to align with")
     return competing, measured_of(rows, better=better)
@@ -174,16 +174,16 @@ def _pairs_of(pairs: Sequence[str]) -> list[tuple[str, str]]:
     names = [tuple(name.strip() for name in text.split(",")) for text in pairs]
     if wrong := [text for text, pair in zip(pairs, names, strict=True) if len(pair) != 2 or not all(pair)]:
         raise UsageError(f"--pair is {wrong[0]!r}, write METRIC,METRIC")
-    return [(one, other) for one, other in names]
+    return [(left, other) for left, other in names]
 
 
 def _slices(path: Path | None, loaded: Dataset | None) -> dict[str, Sequence[str]]:
     if path is None:
         return {slice_.name: slice_.item_ids for slice_ in loaded.slices} if loaded else {}
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for row in read_table(path):
-        found.setdefault(row.needed("slice"), []).append(row.needed("item", "item_id", "group"))
-    return dict(found)
+        groups.setdefault(row.needed("slice"), []).append(row.needed("item", "item_id", "group"))
+    return dict(groups)
 
 
 def _pairs(texts: Sequence[str] | None, name: str) -> dict[str, str]:
@@ -191,22 +191,22 @@ def _pairs(texts: Sequence[str] | None, name: str) -> dict[str, str]:
     return {metric.strip(): value.strip() for metric, value in given}
 
 
-def _higher(name: str, told: str) -> bool:
-    if told not in ("higher", "lower"):
-        raise UsageError(f"--better {name} is {told!r}, choose higher or lower")
-    return told == "higher"
+def _higher(name: str, direction: str) -> bool:
+    if direction not in ("higher", "lower"):
+        raise UsageError(f"--better {name} is {direction!r}, choose higher or lower")
+    return direction == "higher"
 
 
-def _number(name: str, told: str) -> float:
+def _number(name: str, text: str) -> float:
     try:
-        return float(told)
+        return float(text)
     except ValueError as error:
-        raise UsageError(f"--tie {name} is {told!r}, not a number") from error
+        raise UsageError(f"--tie {name} is {text!r}, not a number") from error
 
 
-def _say(found: Alignment) -> None:
+def _say(alignment: Alignment) -> None:
     """The main numbers, for the terminal."""
-    for dimension in found.dimensions:
+    for dimension in alignment.dimensions:
         rows = [
             (line.metric, rate_words(line.matched.rate), rate_words(line.matched.decided), spearman)
             for line in dimension.lines

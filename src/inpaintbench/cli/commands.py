@@ -147,12 +147,12 @@ def _command(name: str, address: str) -> Any:
     from inpaintbench.cli.options import expanded  # which imports more than the help of the program needs
 
     module, _, attribute = address.partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    if isinstance(found, typer.Typer):
-        made: Any = typer.main.get_group(found)
+    built = getattr(importlib.import_module(module), attribute)
+    if isinstance(built, typer.Typer):
+        made: Any = typer.main.get_group(built)
     else:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name, cls=Command)(expanded(found))
+        alone.command(name, cls=Command)(expanded(built))
         made = typer.main.get_command(alone)
     made.name = name
     return made

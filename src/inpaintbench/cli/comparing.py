@@ -63,12 +63,12 @@ def compare_command(
     sets = left[1] + [replace(score, method=called) for score in right[1]]
     results = Results(loaded, scores, protocol=PROTOCOLS.get(name), slice_scores=sets)
     quantities = _quantities(results, metric, region)
-    slices = {one.name: one for one in [results.everything, *in_reading_order(results.slices)]}
+    slices = {row.name: row for row in [results.everything, *in_reading_order(results.slices)]}
     rows = compare(results, one, called, quantities=quantities, slices=pick("slice", part, slices))
     remarks = [
-        f"not measured: {one.metric} in the {one.region}: {reason}"
-        for one, reason in results.unmeasured.items()
-        if (not metric or one.metric in metric) and (not region or one.region in region)
+        f"not measured: {quantity.metric} in the {quantity.region}: {reason}"
+        for quantity, reason in results.unmeasured.items()
+        if (not metric or quantity.metric in metric) and (not region or quantity.region in region)
     ]
     for label, place in ((one, run), (other, other_run or run)):
         workspace = opened(place)
@@ -122,11 +122,11 @@ def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str)
         bind(workspace, root)
         check_scored(method, scored_methods(workspace, protocol))
         scores, sets = scores_of(workspace, dataset, root, protocol, methods=[method])
-    return scores, [one for one in sets if one.method == method]
+    return scores, [distance for distance in sets if distance.method == method]
 
 
 def _quantities(results: Results, metrics: Names, regions: Names) -> list[Quantity]:
     there = [quantity for quantity in results.quantities if quantity.ranked]
-    chosen = pick("metric with values:", metrics, {one.metric: one.metric for one in there})
-    places = pick("region with values:", regions, {one.region: one.region for one in there})
-    return [one for one in there if one.metric in chosen and one.region in places]
+    chosen = pick("metric with values:", metrics, {row.metric: row.metric for row in there})
+    places = pick("region with values:", regions, {row.region: row.region for row in there})
+    return [row for row in there if row.metric in chosen and row.region in places]

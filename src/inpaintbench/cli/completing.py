@@ -31,17 +31,17 @@ def slices(ctx: typer.Context, incomplete: str) -> list[str]:
 
         manifest = json.loads((Path(str(ctx.params.get("dataset"))) / frozen.MANIFEST).read_text())
         splits = dict.fromkeys(f"split-{row.get('split', 'test')}" for row in manifest["items"])
-        found = [*(part["name"] for part in manifest["slices"]), *splits]
+        candidates = [*(part["name"] for part in manifest["slices"]), *splits]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return [name for name in found if name.startswith(incomplete)]
+    return [name for name in candidates if name.startswith(incomplete)]
 
 
 def labels(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completes with the methods that the run folder of the command line holds predictions or scores of."""
     tables = Path(str(ctx.params.get("run"))) / "tables" / "predictions"
-    found = sorted(label for path in tables.glob("*.parquet") if (label := predicted_label(path.stem)) is not None)
-    return [name for name in found if name.startswith(incomplete)]
+    labels = sorted(label for path in tables.glob("*.parquet") if (label := predicted_label(path.stem)) is not None)
+    return [name for name in labels if name.startswith(incomplete)]
 
 
 def dataset(text: str) -> Path:

@@ -138,7 +138,7 @@ class Running:
         logs.beside(workspace.path)
         from inpaintbench.executors.base import is_note
 
-        with progress() as told, self._executor(workspace, memory_bytes, told) as executor:
+        with progress() as shown, self._executor(workspace, memory_bytes, shown) as executor:
             before = _rejected(workspace)
             try:
                 yield executor
@@ -147,19 +147,19 @@ class Running:
                     what = "noted" if is_note(step) else "rejected"
                     logs.note("warning", what, step=step, name=name or subject, reason=reason)
 
-    def _executor(self, workspace: Workspace, memory_bytes: int | None, told: StepProgress) -> LedgeredExecutor:
+    def _executor(self, workspace: Workspace, memory_bytes: int | None, shown: StepProgress) -> LedgeredExecutor:
         if self.ray is None:
             from inpaintbench.executors.local import LocalExecutor
 
             return LocalExecutor(
                 workspace, workers=self.workers, memory_bytes=memory_bytes, max_failures=self.max_failures,
-                retry_rejected=self.retry_rejected, progress=told,
+                retry_rejected=self.retry_rejected, progress=shown,
             )  # fmt: skip
         from inpaintbench.executors.ray import RayExecutor
 
         return RayExecutor(
             workspace, address=self.ray, workers=self.workers, memory_bytes=memory_bytes, max_failures=self.max_failures,
-            retry_rejected=self.retry_rejected, progress=told,
+            retry_rejected=self.retry_rejected, progress=shown,
         )  # fmt: skip
 
 
@@ -300,9 +300,9 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in (sorted(value) if isinstance(value, set | frozenset) else value)]
+        return [_plain(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)

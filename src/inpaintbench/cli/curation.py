@@ -102,8 +102,8 @@ def clips(
         remember(workspace, recipe)
         made = devil.curate(recipe, [spec], executor, workspace)
     where = f" of shard {shard}" if shard else ""
-    told = f"{len(made)} clips from {len({clip.source_id for clip in made})} sources{where} in {out}"
-    console.say(told)
+    sentence = f"{len(made)} clips from {len({clip.source_id for clip in made})} sources{where} in {out}"
+    console.say(sentence)
     if gone := len(before - {clip.clip_id for clip in made}) if not shard else 0:
         console.say(f"{gone} clips of before are no longer part of it; another folder or other options made them")
     if refused := len({row.name for row in workspace.table("rejected", Rejection) if row.step in _OF_FILES}):
@@ -157,8 +157,8 @@ def duplicates(
     opened = Workspace(workspace, create=False)
     with running.on(opened) as executor:
         rows = mark_duplicates(executor, opened, same_source=same_source)
-    found = sum(row.name == "duplicate_of" and row.value is not None for row in rows)
-    console.say(f"{found} of {len(rows) // 2} clips are near-duplicates of another")
+    doubles = sum(row.name == "duplicate_of" and row.value is not None for row in rows)
+    console.say(f"{doubles} of {len(rows) // 2} clips are near-duplicates of another")
 
 
 def label(workspace: InWorkspace, file: Annotated[Path, argument("CSV with the columns subject, name, value.")]) -> None:

@@ -90,7 +90,7 @@ def findings() -> list[Finding]:
         ("keys", _keys),
         ("weights", _weights),
     )
-    return [one for group, probe in probes for one in _surviving(group, probe)]
+    return [finding for group, probe in probes for finding in _surviving(group, probe)]
 
 
 def _surviving(group: str, probe: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def told_by_child(modules: Sequence[str]) -> dict[str, dict[str, Any]]:
 
     A module that ends the process, or takes too long, is told broken; those after it are tried in another one.
     """
-    found: dict[str, dict[str, Any]] = {}
+    answers: dict[str, dict[str, Any]] = {}
     left = list(modules)
     while left:
         command = [sys.executable, "-P", str(_CHILD), *left]
@@ -117,11 +117,11 @@ def told_by_child(modules: Sequence[str]) -> dict[str, dict[str, Any]]:
         begun = None
         for row in _rows(text):
             begun = row["module"]
-            found[begun] = {"works": False, "error": how} if row.get("begun") else row
+            answers[begun] = {"works": False, "error": how} if row.get("begun") else row
         if begun is None:
-            return found | {name: {"works": False, "error": how} for name in left}
-        left = [name for name in left if name not in found]
-    return found
+            return answers | {name: {"works": False, "error": how} for name in left}
+        left = [name for name in left if name not in answers]
+    return answers
 
 
 def _text(output: bytes | str | None) -> str:
@@ -165,29 +165,29 @@ def _system() -> Iterator[Finding]:
 def _core(imports: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     for module, name in CORE.items():
         package = PACKAGES.get(module, module)
-        told = imports.get(module, {"works": False, "error": "nothing is known of it"})
-        if told["works"]:
-            yield Finding("core", name, "ok", told["version"] or package_version(package) or "", core=True)
+        answer = imports.get(module, {"works": False, "error": "nothing is known of it"})
+        if answer["works"]:
+            yield Finding("core", name, "ok", answer["version"] or package_version(package) or "", core=True)
         else:
-            yield Finding("core", name, "broken", told["error"], f"pip install --force-reinstall {package}", core=True)
+            yield Finding("core", name, "broken", answer["error"], f"pip install --force-reinstall {package}", core=True)
     if package_version("opencv-python") and package_version("opencv-python-headless"):
         way = "pip uninstall opencv-python opencv-python-headless, then pip install opencv-python-headless alone"
         both = "opencv-python and opencv-python-headless are both installed and overwrite each other"
         yield Finding("core", "OpenCV twice", "warning", both, way)
 
 
-def _video(told: Mapping[str, Any]) -> Iterator[Finding]:
-    if told.get("works"):
+def _video(answer: Mapping[str, Any]) -> Iterator[Finding]:
+    if answer.get("works"):
         libraries = ", ".join(
-            f"{name} {number}" for name, number in told["libraries"].items() if name in ("libavcodec", "libavformat")
+            f"{name} {number}" for name, number in answer["libraries"].items() if name in ("libavcodec", "libavformat")
         )
-        yield Finding("video", "FFmpeg in PyAV", "ok", f"{told['ffmpeg'] or ''} ({libraries})".strip())
-        way = None if told["x264"] else "pip install --force-reinstall --only-binary av av: its wheels hold libx264"
+        yield Finding("video", "FFmpeg in PyAV", "ok", f"{answer['ffmpeg'] or ''} ({libraries})".strip())
+        way = None if answer["x264"] else "pip install --force-reinstall --only-binary av av: its wheels hold libx264"
         yield Finding(
             "video",
             "encoder libx264",
-            "ok" if told["x264"] else "broken",
-            "here" if told["x264"] else "not in PyAV",
+            "ok" if answer["x264"] else "broken",
+            "here" if answer["x264"] else "not in PyAV",
             way,
             core=True,
         )
@@ -220,17 +220,17 @@ def _optional(imports: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
                 way += " PyTorch, and FFmpeg's shared libraries (apt install ffmpeg)"
             yield Finding("optional", name, "broken", imports[module]["error"], way)
         else:
-            told = imports.get(module, {}).get("version") or package_version(PACKAGES.get(module, module)) or "here"
-            yield Finding("optional", name, "ok", told)
+            version = imports.get(module, {}).get("version") or package_version(PACKAGES.get(module, module)) or "here"
+            yield Finding("optional", name, "ok", version)
 
 
 def _gpu(torch: Mapping[str, Any]) -> Iterator[Finding]:
     driver = (
         _first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader") if shutil.which("nvidia-smi") else None
     )
-    for number, one in enumerate(torch.get("devices", ())):
+    for number, device in enumerate(torch.get("devices", ())):
         yield Finding(
-            "GPU", f"cuda:{number}", "ok", f"{one['name']}, {one['bytes'] / _GIB:.0f} GiB, driver {driver or 'unknown'}"
+            "GPU", f"cuda:{number}", "ok", f"{device['name']}, {device['bytes'] / _GIB:.0f} GiB, driver {driver or 'unknown'}"
         )
     if torch.get("mps"):
         yield Finding("GPU", "mps", "ok", "Apple's GPU")
@@ -267,12 +267,12 @@ def _disk() -> Iterator[Finding]:
 def _place(name: str, place: Path) -> Finding:
     there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free / _GIB
-    told = f"{free:.1f} GiB free in {place}" + ("" if place.exists() else ", which is not there yet")
+    sentence = f"{free:.1f} GiB free in {place}" + ("" if place.exists() else ", which is not there yet")
     if not os.access(there, os.W_OK):
-        return Finding("disk", name, "warning", f"{told}, not writable", f"make {there} writable, or work elsewhere")
+        return Finding("disk", name, "warning", f"{sentence}, not writable", f"make {there} writable, or work elsewhere")
     if free < LEAST_GIB:
-        return Finding("disk", name, "warning", told, f"free some space: below {LEAST_GIB:g} GiB large builds may not end")
-    return Finding("disk", name, "ok", told)
+        return Finding("disk", name, "warning", sentence, f"free some space: below {LEAST_GIB:g} GiB large builds may not end")
+    return Finding("disk", name, "ok", sentence)
 
 
 def _fonts() -> Iterator[Finding]:
@@ -289,8 +289,8 @@ def _fonts() -> Iterator[Finding]:
         families = installed_families()
         alone = families == (BUNDLED,)
         more = "for more of them install fonts, such as apt install fonts-dejavu fonts-liberation" if alone else None
-        told = "none of the common ones; subtitles take the bundled DejaVu Sans" if alone else ", ".join(families)
-        yield Finding("fonts", "of subtitles", "absent" if alone else "ok", told, more)
+        shown = "none of the common ones; subtitles take the bundled DejaVu Sans" if alone else ", ".join(families)
+        yield Finding("fonts", "of subtitles", "absent" if alone else "ok", shown, more)
     if not features.check("raqm"):
         way = "for Arabic, Hebrew and Indic subtitles: pip install --force-reinstall --only-binary pillow pillow"
         yield Finding("fonts", "complex scripts", "absent", "Pillow lacks Raqm", way)
@@ -306,12 +306,12 @@ def _keys() -> Iterator[Finding]:
 
 
 def _weights() -> Iterator[Finding]:
-    for one in known().values():
-        found = state(one)
-        get = f"models fetch {one.name}" if one.origin else "models import FILE"
-        todo = None if found == "ready" else f"for {', '.join(one.used_by)}: inpaintbench {get}"
+    for weight in known().values():
+        status = state(weight)
+        get = f"models fetch {weight.name}" if weight.origin else "models import FILE"
+        todo = None if status == "ready" else f"for {', '.join(weight.used_by)}: inpaintbench {get}"
         states: dict[str, State] = {"ready": "ok", "missing": "absent"}
-        yield Finding("weights", one.name, states.get(found, "broken"), found, todo)
+        yield Finding("weights", weight.name, states.get(status, "broken"), status, todo)
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -322,22 +322,22 @@ def doctor(as_json: AsJson = False) -> None:
     Example: inpaintbench doctor --json
     """
     with console.busy("looking at the installation"):
-        found = findings()
-    broken = [one for one in found if one.core and one.state == "broken"]
+        results = findings()
+    broken = [finding for finding in results if finding.core and finding.state == "broken"]
     if as_json:
-        print_json({"works": not broken, "findings": [asdict(one) for one in found]})
+        print_json({"works": not broken, "findings": [asdict(finding) for finding in results]})
     else:
-        _print(found)
+        _print(results)
     if broken:
-        names = ", ".join(one.part for one in broken)
+        names = ", ".join(finding.part for finding in broken)
         console.stop(f"nothing works until this does: {names}; {broken[0].todo}", status=FAILED)
 
 
-def _print(found: list[Finding]) -> None:
+def _print(findings: list[Finding]) -> None:
     rows, before = [], None
-    for one in found:
-        rows.append((one.group if one.group != before else "", one.part, one.state, one.told, one.todo))
-        before = one.group
+    for finding in findings:
+        rows.append((finding.group if finding.group != before else "", finding.part, finding.state, finding.told, finding.todo))
+        before = finding.group
     console.print_table("This installation", ["", "part", "state", "found", "what to do"], rows)
-    counts = {state: sum(one.state == state for one in found) for state in ("ok", "absent", "warning", "broken")}
+    counts = {state: sum(row.state == state for row in findings) for state in ("ok", "absent", "warning", "broken")}
     console.say(", ".join(f"{count} {state}" for state, count in counts.items()))

@@ -11,33 +11,33 @@ import sys
 from typing import Any
 
 
-def _tell(module: str, **told: Any) -> None:
-    sys.__stdout__.write(json.dumps({"module": module, **told}) + "\n")  # type: ignore[union-attr]
+def _tell(module: str, **facts: Any) -> None:
+    sys.__stdout__.write(json.dumps({"module": module, **facts}) + "\n")  # type: ignore[union-attr]
     sys.__stdout__.flush()  # type: ignore[union-attr]
 
 
-def _version(found: Any) -> str:
-    return str(getattr(found, "__version__", ""))
+def _version(module: Any) -> str:
+    return str(getattr(module, "__version__", ""))
 
 
-def _av(found: Any) -> dict[str, Any]:
-    libraries = {name: ".".join(map(str, number)) for name, number in found.library_versions.items()}
+def _av(module: Any) -> dict[str, Any]:
+    libraries = {name: ".".join(map(str, number)) for name, number in module.library_versions.items()}
     from av.codec import codecs_available
 
-    return {"libraries": libraries, "ffmpeg": getattr(found, "ffmpeg_version_info", ""), "x264": "libx264" in codecs_available}
+    return {"libraries": libraries, "ffmpeg": getattr(module, "ffmpeg_version_info", ""), "x264": "libx264" in codecs_available}
 
 
-def _torch(found: Any) -> dict[str, Any]:
-    told: dict[str, Any] = {"cuda_build": found.version.cuda, "devices": [], "mps": False}
-    told["mps"] = bool(found.backends.mps.is_available())
-    if found.cuda.is_available():
-        for number in range(found.cuda.device_count()):
-            one = found.cuda.get_device_properties(number)
-            told["devices"].append({"name": one.name, "bytes": one.total_memory})
-    return told
+def _torch(torch: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = {"cuda_build": torch.version.cuda, "devices": [], "mps": False}
+    facts["mps"] = bool(torch.backends.mps.is_available())
+    if torch.cuda.is_available():
+        for number in range(torch.cuda.device_count()):
+            device = torch.cuda.get_device_properties(number)
+            facts["devices"].append({"name": device.name, "bytes": device.total_memory})
+    return facts
 
 
-def _torchcodec(found: Any) -> dict[str, Any]:  # noqa: ARG001
+def _torchcodec(module: Any) -> dict[str, Any]:  # noqa: ARG001
     importlib.import_module("torchcodec.decoders")  # the package alone may import where its libraries do not
     return {}
 
@@ -50,8 +50,8 @@ def main(modules: list[str]) -> None:
     for name in modules:
         _tell(name, begun=True)
         try:
-            found = importlib.import_module(name)
-            _tell(name, works=True, version=_version(found), **_MORE.get(name, lambda _: {})(found))
+            package = importlib.import_module(name)
+            _tell(name, works=True, version=_version(package), **_MORE.get(name, lambda _: {})(package))
         except BaseException as error:  # whatever a broken part may raise
             _tell(name, works=False, error=" ".join(f"{type(error).__name__}: {error}".split())[:300])
 

@@ -72,7 +72,7 @@ def editboard(
         own = [edit for edit in listed.edits if workspace.takes(str(edit.original or edit.edited))]
         checked, findings = measuring.checked(executor, own, listed.folder)
         _tell(findings)
-        spoilt = [one for one in checked if one.fault]
+        spoilt = [item for item in checked if item.fault]
         if spoilt and (dry_run or not keep_going):
             raise InputError(_refusal(manifest, spoilt, len(own)))
         console.say(f"{manifest.name}: {_in_words(own)}")
@@ -140,9 +140,9 @@ def transcript(
     with console.writing(workspace):
         rows, _ = scores_of(workspace, loaded, dataset, name)
         told_of: Mapping[str, Told] = {row["item_id"]: Told(row["task"], source_of(row)) for row in loaded.items}
-        told = {(row.method, row.item_id): told_of[row.item_id] for row in rows}
+        facts = {(row.method, row.item_id): told_of[row.item_id] for row in rows}
         chosen: Protocol = PROTOCOLS.get(name)
         settings = settings_of(chosen, sorted({row.metric for row in rows if row.value is not None}))
-        found = transcript_of(rows, told, title=loaded.name, notes=cautions(rows[0].fingerprint), settings=settings)
-        page = write_transcript((out or workspace.path / FOLDER).absolute(), found)
+        transcript = transcript_of(rows, facts, title=loaded.name, notes=cautions(rows[0].fingerprint), settings=settings)
+        page = write_transcript((out or workspace.path / FOLDER).absolute(), transcript)
     console.say(f"Transcript: {page.resolve()}")

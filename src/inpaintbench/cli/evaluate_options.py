@@ -78,8 +78,8 @@ def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
 
 def split_label(text: str) -> tuple[str | None, str]:
     """``LABEL=REST`` -> both; a text without a label -> None and itself."""
-    found = _LABELLED.fullmatch(text)
-    return (found[1], found[2]) if found else (None, text)
+    label = _LABELLED.fullmatch(text)
+    return (label[1], label[2]) if label else (None, text)
 
 
 def program_constants(*, seconds: float, layout: str, divisor: int | None, folder: str | None = None) -> dict[str, Any]:

@@ -112,9 +112,9 @@ def _tell_apart(public: tuple[Path, Dataset], truth: tuple[Path, Dataset]) -> No
     (folder, dataset), (apart, kept) = public, truth
     console.say(f"{len(dataset.items)} items in {len(dataset.slices)} slices, {len(kept.items)} of them without truth: {folder}")
     console.say(f"their truth, to be kept: {apart}")
-    told = dataset.facts["held_back"]
-    if seen := told.get("shown_by_other_inputs"):
-        why = f"; the dataset says that it is allowed because: {told['allowed']}" if "allowed" in told else ""
+    held_back = dataset.facts["held_back"]
+    if seen := held_back.get("shown_by_other_inputs"):
+        why = f"; the dataset says that it is allowed because: {held_back['allowed']}" if "allowed" in held_back else ""
         console.warn(exposed_words(seen, len(kept.items)) + why)
 
 
@@ -136,8 +136,8 @@ def convert(
     """
     constants = {} if shard_megabytes is None else {"shard_megabytes": shard_megabytes}
     check_constants(LAYOUTS.get(layout), constants, called=f"layout {layout!r}")
-    with console.progress() as told:
-        made = convert_dataset(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=told)
+    with console.progress() as shown:
+        made = convert_dataset(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=shown)
     if as_json:
         print_json(made)
         return
@@ -159,15 +159,15 @@ def verify(
 
     Example: inpaintbench export verify OWNER/NAME --sample 20
     """
-    with console.progress() as told:
+    with console.progress() as shown:
         if is_hub_name(dataset):
             from inpaintbench.export.verify_hub import verify_hub
 
-            result = verify_hub(dataset, decoder=decoder, sample=sample, seed=seed, revision=revision, progress=told)
+            result = verify_hub(dataset, decoder=decoder, sample=sample, seed=seed, revision=revision, progress=shown)
         elif revision is not None:
             raise UsageError(f"{dataset!r} is a folder; --revision is for datasets of the Hub")
         else:
-            result = verify_folder(Path(dataset), decoder=decoder, sample=sample, seed=seed, progress=told)
+            result = verify_folder(Path(dataset), decoder=decoder, sample=sample, seed=seed, progress=shown)
     if as_json:
         print_json({"equal": not result.problems, **asdict(result)})
     for problem in () if as_json else result.problems[:_SHOWN]:
@@ -206,13 +206,13 @@ def diff(
 
     if changelog and as_json:
         raise UsageError("--changelog prints Markdown and --json JSON; give one of them")
-    found = difference(manifest_of(old, revision=old_revision), manifest_of(new, revision=new_revision))
+    change = difference(manifest_of(old, revision=old_revision), manifest_of(new, revision=new_revision))
     if as_json:
-        print_json(plain(found))
+        print_json(plain(change))
     elif changelog:
-        sys.stdout.write(markdown(found))
+        sys.stdout.write(markdown(change))
     else:
-        for line in lines(found, shown=shown):
+        for line in lines(change, shown=shown):
             console.say(line)
 
 
@@ -250,7 +250,7 @@ def remove(
     _tell_orders(done, as_json=as_json, title="Put back" if undo else "Taken out")
     if not as_json:
         console.say(
-            f"{'Put back' if undo else 'Removed'}: {sum(len(one.items) for one in done)} items; export the dataset again with"
+            f"{'Put back' if undo else 'Removed'}: {sum(len(row.items) for row in done)} items; export the dataset again with"
             " `inpaintbench export freeze`"
         )
 
@@ -356,11 +356,11 @@ def fetch(
 
 def _of_truth(made: Plan, shown: bool) -> list[str]:
     """Why the truth of a challenge is not shown to everybody."""
-    told = made.dataset.facts.get("truth_of")
-    if not (told and shown):
+    truth = made.dataset.facts.get("truth_of")
+    if not (truth and shown):
         return []
     return [
-        f"{made.dataset.name!r} is the truth that {told['dataset']!r} holds back; push it without --public, or with "
+        f"{made.dataset.name!r} is the truth that {truth['dataset']!r} holds back; push it without --public, or with "
         "--publish-held-back once the challenge is over"
     ]
 

@@ -174,8 +174,8 @@ def run(
         )  # fmt: skip
     if shard is not None:
         counts = Counter(row.status for row in outcome.records) + Counter({"failed": len(outcome.rejected)})
-        told = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
-        console.say(f"{told} of shard {shard} in {out}; run without --shard when all are done")
+        summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
+        console.say(f"{summary} of shard {shard} in {out}; run without --shard when all are done")
         return
     _tell(workspace, leaf, label)
 
@@ -188,12 +188,12 @@ def _tell(workspace: Workspace, leaf: str, label: str) -> None:
         console.print_table("Without a file", ["name", "status", "reason"], missing[:_SHOWN])
         if len(missing) > _SHOWN:
             console.say(f"and {len(missing) - _SHOWN} more")
-    told = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
+    summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
     asked = {row.name for row in rows if row.status == "obtained"}
     earlier = sum(row.status == "obtained" and row.name not in asked for row in rows_of(workspace, leaf, label))
-    told += f", {earlier} of earlier calls not asked for now" if earlier else ""
+    summary += f", {earlier} of earlier calls not asked for now" if earlier else ""
     megabytes = sum(row.bytes or 0 for row in rows if row.status == "obtained") / 1e6
-    console.say(f"{told}; {megabytes:.1f} MB in {workspace.path}")
+    console.say(f"{summary}; {megabytes:.1f} MB in {workspace.path}")
     if counts["refused"]:
         console.say("what was refused is tried again with --retry-rejected")
     if not counts["obtained"]:
@@ -212,8 +212,8 @@ def recheck(workspace: InWorkspace, running: Annotated[Running, bundle(OneAtATim
     checks: list[LicenceCheck] = []
     stamp = datetime.now(UTC).isoformat()  # to the microsecond: every call asks anew
     with running.on(opened) as executor:
-        for one in known:
-            checks += ask_again(executor, one.leaf, constants=one.constants, stamp=stamp, label=one.label)
+        for source in known:
+            checks += ask_again(executor, source.leaf, constants=source.constants, stamp=stamp, label=source.label)
     rows = [
         (check.fetcher, check.name, check.status, check.licence_then, check.licence_now, check.reason)
         for check in checks

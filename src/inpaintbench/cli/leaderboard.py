@@ -109,10 +109,10 @@ def leaderboard(
     loaded = frozen.load(dataset)
     chosen = PROTOCOLS.get(protocol or usual(loaded))
     drawn = secrets.randbits(32) if seed is None else seed
-    with console.progress() as told:
+    with console.progress() as shown:
         sample = Sample(verify, drawn, workers) if verify else None
         taken = fingerprint or usual_fingerprint(chosen, loaded)
-        board = gather(folder, root=dataset, protocol=chosen, fingerprint=taken, sample=sample, progress=told)
+        board = gather(folder, root=dataset, protocol=chosen, fingerprint=taken, sample=sample, progress=shown)
     page = write_site(out, board, title=title, introduction=introduction)
     everything, region = board.slices[0], board.regions[0]
     rows = [
@@ -120,8 +120,8 @@ def leaderboard(
         for row in board.rows(everything, region)
     ]
     console.print_table(f"{chosen.name}, {region}, all items", ["place", "method", "mean place", "file", "measured again"], rows)
-    for one in board.refused:
-        console.say(f"left out: {one.name}: {one.reason}")
+    for entry in board.refused:
+        console.say(f"left out: {entry.name}: {entry.reason}")
     if verify:
         console.say(f"measured again with --verify {verify} --seed {drawn}")
     console.say(f"Leaderboard: {page.resolve()}")

@@ -53,12 +53,12 @@ def check(
     except TypeError as error:
         raise UsageError(f"{leaves.kind} {address!r} cannot be built with {given}: {error}") from error
     checks = importlib.import_module(f"{str(leaves.base).partition(':')[0].removesuffix('.base')}.contract").CHECKS
-    found = list(outcomes(checks, built))
-    rows = [(one.check, _word(one.fault, one.skipped), one.fault or one.skipped or "") for one in found]
+    results = list(outcomes(checks, built))
+    rows = [(row.check, _word(row.fault, row.skipped), row.fault or row.skipped or "") for row in results]
     console.print_table(f"{leaves.kind} {built.name}", ["what", "found", "why"], rows)
-    faults = [one for one in found if one.fault]
+    faults = [row for row in results if row.fault]
     if faults:
-        raise InpaintBenchError(f"{address} breaks {len(faults)} of {len(found)} rules of its kind: {faults[0].check}")
+        raise InpaintBenchError(f"{address} breaks {len(faults)} of {len(results)} rules of its kind: {faults[0].check}")
 
 
 def _word(fault: str | None, skipped: str | None) -> str:

@@ -45,13 +45,13 @@ def list_leaves(
         kind, word = None, kind
     applies = _Applies(frozen.load(dataset)) if dataset else None
     listed = {name: LISTS[name](applies) for name in KINDS if kind in (None, name)}
-    found = {name: [row for row in rows if word is None or _mentions(row, word)] for name, rows in listed.items()}
-    if word is not None and not any(found.values()):
+    matching = {name: [row for row in rows if word is None or _mentions(row, word)] for name, rows in listed.items()}
+    if word is not None and not any(matching.values()):
         raise UnknownNameError(f"nothing has {word!r} in its name or sentence; the kinds are {', '.join(KINDS)}")
     if as_json:
-        print_json(found)
+        print_json(matching)
         return
-    for name, rows in found.items():
+    for name, rows in matching.items():
         if rows:
             console.print_table(name.capitalize(), ["name", "metrics" if name == "protocols" else "what"], map(_shown, rows))
 
@@ -92,9 +92,9 @@ def _metrics(applies: _Applies | None) -> list[Row]:
 
 def _protocols(applies: _Applies | None) -> list[Row]:
     return [
-        {"name": name, "metrics": one.metrics, "fingerprint": one.fingerprint}
-        for name, one in ((name, PROTOCOLS.get(name)) for name in PROTOCOLS)
-        if applies is None or applies.protocol(one)
+        {"name": name, "metrics": protocol.metrics, "fingerprint": protocol.fingerprint}
+        for name, protocol in ((name, PROTOCOLS.get(name)) for name in PROTOCOLS)
+        if applies is None or applies.protocol(protocol)
     ]
 
 

@@ -64,8 +64,8 @@ class _Log:
         self.files: list[Path] = []
         self._first = _line("info", "begun", {"command": shlex.join(["inpaintbench", *self.words]), "process": os.getpid()})
 
-    def note(self, level: str, event: str, told: Mapping[str, Any]) -> None:
-        line = _line(level, event, told)
+    def note(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
+        line = _line(level, event, fields)
         if not self.files:
             self._lines.append(line)
         for path in self.files:
@@ -107,10 +107,10 @@ def of_command(words: Sequence[str]) -> Iterator[None]:
         _current.remove(log)
 
 
-def note(level: str, event: str, **told: Any) -> None:
+def note(level: str, event: str, **fields: Any) -> None:
     """Add a line."""
     if _current:
-        _current[-1].note(level, event, told)
+        _current[-1].note(level, event, fields)
 
 
 def beside(folder: Path) -> None:
@@ -157,9 +157,9 @@ def _is_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def _line(level: str, event: str, told: Mapping[str, Any]) -> str:
+def _line(level: str, event: str, fields: Mapping[str, Any]) -> str:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    clean = {name: without_secrets(value) if isinstance(value, str) else value for name, value in told.items()}
+    clean = {name: without_secrets(value) if isinstance(value, str) else value for name, value in fields.items()}
     return _dumped({"at": now, "level": level, "event": event, **clean})
 
 
@@ -181,11 +181,11 @@ def _append(path: Path, text: str) -> bool:
 
 
 def _versions() -> dict[str, Any]:
-    found = {}
+    versions = {}
     for name in PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
+            versions[name] = version(name)
     return {
         "version": inpaintbench.__version__, "python": platform.python_version(), "platform": platform.platform(),
-        "packages": found, "folder": str(Path.cwd()), "executable": sys.executable,
+        "packages": versions, "folder": str(Path.cwd()), "executable": sys.executable,
     }  # fmt: skip

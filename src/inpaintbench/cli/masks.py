@@ -85,9 +85,9 @@ def render(
         made = out / f".{name}.tmp.mp4"
         video.write_hole(made, hole, fps=30.0)
         made.replace(out / name)
-        found = measure(hole)
-        doubts = "; ".join(check_labels(preset, found, width=recipe.width, height=recipe.height).values()) or "as promised"
-        rows.append((name, found.hole_fraction, found.centroid_speed_pixels_per_frame, found.pose_change, doubts))
+        measures = measure(hole)
+        doubts = "; ".join(check_labels(preset, measures, width=recipe.width, height=recipe.height).values()) or "as promised"
+        rows.append((name, measures.hole_fraction, measures.centroid_speed_pixels_per_frame, measures.pose_change, doubts))
     console.print_table("Masks", ["file", "hole fraction", "speed px/frame", "pose change", "labels"], rows)
 
 

@@ -36,11 +36,11 @@ def list_all(as_json: AsJson = False) -> None:
     """
     if as_json:
         columns = ("name", "state", "bytes", "licence", "used_by", "file", "sha256", "origin")
-        found = [
-            (one.name, state(one), one.bytes, one.licence, one.used_by, one.file, one.sha256, one.origin)
-            for one in known().values()
+        weights = [
+            (weight.name, state(weight), weight.bytes, weight.licence, weight.used_by, weight.file, weight.sha256, weight.origin)
+            for weight in known().values()
         ]
-        print_json(records(columns, found))
+        print_json(records(columns, weights))
         return
     rows = [
         (weights.name, state(weights), weights.bytes, weights.licence, ", ".join(weights.used_by), weights.file)
@@ -61,7 +61,7 @@ def fetch(
 
     Example: inpaintbench models fetch alexnet
     """
-    chosen = [named(name) for name in names] if names else [one for one in known().values() if mirror or _for_everybody(one)]
+    chosen = [named(name) for name in names] if names else [file for file in known().values() if mirror or _for_everybody(file)]
     if mirror and len(chosen) != 1:
         raise UsageError(f"--from gives one file, {len(chosen)} were asked for: name one of {', '.join(known())}")
     for weights in chosen:

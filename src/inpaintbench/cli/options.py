@@ -88,19 +88,19 @@ def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
     """A command with the options of its bundles in the place of these."""
     parameters = inspect.signature(function, eval_str=True).parameters
     bundles = {
-        name: mark for name, one in parameters.items() for mark in get_args(one.annotation)[1:] if isinstance(mark, Bundle)
+        name: mark for name, option in parameters.items() for mark in get_args(option.annotation)[1:] if isinstance(mark, Bundle)
     }
     if not bundles:
         return function
     options = [
         option
-        for name, one in parameters.items()
-        for option in (bundles[name].parameters if name in bundles else [one.replace(kind=inspect.Parameter.KEYWORD_ONLY)])
+        for name, parameter in parameters.items()
+        for option in (bundles[name].parameters if name in bundles else [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)])
     ]
 
     @wraps(function)
     def command(**given: Any) -> Any:
-        made = {name: of.make(**{one.name: given.pop(one.name) for one in of.parameters}) for name, of in bundles.items()}
+        made = {name: of.make(**{part.name: given.pop(part.name) for part in of.parameters}) for name, of in bundles.items()}
         return function(**given, **made)
 
     command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # what Typer reads

@@ -82,8 +82,8 @@ def _tell_published(number: int | None, *, as_json: bool) -> None:
     if as_json:
         print_json([table.plain() for table in tables])
         return
-    for one in tables:
-        _print_published(one)
+    for table in tables:
+        _print_published(table)
 
 
 def _print_joints(results: Results) -> None:
@@ -101,8 +101,8 @@ def _print_joints(results: Results) -> None:
 def _print_published(table: PrintedTable) -> None:
     texts = {row.name: list(row.values) for row in table.rows}
     title = f"ChaLearn 2018, Table {table.number}: {table.title}"
-    for how, columns, found in table.readings():
-        console.print_table(f"{title}; {how}", _head(columns), _rows(found, texts, table.mean_places))
+    for how, columns, standings in table.readings():
+        console.print_table(f"{title}; {how}", _head(columns), _rows(standings, texts, table.mean_places))
     for note in table.notes:
         console.say(f"Table {table.number}: {note}")
 
@@ -111,13 +111,13 @@ def _head(columns: Sequence[Column]) -> list[str]:
     return ["place", "method", "mean place", *(f"{column.name} {'↑' if column.higher_is_better else '↓'}" for column in columns)]
 
 
-def _rows(found: Sequence[Standing], texts: dict[str, list[str]], mean_places: MeanPlaces) -> list[tuple[str, ...]]:
+def _rows(standings: Sequence[Standing], texts: dict[str, list[str]], mean_places: MeanPlaces) -> list[tuple[str, ...]]:
     return [
         (
-            DASH if one.place is None else str(one.place),
-            one.method,
-            DASH if one.mean is None else decimal(one.mean, how=mean_places),
-            *(f"{text} ({DASH if place is None else place})" for text, place in zip(texts[one.method], one.places, strict=True)),
+            DASH if row.place is None else str(row.place),
+            row.method,
+            DASH if row.mean is None else decimal(row.mean, how=mean_places),
+            *(f"{text} ({DASH if place is None else place})" for text, place in zip(texts[row.method], row.places, strict=True)),
         )
-        for one in found
+        for row in standings
     ]

@@ -49,8 +49,8 @@ def _of_field(recipe: type[BaseModel], name: str, mark: Option) -> inspect.Param
     """An option without a default of its own, so that what was not given is left to the recipe."""
     field = recipe.model_fields[name]
     # Typer knows inclusive bounds alone; the recipe itself checks the others.
-    least = next((one.ge for one in field.metadata if isinstance(one, Ge)), None)
-    most = next((one.le for one in field.metadata if isinstance(one, Le)), None)
+    least = next((mark.ge for mark in field.metadata if isinstance(mark, Ge)), None)
+    most = next((mark.le for mark in field.metadata if isinstance(mark, Le)), None)
     bounds: dict[str, Any] = {} if mark.read else {"min": least, "max": most}
     default = field.default
     if mark.shown is not None:

@@ -31,8 +31,8 @@ def opened(run: Path) -> Workspace:
     if not (run / "workspace.json").exists():
         raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval predict DATASET --run {run}` makes it")
     workspace = Workspace(run, create=False)
-    for one in stopped(workspace):
-        console.warn(str(one))
+    for step in stopped(workspace):
+        console.warn(str(step))
     return workspace
 
 
@@ -81,10 +81,10 @@ def predicted(workspace: Workspace) -> list[str]:
         InputError: there are none.
     """
     tables = (workspace.path / "tables").glob("*/*.parquet")
-    found = sorted({label for path in tables if (label := predicted_label(path.stem)) is not None})
-    if not found:
+    labels = sorted({label for path in tables if (label := predicted_label(path.stem)) is not None})
+    if not labels:
         raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval predict` first")
-    return found
+    return labels
 
 
 def results_of(run: Path, root: Path, protocol: str | None) -> Results:

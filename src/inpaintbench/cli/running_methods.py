@@ -91,8 +91,8 @@ def list_layouts() -> None:
     Example: inpaintbench eval layouts
     """
     rows = [
-        (name, one.title, str(one), _sides(one.divisor), one.command, _known(one.source, one.unchecked, one.licence))
-        for name, one in layouts().items()
+        (name, leaf.title, str(leaf), _sides(leaf.divisor), leaf.command, _known(leaf.source, leaf.unchecked, leaf.licence))
+        for name, leaf in layouts().items()
     ]
     console.print_table("Layouts", ["name", "for", "input -> output", "divisor", "example", "known from"], rows)
 

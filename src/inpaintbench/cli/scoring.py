@@ -89,11 +89,11 @@ def _chosen(
 ) -> Compute:
     """TF32 where it is close enough to float32, which is said; else ``compute``."""
     near = replace(compute, precision="tf32")
-    found = _differences(workspace, dataset, root, protocol, metrics, near)
-    for difference in found:
+    differences = _differences(workspace, dataset, root, protocol, metrics, near)
+    for difference in differences:
         console.say(_in_words(difference))
-    chosen = near if takes_tf32(found) else compute
-    if found:
+    chosen = near if takes_tf32(differences) else compute
+    if differences:
         console.say(f"networks run in {chosen.precision}: tf32 is taken where it is off by less than {100 * TF32_BOUND:g} %")
     return chosen
 
@@ -110,8 +110,8 @@ def _differences(
         )  # fmt: skip
 
 
-def _in_words(one: Difference) -> str:
-    share = "" if one.relative is None else f" ({100 * one.relative:.2g} %)"
-    what = " of a vector" if one.of_vectors else ""
-    items = "1 item" if one.items == 1 else f"{one.items} items"
-    return f"{one.metric}: largest difference from fp32 {one.largest:.2g}{share}{what}, {items}"
+def _in_words(row: Difference) -> str:
+    share = "" if row.relative is None else f" ({100 * row.relative:.2g} %)"
+    what = " of a vector" if row.of_vectors else ""
+    items = "1 item" if row.items == 1 else f"{row.items} items"
+    return f"{row.metric}: largest difference from fp32 {row.largest:.2g}{share}{what}, {items}"

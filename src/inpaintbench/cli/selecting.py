@@ -83,11 +83,11 @@ def select(
     judged = _stored(opened)
     print_judged(judged)
     rows = opened.columns("attributes", Attribute, step=LEVELS, columns=["value", "value_text"])
-    counted = [one for column in ("value", "value_text") for one in rows[column].drop_null().value_counts().to_pylist()]
-    levels = {str(one["values"]): one["counts"] for one in counted}
+    counted = [count for column in ("value", "value_text") for count in rows[column].drop_null().value_counts().to_pylist()]
+    levels = {str(level_count["values"]): level_count["counts"] for level_count in counted}
     if levels:
-        told = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
-        console.say(f"labels, of camera and scene motion together: {told}")
+        summary = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
+        console.say(f"labels, of camera and scene motion together: {summary}")
     if audit_to is not None:
         picked = audit(judged, near=audit_near, at_random=_AUDIT_AT_RANDOM)
         write_atomically(audit_to, audit_csv(judged, picked, names=source_names(opened)))
@@ -148,13 +148,13 @@ def print_judged(judged: Judged) -> None:
 
 
 def _print_calibration(judged: Judged) -> None:
-    found = calibrate_judged(judged)
-    if not found:
+    rules = calibrate_judged(judged)
+    if not rules:
         return
     rows = [
-        (one.rule, one.n, one.true_positives, one.false_positives, one.false_negatives, one.true_negatives,
-         _share(one.precision), _share(one.recall))
-        for one in found
+        (rule.rule, rule.n, rule.true_positives, rule.false_positives, rule.false_negatives, rule.true_negatives,
+         _share(rule.precision), _share(rule.recall))
+        for rule in rules
     ]  # fmt: skip
     columns = ["rule", "n", "drop, reject", "drop, keep", "keep, reject", "keep, keep", "precision", "recall"]
     console.print_table("Rules against people (95 % intervals)", columns, rows)
@@ -170,8 +170,8 @@ def _share(share: Share) -> str:
 
 def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:
     change = ask(workspace, parse_rules(expression))
-    told = {"now": change.now.kept, "then": change.then.kept, "gained": change.gained, "lost": change.lost}
-    console.print_table("Clips kept", list(told), [[int(flags.sum()) for flags in told.values()]])
+    counts = {"now": change.now.kept, "then": change.then.kept, "gained": change.gained, "lost": change.lost}
+    console.print_table("Clips kept", list(counts), [[int(flags.sum()) for flags in counts.values()]])
     for label in change.replaced:
         console.say(f"in place of: {label}")
     write_what_if(workspace, change, page)
@@ -188,8 +188,8 @@ def why(
     Example: inpaintbench curation why WORKSPACE "holiday.mp4:250"
     """
     opened = Workspace(workspace, create=False)
-    told = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
-    refused = [row for row in told if not is_note(row.step)]
+    refusals = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
+    refused = [row for row in refusals if not is_note(row.step)]
     if refused and as_json:
         print_json({"name": clip, "refused": [{"step": row.step, "reason": row.reason} for row in refused]})
     elif refused:
@@ -197,29 +197,29 @@ def why(
             console.say(f"{clip} gave no clip: refused by {row.step}: {row.reason}")
     if refused:
         return
-    found = trail(opened, find_clip(opened, clip))
+    story = trail(opened, find_clip(opened, clip))
     if as_json:
-        print_json(found)
+        print_json(story)
         return
-    _print_origin(found)
-    _print_facts(found)
-    verdicts = [(row.rule, row.value, margin(row), "keep" if row.keep else "drop", row.reason) for row in found.selections]
+    _print_origin(story)
+    _print_facts(story)
+    verdicts = [(row.rule, row.value, margin(row), "keep" if row.keep else "drop", row.reason) for row in story.selections]
     if verdicts:
         console.print_table("Rules", ["rule", "value", "margin", "verdict", "reason"], verdicts)
     else:
         console.say("No rule has been applied to it.")
-    if found.answers:
-        answers = [(row.question, row.answer, row.reason, row.votes, row.agreement) for row in found.answers]
+    if story.answers:
+        answers = [(row.question, row.answer, row.reason, row.votes, row.agreement) for row in story.answers]
         console.print_table("Answers of people", ["question", "answer", "reason", "votes", "agreement"], answers)
-    if found.copies:
-        rest = len(found.copies) - _COPIES_SHOWN
+    if story.copies:
+        rest = len(story.copies) - _COPIES_SHOWN
         more = f" and {rest} more" if rest > 0 else ""
-        console.say(f"Duplicates of it: {', '.join(found.copies[:_COPIES_SHOWN])}{more}")
-    _print_endings(found)
+        console.say(f"Duplicates of it: {', '.join(story.copies[:_COPIES_SHOWN])}{more}")
+    _print_endings(story)
 
 
-def _print_origin(found: Trail) -> None:
-    clip, source, download = found.clip, found.source, found.download
+def _print_origin(trail: Trail) -> None:
+    clip, source, download = trail.clip, trail.source, trail.download
     span = f"frames {clip.start_frame}..{clip.end_frame - 1}"
     of = display_name(source.uri) if source else f"the source {clip.source_id}, which is gone"
     size = f"{clip.width}x{clip.height}, {clip.frames} frames at {clip.fps:g} fps"
@@ -232,30 +232,30 @@ def _print_origin(found: Trail) -> None:
         facts = {"url": download.url, "page": download.page_url, "licence": download.licence, "author": download.author,
                  "title": download.title, "rendition": download.rendition, "retrieved at": download.retrieved_at,
                  "status": download.status, "tries": download.tries}  # fmt: skip
-        told = {name: value for name, value in facts.items() if value is not None} | dict(download.details)
-        if found.check and found.check.words:
-            told["licence when asked again"] = found.check.words
-        console.print_table("Download", ["", ""], [(name, str(value)) for name, value in told.items()])
+        fields = {name: value for name, value in facts.items() if value is not None} | dict(download.details)
+        if trail.check and trail.check.words:
+            fields["licence when asked again"] = trail.check.words
+        console.print_table("Download", ["", ""], [(name, str(value)) for name, value in fields.items()])
 
 
-def _print_facts(found: Trail) -> None:
+def _print_facts(trail: Trail) -> None:
     rows = [
         (
-            "clip" if row.subject_id == found.clip.clip_id else "source",
+            "clip" if row.subject_id == trail.clip.clip_id else "source",
             row.name,
             row.value,
             row.reason,
             *unit_and_direction(row.name),
             f"{row.producer} {row.producer_version}",
         )
-        for row in found.facts
+        for row in trail.facts
     ]
     columns = ["of", "name", "value", "reason", "unit", "direction", "producer"]
     console.print_table("Measurements and labels", columns, rows)
 
 
-def _print_endings(found: Trail) -> None:
-    if not found.endings:
+def _print_endings(trail: Trail) -> None:
+    if not trail.endings:
         console.say("It is in no item.")
         return
     rows = [
@@ -265,7 +265,7 @@ def _print_endings(found: Trail) -> None:
             ending.item.split,
             ", ".join(ending.slices) or "none",
         )
-        for ending in found.endings
+        for ending in trail.endings
     ]
     console.print_table("Items", ["item", "corruption", "split", "slices"], rows)
 

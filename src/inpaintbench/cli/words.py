@@ -58,7 +58,7 @@ _KINDS = {
 def constants_of(leaf: type) -> dict[str, Any]:
     """The constants of a leaf that have defaults: name -> default."""
     parameters = inspect.signature(leaf).parameters
-    return {name: one.default for name, one in parameters.items() if one.default is not inspect.Parameter.empty}
+    return {name: parameter.default for name, parameter in parameters.items() if parameter.default is not inspect.Parameter.empty}
 
 
 def as_typed(constants: Mapping[str, Any]) -> str:

@@ -106,7 +106,7 @@ class LedgeredExecutor(ABC):
         outcomes: dict[str, Outcome] = {}
         # One after the other: a ledger may take hundreds of megabytes.
         planned = [self._planned(step, tasks, rejected, ledgers[step.name], outcomes) for step, tasks in work]
-        plans = {one.step.name: one.plan for one in planned if len(one.missing)}
+        plans = {run.step.name: run.plan for run in planned if len(run.missing)}
         waiting, total = deque(_units(planned)), _subjects_of(planned)
         left = {unit.subject: len(unit.jobs) for unit in waiting}
         for plan in plans.values():
@@ -131,8 +131,8 @@ class LedgeredExecutor(ABC):
                 ledger.close()
         for name, plan in plans.items():
             outcomes[name] = plan.write(self.workspace, plan.entries(ledgers[name].columns(plan.record)), failures=failures[name])
-        for one in planned:  # of an earlier run too, which had more to do
-            one.plan.end(self.workspace)
+        for run in planned:  # of an earlier run too, which had more to do
+            run.plan.end(self.workspace)
         return {step.name: outcomes[step.name] for step, _ in work}
 
     def _planned(
@@ -173,8 +173,8 @@ class LedgeredExecutor(ABC):
             good = pc.and_(good, pc.is_valid(entries["rows"]))  # release 0.2 kept no rows of what it refused
         stands = good.to_numpy() & ~lost_blobs(entries, self.workspace.blobs.path)
         lacking = set(_in_words(step))
-        told = pc.fill_null(pc.list_value_length(entries["lacks"]), 0).to_numpy()
-        for place in np.flatnonzero(told).tolist():
+        lacks = pc.fill_null(pc.list_value_length(entries["lacks"]), 0).to_numpy()
+        for place in np.flatnonzero(lacks).tolist():
             stands[place] &= lacking.issuperset(entries["lacks"][place].as_py())
         return flat(entries["key"]).filter(pa.array(stands))
 
@@ -218,13 +218,13 @@ def _ordinals(tasks: pa.Table) -> npt.NDArray[np.int64]:
 
 def _subjects_of(planned: Sequence[_Planned]) -> int:
     """How many subjects there are; each content of a subject counts."""
-    found: list[tuple[pa.Array, npt.NDArray[np.int64]]] = []
-    for one in planned:
-        if not any(one.subjects.equals(subjects) for subjects, _ in found):
-            found.append((one.subjects, _ordinals(one.plan.tasks)))
-    if not any(ordinals.any() for _, ordinals in found):
-        return len(pc.unique(pa.chunked_array([subjects for subjects, _ in found], pa.string())))
-    return len({pair for subjects, ordinals in found for pair in zip(subjects.to_pylist(), ordinals.tolist(), strict=True)})
+    groups: list[tuple[pa.Array, npt.NDArray[np.int64]]] = []
+    for run in planned:
+        if not any(run.subjects.equals(subjects) for subjects, _ in groups):
+            groups.append((run.subjects, _ordinals(run.plan.tasks)))
+    if not any(ordinals.any() for _, ordinals in groups):
+        return len(pc.unique(pa.chunked_array([subjects for subjects, _ in groups], pa.string())))
+    return len({pair for subjects, ordinals in groups for pair in zip(subjects.to_pylist(), ordinals.tolist(), strict=True)})
 
 
 def _units(planned: Sequence[_Planned]) -> list[Unit]:
@@ -232,21 +232,21 @@ def _units(planned: Sequence[_Planned]) -> list[Unit]:
     each."""
     grouped: dict[tuple[str, int], dict[str, Job]] = defaultdict(dict)
     made: dict[tuple[int, int], Task] = {}
-    for one in planned:
-        if not len(one.missing):
+    for run in planned:
+        if not len(run.missing):
             continue
-        ordinals = _ordinals(one.plan.tasks)[one.missing].tolist()
-        keys = one.plan.tasks["key"].take(pa.array(one.missing)).to_pylist()
-        for place, key, ordinal in zip(one.missing.tolist(), keys, ordinals, strict=True):
-            of_row = (id(one.tasks), place)
-            task = made[of_row] if of_row in made else made.setdefault(of_row, one.tasks[place])
-            grouped[task.subject_id, ordinal].setdefault(one.step.name, Job(one.step, task, key))
+        ordinals = _ordinals(run.plan.tasks)[run.missing].tolist()
+        keys = run.plan.tasks["key"].take(pa.array(run.missing)).to_pylist()
+        for place, key, ordinal in zip(run.missing.tolist(), keys, ordinals, strict=True):
+            of_row = (id(run.tasks), place)
+            task = made[of_row] if of_row in made else made.setdefault(of_row, run.tasks[place])
+            grouped[task.subject_id, ordinal].setdefault(run.step.name, Job(run.step, task, key))
     waiting = pa.array((subject for subject, _ in grouped), pa.string())
     # The place of a subject among the tasks of the first step that has it, those of later steps behind all of them.
     rank, before = np.full(len(waiting), -1, np.int64), 0
-    for one in planned:
-        places = pc.fill_null(pc.index_in(waiting, value_set=one.subjects), -1).to_numpy(zero_copy_only=False)
-        rank, before = np.where((rank < 0) & (places >= 0), before + places, rank), before + len(one.tasks)
+    for run in planned:
+        places = pc.fill_null(pc.index_in(waiting, value_set=run.subjects), -1).to_numpy(zero_copy_only=False)
+        rank, before = np.where((rank < 0) & (places >= 0), before + places, rank), before + len(run.tasks)
     units = [Unit(subject, tuple(jobs.values())) for subject, jobs in grouped.items()]
     return [units[place] for place in np.argsort(rank, kind="stable").tolist()]
 
@@ -255,12 +255,12 @@ def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:
     if result["status"] == "fatal":
         raise WorkspaceError(result["reason"])
     step, task, key = job
-    told = {"key": key, "subject_id": task.subject_id, "name": task.name, "finished_at": round(time.time(), 3)}
+    entry = {"key": key, "subject_id": task.subject_id, "name": task.name, "finished_at": round(time.time(), 3)}
     lacks = {"lacks": _in_words(step)} if step.lacks else {}
     rows = result.pop("rows", None)
     if rows is None and step.unmeasured:
         rows = rows_json(load(step.unmeasured)(task.payload, parameters=step.parameters, reason=result["reason"]))
-    ledger.append({**told, **lacks, **result}, rows)
+    ledger.append({**entry, **lacks, **result}, rows)
 
 
 def _in_words(step: Step) -> list[str]:

@@ -105,9 +105,9 @@ class LocalExecutor(LedgeredExecutor):
             check_for_stop()
             for future in finished:
                 lane = running[future]
-                unit, told = lane.running.pop(future)
+                unit, later = lane.running.pop(future)
                 results = result(future, time_limit_seconds=unit.time_limit_seconds)
-                if results is None or (future.exception() and self._suspicious(lane, unit, told)):
+                if results is None or (future.exception() and self._suspicious(lane, unit, later)):
                     waiting.appendleft(unit)
                 else:
                     yield unit, results
@@ -122,26 +122,26 @@ class LocalExecutor(LedgeredExecutor):
         """Give the lane what it has room for, and tell it what comes next."""
         idle = sum(not other.running for other in self._lanes if other is not lane)
         while len(lane.running) < lane.room and (unit := self._next(lane, waiting)):
-            told = None
+            later = None
             if ahead and len(waiting) > idle and self._suspects.isdisjoint({unit.subject, waiting[0].subject}):
-                told = lane.following = waiting.popleft()
+                later = lane.following = waiting.popleft()
             future = lane.children.schedule(
-                unit.jobs, workspace=folder, time_limit_seconds=unit.time_limit_seconds, following=told.jobs if told else ()
+                unit.jobs, workspace=folder, time_limit_seconds=unit.time_limit_seconds, following=later.jobs if later else ()
             )
-            lane.running[future] = unit, told
+            lane.running[future] = unit, later
 
     def _next(self, lane: _Lane, waiting: deque[Unit]) -> Unit | None:
-        told = next((one for one in (lane, *self._lanes) if one.following), None)
-        if told is None or (waiting and told is not lane):
+        source = next((candidate for candidate in (lane, *self._lanes) if candidate.following), None)
+        if source is None or (waiting and source is not lane):
             return waiting.popleft() if waiting else None
-        unit, told.following = told.following, None
+        unit, source.following = source.following, None
         return unit
 
-    def _suspicious(self, lane: _Lane, unit: Unit, told: Unit | None) -> bool:
+    def _suspicious(self, lane: _Lane, unit: Unit, later: Unit | None) -> bool:
         """Whether a worker died while it read ahead: either may be guilty, and each is then done with nothing beside it."""
         if not lane.children.died_reading():
             return False
-        self._suspects |= {one.subject for one in (unit, told) if one}
+        self._suspects |= {piece.subject for piece in (unit, later) if piece}
         return True
 
     def _open(self, *, apart: bool, on_card: bool) -> None:

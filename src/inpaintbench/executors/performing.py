@@ -37,13 +37,13 @@ class Ahead:
 
         Waits for what is still being read for ``jobs``.
         """
-        found = None
+        frames = None
         if self._reading is not None and self._reading.jobs == jobs:
-            found = self._reading.result()
+            frames = self._reading.result()
             self._reading = None
         if self._reading is None or self._reading.jobs != following:
             self._begin(following, workspace)
-        return found
+        return frames
 
     def _begin(self, jobs: Sequence[Job], workspace: str) -> None:
         if self._reading is not None and self._reading.is_alive():

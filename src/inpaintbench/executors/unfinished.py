@@ -78,7 +78,7 @@ class Plan:
                 "table": self.table,
                 "record": f"{self.record.__module__}:{self.record.__qualname__}",
                 "tasks": list(zip(*(column.to_pylist() for column in self.tasks.columns), strict=True)),
-                "rejected": [asdict(one) for one in self.rejected],
+                "rejected": [asdict(rejection) for rejection in self.rejected],
             }
             write_atomically(_path(workspace, self.step), canonical_json(plan).encode())
 
@@ -118,7 +118,7 @@ def stopped(workspace: Workspace) -> list[Stopped]:
     if not paths:
         return []
     with workspace.locked():
-        return [found for path in paths if (found := _taken(workspace, path))]
+        return [plan for path in paths if (plan := _taken(workspace, path))]
 
 
 def _taken(workspace: Workspace, path: Path) -> Stopped | None:
@@ -129,20 +129,20 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     if not plan:
         return None
     record: Any = load(plan["record"])
-    refused = [Rejection(**one) for one in plan["rejected"]]
+    refused = [Rejection(**row) for row in plan["rejected"]]
     tasks = pa.Table.from_pylist([dict(zip(_TASKS.names, task, strict=True)) for task in plan["tasks"]], schema=_TASKS)
-    found = Plan(name, plan["table"], record, tasks, refused)
-    entries = found.entries(workspace.ledger(name).columns(record))
+    stored = Plan(name, plan["table"], record, tasks, refused)
+    entries = stored.entries(workspace.ledger(name).columns(record))
     entries = entries.filter(pa.array(~lost_blobs(entries, workspace.blobs.path))).combine_chunks()
-    told = Stopped(name, entries.num_rows, len(found.tasks))
+    notice = Stopped(name, entries.num_rows, len(stored.tasks))
     statuses = entries["status"].to_pylist()
     rows = len(entries["rows"].combine_chunks().flatten()) + sum(map(statuses.count, REFUSED)) + len(refused)
-    tables = ((found.table, record), ("rejected", Rejection))
+    tables = ((stored.table, record), ("rejected", Rejection))
     before = sum(workspace.columns(table, kind, step=name).num_rows for table, kind in tables)
     if rows < before:
-        return replace(told, kept_rows=before)
-    found.write(workspace, entries)
-    return told
+        return replace(notice, kept_rows=before)
+    stored.write(workspace, entries)
+    return notice
 
 
 def _path(workspace: Workspace, step: str) -> Path:

@@ -134,8 +134,8 @@ def prove(
         result.problems += _media_problems(root, rows, progress)
         if other and not result.problems:
             result.second_decoder = names[0]
-            found = other.results(time_limit_seconds=60 + _SECONDS_PER_FILE * len(hashes))
-            result.problems += _decoder_problems(root, found, result)
+            decoded = other.results(time_limit_seconds=60 + _SECONDS_PER_FILE * len(hashes))
+            result.problems += _decoder_problems(root, decoded, result)
 
 
 def _checked(folder: Path | str, decoder: str | None) -> Path:
@@ -247,8 +247,8 @@ def _rgb_hashes(rows: Sequence[Plain]) -> dict[str, str]:
     return dict(sorted((inputs | truths).items()))
 
 
-def _decoder_problems(root: Path, found: Mapping[str, Mapping[str, Any]], result: Verification) -> Iterator[str]:
-    for path, row in found.items():
+def _decoder_problems(root: Path, decoded: Mapping[str, Mapping[str, Any]], result: Verification) -> Iterator[str]:
+    for path, row in decoded.items():
         name = Path(path).relative_to(root).as_posix()
         if "error" in row:
             yield f"{name}: {row['error']}"

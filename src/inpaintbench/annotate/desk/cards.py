@@ -142,10 +142,10 @@ def suggestion(study: Study, task: StudyTask, *, mode: Literal["after", "prefill
     return {"part": study.form(task).parts[0].name, "value": task.suggestion, "mode": mode}
 
 
-def suggestion_shown(study: Study, task: StudyTask, *, told: bool = False) -> SuggestionShown:
+def suggestion_shown(study: Study, task: StudyTask, *, answered: bool = False) -> SuggestionShown:
     """How the suggestion is shown: ``hidden`` too where there is nothing to show. ``told``: they saw it before."""
     mode = study.spec_of[task.question].suggestion if task.suggestion is not None else "hidden"
-    return "seen" if told and mode == "after" else mode
+    return "seen" if answered and mode == "after" else mode
 
 
 def stored(study: Study, vote: Vote | None, work: dict[str, Any], *, duplicate: bool) -> dict[str, Any]:

@@ -215,7 +215,7 @@ class Desk:
             "given": given,
             "task_id": lease.task_id,
             "choice": choice,
-            "suggestion_shown": cards.suggestion_shown(self._study, task, told=task.task_id in known),
+            "suggestion_shown": cards.suggestion_shown(self._study, task, answered=task.task_id in known),
         }
 
     def _paused(self, rater_id: str) -> bool:

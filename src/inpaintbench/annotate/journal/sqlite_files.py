@@ -70,7 +70,7 @@ def file_system(path: Path, *, mounts: str) -> str | None:
         if len(fields) < 3:
             continue
         # Blanks, tabs and backslashes in names are written as octal numbers.
-        point = Path(re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), fields[1]))
+        point = Path(re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[1]))
         # Of two mounts on one point the later one is seen.
         if path.is_relative_to(point) and len(point.parts) >= held[0]:
             held = (len(point.parts), fields[2])

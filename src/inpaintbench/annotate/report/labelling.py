@@ -92,13 +92,13 @@ def suggestions(material: Material, label: str) -> dict[str, str]:
     return suggested
 
 
-def _option(told: Any, values: Sequence[str]) -> str | None:
-    if told is None:
+def _option(answer: Any, values: Sequence[str]) -> str | None:
+    if answer is None:
         return None
-    if str(told) in values:
-        return str(told)
+    if str(answer) in values:
+        return str(answer)
     numbers = {value: numeric for value in values if (numeric := number(value)) is not None}
-    wanted = number(str(told))
+    wanted = number(str(answer))
     return None if wanted is None or not numbers else min(numbers, key=lambda value: abs(numbers[value] - wanted))
 
 

@@ -46,10 +46,10 @@ class Opened:
         Raises:
             InputError: there are none yet.
         """
-        found = votes(self.study, self.journal.events(self.study.study_id))
-        if not found:
+        folded = votes(self.study, self.journal.events(self.study.study_id))
+        if not folded:
             raise InputError(f"nobody has answered in {str(self.folder)!r} yet")
-        return found
+        return folded
 
     def rater(self, name: str) -> Rater:
         """The rater called ``name``.
@@ -83,14 +83,14 @@ def opened(folder: Path, database: str | None, *, answers: bool = False) -> Iter
     With ``answers`` the study remembers the journal as the place of its answers.
     """
     study = load(folder)
-    with journal(folder, database) as (found, url):
+    with journal(folder, database) as (book, url):
         from inpaintbench.annotate.journal.accounts import People
         from inpaintbench.annotate.journal.engines import note
 
-        found.register(study.study_id, title=study.file.title)
+        book.register(study.study_id, title=study.file.title)
         if answers:
             note(folder, url)
-        yield Opened(folder, study, found, People(found))
+        yield Opened(folder, study, book, People(book))
 
 
 @contextmanager
@@ -99,8 +99,8 @@ def journal(folder: Path, database: str | None) -> Iterator[tuple[Journal, URL]]
     url = place_of(folder, database)
     from inpaintbench.annotate.journal import Journal
 
-    with Journal(url) as found:
-        yield found, url
+    with Journal(url) as book:
+        yield book, url
 
 
 def place_of(folder: Path, database: str | None) -> URL:
@@ -132,8 +132,8 @@ def answers_stored(folder: Path, database: str | None) -> Callable[[str], int]:
     def count(study_id: str) -> int:
         total = 0
         for url in places:
-            with Journal(url) as found:
-                total += sum(event.kind == "answer" for event in found.events(study_id))
+            with Journal(url) as book:
+                total += sum(event.kind == "answer" for event in book.events(study_id))
         return total
 
     return count

@@ -45,33 +45,33 @@ def agreement(
 
     Example: inpaintbench annotate agreement STUDY --confusion
     """
-    with opened(study, database) as found:
-        votes = found.votes()
-    asked = asked_parts(found.study, votes)
-    clusters = {task.task_id: task.cluster for task in found.study.tasks}
+    with opened(study, database) as open_study:
+        votes = open_study.votes()
+    asked = asked_parts(open_study.study, votes)
+    clusters = {task.task_id: task.cluster for task in open_study.study.tasks}
     rows = []
-    for one in asked:
-        alpha = krippendorff_alpha(one.answers, one.scheme, clusters=clusters)
-        raw = raw_agreement(one.answers, one.scheme)
+    for part in asked:
+        alpha = krippendorff_alpha(part.answers, part.scheme, clusters=clusters)
+        raw = raw_agreement(part.answers, part.scheme)
         counts = (alpha.units, alpha.answers, alpha.left_out)
-        rows.append((one.question, one.part, alpha.value, alpha.low, alpha.high, raw.value, *counts, alpha.reason))
+        rows.append((part.question, part.part, alpha.value, alpha.low, alpha.high, raw.value, *counts, alpha.reason))
     if as_json:
         keys = ["question", "part", "alpha", "low", "high", "raw", "tasks", "answers", "unsure", "reason"]
-        counted_answers = [_confusion(one) for one in asked] if confusion else None
+        counted_answers = [_confusion(part) for part in asked] if confusion else None
         print_json({"agreement": records(keys, rows), "confusion": counted_answers})
         return
     columns = ["question", "part", "alpha", "from", "to (95 %)", "raw", "tasks", "answers", "unsure", "note"]
     console.print_table("agreement", columns, rows)
-    for one in asked if confusion else []:
-        values, counted = coincidences(one.answers, one.scheme)
-        title = f"{one.question}, {one.part}: answers to one task, two by two"
+    for part in asked if confusion else []:
+        values, counted = coincidences(part.answers, part.scheme)
+        title = f"{part.question}, {part.part}: answers to one task, two by two"
         table = [(value, *row) for value, row in zip(values, counted.tolist(), strict=True)]
         console.print_table(title, ["", *values], table)
 
 
-def _confusion(one: AskedPart) -> dict[str, object]:
-    values, counted = coincidences(one.answers, one.scheme)
-    return {"question": one.question, "part": one.part, "answers": list(values), "counts": counted.tolist()}
+def _confusion(part: AskedPart) -> dict[str, object]:
+    values, counted = coincidences(part.answers, part.scheme)
+    return {"question": part.question, "part": part.part, "answers": list(values), "counts": counted.tolist()}
 
 
 def ranking(study: InStudy, database: Database = None) -> None:
@@ -79,17 +79,17 @@ def ranking(study: InStudy, database: Database = None) -> None:
 
     Example: inpaintbench annotate ranking STUDY
     """
-    with opened(study, database) as found:
-        votes = found.votes()
-    rankings, shares = rankings_of(found.study, votes), shares_of(found.study, votes)
+    with opened(study, database) as open_study:
+        votes = open_study.votes()
+    rankings, shares = rankings_of(open_study.study, votes), shares_of(open_study.study, votes)
     if not rankings and not shares:
-        raise InputError(f"no question of {found.study.file.title!r} compares methods")
-    for label, one in rankings.items():
-        _print_ranking(label, one)
+        raise InputError(f"no question of {open_study.study.file.title!r} compares methods")
+    for label, ranking in rankings.items():
+        _print_ranking(label, ranking)
     for label, of_methods in shares.items():
-        what = _SHARES[found.study.question_of[label].kind]
+        what = _SHARES[open_study.study.question_of[label].kind]
         ordered = sorted(of_methods.items(), key=lambda pair: -pair[1].value)
-        rows = [(name, one.value, one.low, one.high, one.n, one.reason) for name, one in ordered]
+        rows = [(name, ranked.value, ranked.low, ranked.high, ranked.n, ranked.reason) for name, ranked in ordered]
         columns = ["method", what, "from", "to", "tasks" if what == "selection frequency" else "answers", "note"]
         console.print_table(label, columns, rows)
 
@@ -100,21 +100,21 @@ _SHARES: Mapping[Kind, str] = {
 }  # fmt: skip
 
 
-def _print_ranking(label: str, one: Ranking) -> None:
+def _print_ranking(label: str, ranking: Ranking) -> None:
     rows = [
         (row.rank, row.name, row.strength, row.low, row.high, span(row.rank_low, row.rank_high), row.win_share, row.votes)
-        for row in one.methods
+        for row in ranking.methods
     ]
     console.print_table(label, ["rank", "method", "strength", "from", "to", "ranks", "win ratio", "votes"], rows)
-    told = [
-        f"{count(one.votes, 'vote')} on {count(one.clusters, 'source')}",
-        *([f"{percent(one.ties)} hard to distinguish"] if one.ties is not None else []),
-        *([f"{percent(one.both_bad)} both bad"] if one.both_bad else []),
-        "the order is settled" if one.stable else "the order is not settled",
-        *([one.reason] if one.reason else []),
-        *one.notes,
+    sentences = [
+        f"{count(ranking.votes, 'vote')} on {count(ranking.clusters, 'source')}",
+        *([f"{percent(ranking.ties)} hard to distinguish"] if ranking.ties is not None else []),
+        *([f"{percent(ranking.both_bad)} both bad"] if ranking.both_bad else []),
+        "the order is settled" if ranking.stable else "the order is not settled",
+        *([ranking.reason] if ranking.reason else []),
+        *ranking.notes,
     ]
-    console.say("; ".join(told))
+    console.say("; ".join(sentences))
 
 
 def report(
@@ -130,14 +130,14 @@ def report(
     from inpaintbench.annotate.desk.desk import Desk
 
     folder = out or study / "report"
-    with opened(study, database) as found:
-        votes, events = found.votes(), found.journal.events(found.study.study_id)
-        called = _called(found.people.raters(found.study.study_id)) if names else None
-        overview = Desk(found.study, found.journal).overview()
+    with opened(study, database) as open_study:
+        votes, events = open_study.votes(), open_study.journal.events(open_study.study.study_id)
+        called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
+        overview = Desk(open_study.study, open_study.journal).overview()
     folder.mkdir(parents=True, exist_ok=True)
-    export_judgements(found.study, votes, folder / "judgements.csv", names=called)
-    rankings, dimensions = plain(rankings_of(found.study, votes)), dimensions_of(found.study, votes)
-    material = Material(found.study, votes, events, overview, rankings, dimensions=dimensions, names=called or {})
+    export_judgements(open_study.study, votes, folder / "judgements.csv", names=called)
+    rankings, dimensions = plain(rankings_of(open_study.study, votes)), dimensions_of(open_study.study, votes)
+    material = Material(open_study.study, votes, events, overview, rankings, dimensions=dimensions, names=called or {})
     page = write_report(folder, material)
     console.say(console.shown(page))
 
@@ -160,44 +160,44 @@ def resolve(
 
     Example: inpaintbench annotate resolve STUDY --into WORKSPACE
     """
-    with opened(study, database) as found:
-        votes = found.votes()
-    subjects = {question.subject for question in found.study.question_of.values()}
-    targets = _targets(found.study, into)
+    with opened(study, database) as open_study:
+        votes = open_study.votes()
+    subjects = {question.subject for question in open_study.study.question_of.values()}
+    targets = _targets(open_study.study, into)
     if "clip" in subjects:
         if len(targets) > 1:
             named = ", ".join(repr(str(target.path)) for target in targets)
             raise UsageError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
-        _resolve_labels(found.study, votes, targets[0], least_agreement=least_agreement, override=override)
+        _resolve_labels(open_study.study, votes, targets[0], least_agreement=least_agreement, override=override)
     if subjects - {"clip"}:
-        _resolve_preferences(found.study, votes, targets, override=override)
+        _resolve_preferences(open_study.study, votes, targets, override=override)
 
 
 def _targets(study: Study, into: Sequence[Path] | None) -> list[Workspace]:
     subjects = study.file.subjects
     if not into and subjects.workspace == DEMO_WORKSPACE:
         raise InputError("the demo's films lie in no workspace, so nothing can be written there; name one with --into")
-    paths = list(into or []) or [Path(one) for one in ([subjects.workspace] if subjects.workspace else subjects.runs)]
+    paths = list(into or []) or [Path(place) for place in ([subjects.workspace] if subjects.workspace else subjects.runs)]
     return [Workspace(path, create=False) for path in paths]
 
 
 def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *, least_agreement: float, override: bool) -> None:
-    found = labels(study, votes, least_agreement=least_agreement)
+    kept = labels(study, votes, least_agreement=least_agreement)
     known = {clip.clip_id for clip in workspace.table("clips", Clip)}
     if not known & {task.subject_id for task in study.tasks}:
         raise InputError(f"{str(workspace.path)!r} has none of the study's clips; name the workspace that they are from")
     with console.writing(workspace):
-        write_labels(workspace, found, study, override=override)
+        write_labels(workspace, kept, study, override=override)
         workspace.write_table(AGREEMENT, step_of(study), agreements_of(study, votes), Agreement)
     decided: dict[str, list[bool]] = {}
-    for row in found.answers:
+    for row in kept.answers:
         decided.setdefault(row.question, []).append(row.answer is not None)
     rows = []
     for label, of in decided.items():
         scheme = scheme_of(study.question_of[label])
         alpha = krippendorff_alpha(answers_of(votes, label), scheme).value
-        wrong = found.against_gold.get(label, 0)
-        rows.append((label, sum(of), len(of) - sum(of) - wrong, wrong, found.unanswered.get(label, 0), alpha))
+        wrong = kept.against_gold.get(label, 0)
+        rows.append((label, sum(of), len(of) - sum(of) - wrong, wrong, kept.unanswered.get(label, 0), alpha))
     columns = ["question", "decided", "without agreement", "against gold", "no answer", "alpha"]
     console.print_table(f"written to {console.shown(workspace.path)}", columns, rows)
 
@@ -222,9 +222,9 @@ def export(
 
     Example: inpaintbench annotate export STUDY --out judgements.csv
     """
-    with opened(study, database) as found:
-        called = _called(found.people.raters(found.study.study_id)) if names else None
-        written = export_judgements(found.study, found.votes(), out, names=called)
+    with opened(study, database) as open_study:
+        called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
+        written = export_judgements(open_study.study, open_study.votes(), out, names=called)
     console.say(f"{count(written, 'judgement')} in {console.shown(out)}")
 
 
@@ -235,8 +235,8 @@ def import_file(
 
     Example: inpaintbench annotate import STUDY judgements.csv
     """
-    with opened(study, database, answers=True) as found:
-        done = import_judgements(file, found.study, found.journal, at=time.time())
+    with opened(study, database, answers=True) as open_study:
+        done = import_judgements(file, open_study.study, open_study.journal, at=time.time())
     if not (done.stored or done.known):
         raise InputError(f"{str(file)!r} holds no judgements")
     console.say(f"{count(done.stored, 'judgement')} stored, {done.known} were here already")

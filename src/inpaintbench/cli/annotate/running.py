@@ -72,14 +72,14 @@ def invite(
     """
     if password and len(names) != 1:
         raise UsageError(f"--password sets that of one rater, {len(names)} are named")
-    with opened(study, database, answers=True) as found:
+    with opened(study, database, answers=True) as open_study:
         for name in names:
-            rater_id = found.rater_id(name, role="admin" if admin else "rater")
+            rater_id = open_study.rater_id(name, role="admin" if admin else "rater")
             if password:
-                found.people.set_password(found.study.study_id, rater_id, _asked_password())
+                open_study.people.set_password(open_study.study.study_id, rater_id, _asked_password())
                 console.say(f"{name}: signs in at {origin}/login")
             else:
-                secret = found.people.invite(found.study.study_id, rater_id)
+                secret = open_study.people.invite(open_study.study.study_id, rater_id)
                 console.say(f"{name}: {origin}/join/{secret}")
 
 
@@ -95,8 +95,8 @@ def raters(study: InStudy, database: Database = None) -> None:
 
     Example: inpaintbench annotate raters STUDY
     """
-    with opened(study, database) as found:
-        seen = {one["rater_id"]: one for one in _overview(found)["raters"]}
+    with opened(study, database) as open_study:
+        seen = {rater["rater_id"]: rater for rater in _overview(open_study)["raters"]}
         rows = [
             (
                 rater.name,
@@ -104,7 +104,7 @@ def raters(study: InStudy, database: Database = None) -> None:
                 seen.get(rater.rater_id, {}).get("answered", 0),
                 moment(rater.created_at),
             )
-            for rater in found.people.raters(found.study.study_id)
+            for rater in open_study.people.raters(open_study.study.study_id)
         ]
     console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
 
@@ -114,8 +114,8 @@ def revoke(study: InStudy, name: Name, database: Database = None) -> None:
 
     Example: inpaintbench annotate revoke STUDY Ada
     """
-    with opened(study, database) as found:
-        found.people.revoke(found.study.study_id, found.rater(name).rater_id)
+    with opened(study, database) as open_study:
+        open_study.people.revoke(open_study.study.study_id, open_study.rater(name).rater_id)
     console.say(f"{name} can no longer sign in")
 
 
@@ -126,15 +126,15 @@ def resume(study: InStudy, name: Name, database: Database = None) -> None:
     """
     from inpaintbench.annotate.desk.desk import Desk
 
-    with opened(study, database) as found:
-        Desk(found.study, found.journal).resume(found.rater(name).rater_id)
+    with opened(study, database) as open_study:
+        Desk(open_study.study, open_study.journal).resume(open_study.rater(name).rater_id)
     console.say(f"{name} can go on")
 
 
-def _overview(found: Opened) -> Mapping[str, Any]:
+def _overview(open_study: Opened) -> Mapping[str, Any]:
     from inpaintbench.annotate.desk.desk import Desk
 
-    overview: Mapping[str, Any] = Desk(found.study, found.journal).overview()
+    overview: Mapping[str, Any] = Desk(open_study.study, open_study.journal).overview()
     return overview
 
 
@@ -143,33 +143,33 @@ def status(study: InStudy, database: Database = None, as_json: AsJson = False) -
 
     Example: inpaintbench annotate status STUDY
     """
-    with opened(study, database) as found:
-        overview = _overview(found)
-        names = {rater.rater_id: rater.name for rater in found.people.raters(found.study.study_id)}
+    with opened(study, database) as open_study:
+        overview = _overview(open_study)
+        names = {rater.rater_id: rater.name for rater in open_study.people.raters(open_study.study.study_id)}
     if as_json:
-        rated = [{"name": names.get(one["rater_id"]), **one} for one in overview["raters"]]
-        told = {name: overview[name] for name in ("questions", "taken_out", "reported_broken", "why")}
-        print_json({"title": found.study.file.title, **told, "raters": rated})
+        rated = [{"name": names.get(rater["rater_id"]), **rater} for rater in overview["raters"]]
+        progress = {name: overview[name] for name in ("questions", "taken_out", "reported_broken", "why")}
+        print_json({"title": open_study.study.file.title, **progress, "raters": rated})
         return
     console.print_table(
-        found.study.file.title,
+        open_study.study.file.title,
         ["question", "tasks", "covered", "votes", "needed", "state"],
         [
-            (one["name"], one["tasks"], one["covered"], one["votes"], one["needed"], "done" if one["done"] else "open")
-            for one in overview["questions"]
+            (row["name"], row["tasks"], row["covered"], row["votes"], row["needed"], "done" if row["done"] else "open")
+            for row in overview["questions"]
         ],
     )
     columns = ["rater", "answered", "median s", "gold right", "of", "repeats equal", "of", "paused"]
     rows = [
         (
-            names.get(one["rater_id"], one["rater_id"]), one["answered"], one["median_seconds"], one["gold"]["right"],
-            one["gold"]["asked"], one["consistency"]["right"], one["consistency"]["asked"], "yes" if one["paused"] else "",
+            names.get(row["rater_id"], row["rater_id"]), row["answered"], row["median_seconds"], row["gold"]["right"],
+            row["gold"]["asked"], row["consistency"]["right"], row["consistency"]["asked"], "yes" if row["paused"] else "",
         )
-        for one in overview["raters"]
+        for row in overview["raters"]
     ]  # fmt: skip
     console.print_table("raters", columns, rows)
-    for one in [*overview["taken_out"], *overview["reported_broken"]]:
-        console.say(f"does not play: {one['question']} of {one['caption'] or one['subject_id']}")
+    for task in [*overview["taken_out"], *overview["reported_broken"]]:
+        console.say(f"does not play: {task['question']} of {task['caption'] or task['subject_id']}")
     console.say(overview["why"])
 
 
@@ -185,8 +185,8 @@ def backup(
     """
     from inpaintbench.annotate.journal.backup import backup as copy
 
-    with opened(study, database) as found:
-        copy(found.journal, out, replace=replace)
+    with opened(study, database) as open_study:
+        copy(open_study.journal, out, replace=replace)
     console.say(f"{console.shown(out)}: {out.stat().st_size / 1e6:.1f} MB")
 
 
@@ -219,10 +219,10 @@ def demo(
         if not is_free(folder):
             raise InputError(f"{str(folder)!r} is not empty and holds no study; choose another folder")
         write_demo_study(folder)
-    with opened(folder, None) as found:
-        study_id = found.study.study_id
+    with opened(folder, None) as open_study:
+        study_id = open_study.study.study_id
         people: dict[str, Literal["rater", "admin"]] = {**dict.fromkeys(RATERS, "rater"), "Admin": "admin"}
-        links = {name: found.people.invite(study_id, found.rater_id(name, role=role)) for name, role in people.items()}
+        links = {name: open_study.people.invite(study_id, open_study.rater_id(name, role=role)) for name, role in people.items()}
 
     def ready(address: str) -> None:
         console.say(f"the study lies in {console.shown(folder)}; open one of these links, Ctrl-C ends the app")

@@ -115,35 +115,35 @@ def plan(
             raise UsageError(f"with {percent(ties)} ties nobody wins {percent(wins)} of the votes; lower --ties or --difference")
         smallest = difference_of(0.5 + difference, ties=ties)
         with console.busy(f"simulating studies of {methods} methods"):
-            found = plan_votes(
+            plan = plan_votes(
                 methods=methods, ties=ties, raters=raters, sources=sources, smallest_difference=smallest, power=power, seed=seed,
                 seconds_per_answer=seconds,
             )  # fmt: skip
         if as_json:
-            print_json(found)
+            print_json(plan)
             return
-        _print_pairs(found, title=f"{methods} methods, {sources} sources, {raters} raters")
+        _print_pairs(plan, title=f"{methods} methods, {sources} sources, {raters} raters")
 
 
-def _print_labels(found: LabelPlan, *, title: str) -> None:
-    if found.raters_per_item is None:
-        raise InputError(f"no number of raters is enough: {found.reason}")
+def _print_labels(plan: LabelPlan, *, title: str) -> None:
+    if plan.raters_per_item is None:
+        raise InputError(f"no number of raters is enough: {plan.reason}")
     rows = [
-        ("raters_per_task in the study file", found.raters_per_item), ("votes", found.votes),
-        ("hours of all raters together", found.hours), ("expected agreement of two raters", found.agreement),
-        ("its interval, to each side", found.half_width), ("share of labels that are right", found.right),
+        ("raters_per_task in the study file", plan.raters_per_item), ("votes", plan.votes),
+        ("hours of all raters together", plan.hours), ("expected agreement of two raters", plan.agreement),
+        ("its interval, to each side", plan.half_width), ("share of labels that are right", plan.right),
     ]  # fmt: skip
     console.print_table(title, ["what", "needed"], rows)
 
 
-def _print_pairs(found: Plan, *, title: str) -> None:
-    if found.votes is None:
-        raise InputError(f"no number of votes is enough: {found.reason}")
+def _print_pairs(plan: Plan, *, title: str) -> None:
+    if plan.votes is None:
+        raise InputError(f"no number of votes is enough: {plan.reason}")
     rows = [
-        ("votes", found.votes), ("votes on each pair of methods", found.per_pair),
-        ("raters_per_task in the study file", found.raters_per_task), ("hours of all raters together", found.hours),
-        ("share of simulated studies that found all differences", found.power),
+        ("votes", plan.votes), ("votes on each pair of methods", plan.per_pair),
+        ("raters_per_task in the study file", plan.raters_per_task), ("hours of all raters together", plan.hours),
+        ("share of simulated studies that found all differences", plan.power),
     ]  # fmt: skip
     console.print_table(title, ["what", "needed"], rows)
-    for note in found.notes:
+    for note in plan.notes:
         console.say(note)

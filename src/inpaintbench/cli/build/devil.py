@@ -164,13 +164,13 @@ def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
 
 def _rules(path: Path | None, *, foreground_limit: float | None, least: tuple[int, int] | None) -> tuple[Rule, ...]:
     """The rules of a file, those of the published benchmark for footage from Flickr, and the one on foreground objects."""
-    found = tuple(read_rules(path)) if path else ()
+    rules = tuple(read_rules(path)) if path else ()
     if least is not None:
         sides = zip(("probe.width", "probe.height"), least, strict=True)
-        found = (*FLICKR_RULES, *(Rule(attribute=side, at_least=pixels) for side, pixels in sides), *found)
+        rules = (*FLICKR_RULES, *(Rule(attribute=side, at_least=pixels) for side, pixels in sides), *rules)
     if foreground_limit is not None and foreground_limit < 1:
-        found = (*found, Rule(attribute="foreground_fraction", at_most=foreground_limit, name="no foreground objects"))
-    return tuple(found)
+        rules = (*rules, Rule(attribute="foreground_fraction", at_most=foreground_limit, name="no foreground objects"))
+    return tuple(rules)
 
 
 def build_devil_in(

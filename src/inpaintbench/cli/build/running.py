@@ -129,14 +129,14 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     for words in _dropped(workspace.table("selection", Selection)):
         console.say(words)
     rejections = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
-    for words, told in (
+    for words, listed in (
         ("refused by {}", [row for row in rejections if not is_note(row.step)]),
         ("note", [row for row in rejections if is_note(row.step)]),
     ):
-        for row in told[:10]:
+        for row in listed[:10]:
             console.say(f"{words.format(row.step)}: {display_name(row.name)}: {row.reason}")
-        if len(told) > 10:
-            console.say(f"and {len(told) - 10} more: inpaintbench curation rejected {workspace.path}")
+        if len(listed) > 10:
+            console.say(f"and {len(listed) - 10} more: inpaintbench curation rejected {workspace.path}")
 
 
 def _dropped(selections: Sequence[Selection]) -> list[str]:
@@ -152,5 +152,5 @@ def _dropped(selections: Sequence[Selection]) -> list[str]:
     ]
 
 
-def _short(found: int, wanted: int | None) -> str:
-    return "" if wanted is None or found >= wanted else f"{found} of {wanted} pairs wanted"
+def _short(count: int, wanted: int | None) -> str:
+    return "" if wanted is None or count >= wanted else f"{count} of {wanted} pairs wanted"

@@ -138,9 +138,9 @@ def parse_ratio(text: str) -> Ratio:
     return Patches(ratio=ratio).ratio
 
 
-def tell_missing(found: Any) -> None:
+def tell_missing(values: Any) -> None:
     """Every reason for missing values, once."""
-    for reason, times in missing_of(found).items():
+    for reason, times in missing_of(values).items():
         console.say(f"not measured ({times} values): {reason}")
 
 

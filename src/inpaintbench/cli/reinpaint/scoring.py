@@ -53,20 +53,20 @@ def score(
     chosen_firsts = firsts.of(workspace, seed=drawing.seed, sigma=noise_sigma, clip=clip)
     measured = chosen_firsts if NATURAL in (firsts.fill or ()) else [*chosen_firsts, natural()]
     compute = Compute(random_weights=random_weights)
-    tell_work(setting, loaded, ["the truth" if one.fill == NATURAL else one.label for one in measured], workers=running.workers)
+    tell_work(setting, loaded, ["the truth" if row.fill == NATURAL else row.label for row in measured], workers=running.workers)
     with running.on(workspace) as executor:
-        found = inpaint_again_all(
+        results = inpaint_again_all(
             executor, loaded, root=dataset, firsts=measured, settings=[setting], protocol=protocol,
             fingerprint=chosen.fingerprint, compute=compute, time_limit_seconds=time_limit,
         )  # fmt: skip
-        base = found[NATURAL, setting.key]
-        rows = [(first, with_variants(found[first.label, setting.key], base, chosen)) for first in chosen_firsts]
+        base = results[NATURAL, setting.key]
+        rows = [(first, with_variants(results[first.label, setting.key], base, chosen)) for first in chosen_firsts]
         dropped = store(workspace, loaded, rows, protocol=chosen)
     for heads, lines, title in summary(loaded, rows, title=setting.words(loaded)):
         console.print_table(title, heads, lines)
     for sentence in preferences(loaded, rows):
         console.warn(sentence)
-    tell_missing(found)
+    tell_missing(results)
     for name in dropped:
         text = (
             f"{name}: its scores under {protocol} were of another setting and left the table; --method {name} puts new ones there"
@@ -111,15 +111,15 @@ def grid(
     bind(workspace, dataset)
     chosen_firsts = firsts.of(workspace, seed=drawing.seed)
     with running.on(workspace) as executor:
-        found = inpaint_again_all(
+        results = inpaint_again_all(
             executor, loaded, root=dataset, firsts=chosen_firsts, settings=list(settings.values()), protocol=protocol,
             fingerprint=chosen.fingerprint, compute=Compute(random_weights=random_weights), time_limit_seconds=time_limit,
         )  # fmt: skip
     folder = out or workspace.path / "reinpaint-grid"
-    made = grid_of(found, settings, loaded)
+    made = grid_of(results, settings, loaded)
     page = write_grid(folder, made, notes=[f"Scored by {protocol} ({chosen.fingerprint})."])
     console.say(page.read_text())
-    tell_missing(found)
+    tell_missing(results)
     if pictures:
         gallery.write(
             folder, loaded, root=dataset, blobs=workspace.blobs, firsts=chosen_firsts, setting=next(iter(settings.values())),

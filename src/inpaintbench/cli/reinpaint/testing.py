@@ -168,7 +168,7 @@ def selection(
             metric_label(name): selected_by_metric(rows, name, higher_is_better=metric_leaf(name).higher_is_better, items=items)
             for name in metrics
         }
-        columns |= {label: selected_by_metric(found, items=items, **given) for label, (found, given) in beside.items()}
+        columns |= {label: selected_by_metric(rows, items=items, **given) for label, (rows, given) in beside.items()}
         if people:
             columns[PEOPLE] = chosen_by_people(choices, methods=methods, items=items)
         lines = [[method, *(percent(column.shares.get(method)) for column in columns.values())] for method in methods]
@@ -182,16 +182,16 @@ def _beside(
     workspace: Workspace, dataset: Dataset, root: Path, methods: Sequence[str]
 ) -> dict[str, tuple[list[Score], dict[str, Any]]]:
     """Label -> scores of a measure that looks at the picture alone, of those in the run folder, and how it is read."""
-    found: dict[str, tuple[list[Score], dict[str, Any]]] = {}
+    scores: dict[str, tuple[list[Score], dict[str, Any]]] = {}
     there = {row.protocol for row in workspace.table("scores", Score) if row.method in methods}
     for name in sorted(there & set(BESIDE)):
         rows, _ = scores_of(workspace, dataset, root, name, methods=methods)
         one_fingerprint(rows, PROTOCOLS.get(name))
         for metric in dict.fromkeys(row.metric for row in rows if row.value is not None):
             region = next(row.region for row in rows if row.metric == metric and row.value is not None)
-            told = {"metric": metric, "higher_is_better": metric_leaf(metric).higher_is_better, "region": region}
-            found[f"{metric_label(metric)}{BESIDE[name] if metric == 'musiq' else ''}"] = rows, told
-    return found
+            settings = {"metric": metric, "higher_is_better": metric_leaf(metric).higher_is_better, "region": region}
+            scores[f"{metric_label(metric)}{BESIDE[name] if metric == 'musiq' else ''}"] = rows, settings
+    return scores
 
 
 def paper(out: Annotated[Path, option("Folder for the tables.")] = PAPER_FOLDER) -> None:
