@@ -26,6 +26,7 @@ KINDS = {
             "figure",
             "figure_pose",
             "edit_folders",
+            "sidecars",
         },
     ),
     "inpaintbench.curation.fetching": (

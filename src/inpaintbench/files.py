@@ -7,12 +7,14 @@ import glob
 import hashlib
 import os
 import shutil
+import tomllib
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from inpaintbench.errors import WorkspaceError, is_disk_error
+from inpaintbench.errors import InputError, WorkspaceError, is_disk_error, reason_of
 
 # Of <linux/fs.h>: gives a file the blocks of another.
 _FICLONE = 0x40049409
@@ -22,6 +24,24 @@ def file_sha256(path: Path) -> str:
     """SHA-256 of a file's bytes, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_toml(path: Path, *, called: str) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Args:
+        path: of the file.
+        called: what it is, for errors: ``rules``.
+
+    Raises:
+        InputError: not readable, not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{called} {str(path)!r} cannot be read: {reason_of(error)}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{called} {str(path)!r} is not TOML: {error}") from error
 
 
 def write_atomically(path: Path, data: bytes) -> None:

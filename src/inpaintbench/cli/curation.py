@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import make_recipe
+from inpaintbench.cli.build.running import Described, Describing, Owned, Owning, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import (
     Anywhere,
@@ -32,7 +32,7 @@ from inpaintbench.curation.sheets import import_answers, import_labels
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.pages.words import count
-from inpaintbench.recipes import devil
+from inpaintbench.recipes import dataset_table, devil
 from inpaintbench.recipes.options import CLIPS, FOOTAGE
 from inpaintbench.recipes.settings import recall, remember
 from inpaintbench.recipes.stages import SourceSpec, check_sources, mark_duplicates, require
@@ -79,6 +79,8 @@ def clips(
         float | None,
         option("Frames a second, by timestamps; 0 = each source's own.", default="0", min=0, max=1000, panel=CLIPS),
     ] = None,
+    owning: Owning = Owned(),
+    describing: Describing = Described(),
     running: Anywhere = Running(),
     shard: InShard = None,
 ) -> None:  # fmt: skip
@@ -93,13 +95,17 @@ def clips(
     if "width" in given and normalizer:
         raise UsageError("--size is the size of the default normalizer; write it into --normalizer, or give --size alone")
     rate = {} if fps is None else {"fps": fps or None}
-    recipe = _recipe(out, {**given, **rate, **{name: leaf for name, leaf in leaves.items() if leaf}})
-    spec = SourceSpec("folder", {"folder": str(sources)}) if sources else SourceSpec("fetched", {"workspace": str(out)})
+    recipe = _recipe(out, {**describing.choices, **given, **rate, **{name: leaf for name, leaf in leaves.items() if leaf}})
+    folder = SourceSpec("folder", {"folder": str(sources), **owning.constants})
+    spec = folder if sources else SourceSpec("fetched", {"workspace": str(out)})
+    if owning.constants and not sources:
+        raise UsageError(f"--footage-{next(iter(owning.constants))} is for footage of a folder; what is fetched states its own")
     check_sources([spec])
     workspace = Workspace(out, create=sources is not None, shard=parse_shard(shard))
     before = {clip.clip_id for clip in workspace.table("clips", Clip)}
     with running.on(workspace) as executor:
         remember(workspace, recipe)
+        dataset_table.keep(workspace, describing.over(dataset_table.kept(workspace)))
         made = devil.curate(recipe, [spec], executor, workspace)
     where = f" of shard {shard}" if shard else ""
     sentence = f"{len(made)} clips from {len({clip.source_id for clip in made})} sources{where} in {out}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench.cli import console
+from inpaintbench.cli.build.running import Described, Describing
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import AsJson, InWorkspace, print_json
 from inpaintbench.cli.exits import UsageError
@@ -22,6 +23,8 @@ from inpaintbench.export.layouts.convert import convert as convert_dataset
 from inpaintbench.export.verify import Verification
 from inpaintbench.export.verify import verify as verify_folder
 from inpaintbench.frozen import dataset_id, has_truth
+from inpaintbench.recipes import dataset_table
+from inpaintbench.recipes.dataset_table import DatasetTable
 from inpaintbench.recipes.settings import export, export_apart, recall
 from inpaintbench.recipes.versions import last, next_version
 from inpaintbench.types import Dataset
@@ -68,6 +71,7 @@ def freeze(
             "With --hold-back: let inputs show what lies under each other's holes, for a reason that is published.", metavar="WHY"
         ),
     ] = None,
+    describing: Describing = Described(),
     as_json: AsJson = False,
 ) -> None:
     """Write the frozen dataset of a workspace. An older one there is replaced whole.
@@ -80,6 +84,7 @@ def freeze(
     how = {"version": version, "allow_near_duplicates": allow_near_duplicates}
     with console.writing(opened):
         before = last(opened)
+        dataset_table.keep(opened, _retold(describing, dataset_table.kept(opened)))
         if held:
             made = list(export_apart(recall(opened), opened, splits=held, target=to, allow_exposed=allow_exposed, **how))
         else:
@@ -96,6 +101,14 @@ def freeze(
     if before.content not in (None, now.content) and before.version == now.version:
         console.warn(f"its content changed since the last export, its version did not; give it one of its own: --version"
                      f" {next_version(now.version)}")  # fmt: skip
+
+
+def _retold(describing: Described, before: DatasetTable) -> DatasetTable:
+    """What is said of the dataset now; items are dealt to splits when they are paired, not here."""
+    table = describing.over(before)
+    if table.splits != before.splits:
+        raise UsageError("splits are dealt when items are made; give them to `inpaintbench build`")
+    return table
 
 
 def _in_numbers(folder: Path, dataset: Dataset) -> dict[str, object]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -18,7 +17,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, reason_of
+from inpaintbench.errors import InputError
+from inpaintbench.files import read_toml
 
 # Tells what people answered from what was measured, in expressions.
 ANSWER_PREFIX = "answer:"
@@ -194,12 +194,7 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     Raises:
         InputError: not readable, not TOML, no rule, or one that is wrong.
     """
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"rules {str(path)!r} cannot be read: {reason_of(error)}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"rules {str(path)!r} are not TOML: {error}") from error
+    document = read_toml(path, called="the file of rules")
     if unknown := [key for key in document if key != "rule"]:
         raise InputError(f"rules {str(path)!r}: {unknown_name('table', unknown[0], ['rule'])}")
     tables = document.get("rule")

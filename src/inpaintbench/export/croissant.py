@@ -1,7 +1,8 @@
 """croissant.json: the dataset in the vocabulary of ML Commons, with media columns and the SHA-256 of every file.
 
 Format: Croissant 1.1, https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. A dataset does not know where or when it
-will be published, so ``url``, ``creator`` and ``datePublished`` are left out; the same manifest gives the same bytes.
+will be published, so ``datePublished`` is left out, and ``url`` and ``creator`` where its authors did not state them; the same
+manifest gives the same bytes.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
     """
     metadata = _metadata_names(dataset)
     folders = _folders(dataset)
-    paper = benchmark_of(dataset).paper
+    paper, told = benchmark_of(dataset).paper, dataset.facts.get("dataset", {})
+    cited = told.get("citation") or (paper.bibtex if paper else None)
     stated = {row["licence"] for row in sources(dataset.items).values() if is_known(row["licence"])}
     licences = sorted({licence_url(licence) or spdx(licence) or str(licence) for licence in stated})
     document = {
@@ -96,7 +98,9 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
         "version": dataset.version,
         "identifier": content_of(dataset),
         "isLiveDataset": False,
-        **({"citeAs": paper.bibtex} if paper else {}),
+        **({"url": told["homepage"]} if "homepage" in told else {}),
+        **({"creator": [{"@type": "sc:Person", "name": name} for name in told["authors"]]} if "authors" in told else {}),
+        **({"citeAs": cited} if cited else {}),
         "distribution": [
             *_file_objects(dataset, sizes, folders),
             *(_file_set(f"{name}-files", [f"{name}/*{suffix}"], suffix) for name, suffix in folders),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
+from inpaintbench.errors import InputError
+
 NOT_STATED = "not stated"
+# Fact of a dataset: licence -> number of sources without one that its publisher states it for.
+STATED = "licences_stated"
 
 _CREATIVE_COMMONS_URL = re.compile(r"https?://(?:www\.)?creativecommons\.org/(licenses|publicdomain)/([a-z-]+)(?:/([0-9.]+))?.*")
 _OF_ONE_VERSION = {"cc0": "cc0-1.0", "pdm": "pdm-1.0"}
@@ -48,6 +52,28 @@ def is_known(licence: str | None) -> bool:
     """Whether it is an open licence known by its SPDX id, in any spelling, or a publisher's own ``LicenseRef-...``."""
     text = canonical(licence)
     return bool(_KNOWN.fullmatch(text) or _OF_ONES_OWN.fullmatch(text))
+
+
+def check_usable(licence: str, *, of: str = "") -> None:
+    """Raise ``InputError`` unless what is under ``licence`` can be published, as far as its name tells.
+
+    Args:
+        licence: as somebody states it.
+        of: whose it is, for the error.
+    """
+    whose = f" of {of}" if of else ""
+    if why := why_refused(licence):
+        raise InputError(f"the licence {licence!r}{whose} {why}: what is under it cannot be published")
+    check_name(licence, of=of)
+
+
+def check_name(licence: str, *, of: str = "") -> None:
+    """Raise ``InputError`` for words that name no licence; one that forbids publishing is a licence, too."""
+    if not (is_known(licence) or why_refused(licence)):
+        whose = f" of {of}" if of else ""
+        raise InputError(
+            f"{licence!r}{whose} is not a known SPDX id such as CC-BY-4.0; one's own terms are called LicenseRef-NAME"
+        )
 
 
 def hub_name(licence: str) -> str:

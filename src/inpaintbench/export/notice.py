@@ -26,6 +26,7 @@ def notice(dataset: Dataset) -> str:
 
 
 def _top(dataset: Dataset) -> list[str]:
+    told = dataset.facts.get("dataset", {})
     stills = all(row["frames"] == 1 for row in dataset.items)
     what = (
         "pictures were scaled, cropped or kept as they are"
@@ -34,6 +35,8 @@ def _top(dataset: Dataset) -> list[str]:
     )
     return [
         f"{_line(dataset.name)}, version {_line(dataset.version)}",
+        *([f"by {_line(', '.join(told['authors']))}"] if "authors" in told else []),
+        *(_line(told[name]) for name in ("homepage", "contact") if name in told),
         "",
         "What this dataset is made from, source by source. Licences are those that the sources came with or that whoever",
         "published the dataset stated; nobody else has checked them.",

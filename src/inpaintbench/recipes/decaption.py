@@ -17,7 +17,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.curation import captions, select, split
+from inpaintbench.curation import captions, select
+from inpaintbench.curation.split import FILM_SHARES
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor
@@ -25,8 +26,8 @@ from inpaintbench.export import slices
 from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
 from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
-from inpaintbench.recipes import leakage, stages
-from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, content_id, item_rng
@@ -92,7 +93,9 @@ class DecaptionRecipe(BaseModel):
     """The font that comes with the program is the same everywhere."""
     covered_share: float = Field(0.7, gt=0, le=1)
     """Share of the clips that is kept: those with the most subtitles."""
-    splits: Mapping[str, float] = {"train": 0.6, "validation": 0.2, "test": 0.2}
+    splits: Annotated[Mapping[str, float], splits_option("60,20,20")] = Field(
+        FILM_SHARES, description="Shares of the clips; those of one film stay together."
+    )
     ratio_edges: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5)
     """Of the slices by share of painted pixels, of which no frame has more than half."""
 
@@ -174,9 +177,7 @@ def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, na
 
 def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequence[Corruption], clips: Sequence[Clip]) -> None:
     source_of = {clip.clip_id: clip.source_id for clip in clips}
-    groups = {row.clip_id: source_of[row.clip_id] for row in painted}
-    groups = leakage.together(workspace, groups)
-    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in painted})
     items = [
         Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in painted
     ]

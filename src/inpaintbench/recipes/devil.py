@@ -31,7 +31,7 @@ from inpaintbench.masks import render
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import stages
-from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, Behaviour, Option, Seed
+from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, TEST_ALONE, Behaviour, HeldOut, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.tables import flat, last_places, schema_of
@@ -131,6 +131,7 @@ class DevilRecipe(BaseModel):
     reader: Annotated[Literal["pyav", "decord"], Option(CLIPS)] = Field("pyav", description="Who looks for bars: pyav, decord.")
     fps: float | None = Field(None, gt=0)
     """Bring films to this rate, by timestamps; by default they keep theirs."""
+    splits: HeldOut = TEST_ALONE
 
     @model_validator(mode="after")
     def _reader_has_something_to_read(self) -> DevilRecipe:
@@ -257,7 +258,7 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> sl
     requests = _Requests(recipe, plan.pairs, clips)
     ids = requests.corruption_ids()
     corruptions = render.render(executor, requests, ids=ids).rows
-    _write_items(workspace, plan, ids, rendered=flat(corruptions["corruption_id"]))
+    _write_items(recipe, workspace, plan, ids, rendered=flat(corruptions["corruption_id"]))
     corruptions = corruptions.select(["corruption_id", "hole", "hole_sha256", "generator", "parameters", "facts"])
     del requests, ids, clips
     measured = render.measure_all(executor, corruptions).rows
@@ -298,7 +299,9 @@ class _Requests(Sequence[render.MaskRequest]):
         return render.MaskRequest(Clip(**clip), _GENERATOR, self._parameters(pair), self._recipe.seed)
 
 
-def _write_items(workspace: Workspace, plan: slices.Plan, corruption_ids: Sequence[str], *, rendered: pa.Array) -> None:
+def _write_items(
+    recipe: DevilRecipe, workspace: Workspace, plan: slices.Plan, corruption_ids: Sequence[str], *, rendered: pa.Array
+) -> None:
     there = set(rendered.to_pylist())
     items: dict[str, tuple[str, str]] = {}
     members: dict[str, dict[str, None]] = {name: {} for name in plan.rules}
@@ -308,8 +311,13 @@ def _write_items(workspace: Workspace, plan: slices.Plan, corruption_ids: Sequen
             items[item_id] = pair.clip_id, corruption_id
             members[pair.slice][item_id] = None
     order = sorted(items)
-    clips, corruptions = (pa.array((items[item_id][place] for item_id in order), pa.string()) for place in (0, 1))
-    columns = [pa.array(order, pa.string()), clips, corruptions, pa.repeat(Item.split, len(order))]
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
+    clips = clips.filter(pc.is_in(clips["clip_id"], value_set=pa.array({clip_id for clip_id, _ in items.values()}, pa.string())))
+    groups = dict(zip(clips["clip_id"].to_pylist(), clips["source_id"].to_pylist(), strict=True))
+    split_of = stages.split_of(recipe, workspace, groups)
+    of_clips, corruptions = (pa.array((items[item_id][place] for item_id in order), pa.string()) for place in (0, 1))
+    splits = pa.array((split_of[items[item_id][0]] for item_id in order), pa.string())
+    columns = [pa.array(order, pa.string()), of_clips, corruptions, splits]
     workspace.write_columns("items", PAIR, pa.Table.from_arrays(columns, schema=schema_of(Item)))
     filled = [Slice(name, plan.rules[name], tuple(ids)) for name, ids in members.items() if ids]
     workspace.write_table("slices", PAIR, filled, Slice)

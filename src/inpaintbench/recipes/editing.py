@@ -25,7 +25,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.recipes import stages
-from inpaintbench.recipes.options import CLIPS, DATASET, Behaviour, Option
+from inpaintbench.recipes.options import CLIPS, DATASET, TEST_ALONE, Behaviour, HeldOut, Option
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, OBJECT_MASKS
 from inpaintbench.types import EDIT, EDIT_TASKS, Answer, Attribute, Clip, Corruption, Dataset, Item, Plain, Source, content_id
@@ -74,6 +74,9 @@ class EditingRecipe(BaseModel):
         None, description="Attribute whose text says what a clip shows where the prompts do not."
     )
     """A leaf, perhaps of another package, for what neither file nor rater says."""
+    seed: int = Field(0, exclude_if=(0).__eq__)
+    """Of the order in which clips are dealt to splits."""
+    splits: HeldOut = TEST_ALONE
 
     @field_validator("mask_tasks")
     @classmethod
@@ -164,7 +167,12 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
         made.append(_corruption(edit, edit.source_prompt or prompts.get(edit.clip.clip_id), mask))
     workspace.write_table("rejected", EDITS, list(dict.fromkeys(refused)), Rejection)
     workspace.write_table("corruptions", EDITS, sorted(made, key=lambda row: row.corruption_id), Corruption)
-    items = {row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id) for row in made}
+    source_of = {clip.clip_id: clip.source_id for clip in clips}
+    split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in made})
+    items = {
+        row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id])
+        for row in made
+    }
     tasks = {items[row.corruption_id].item_id: (str(row.parameters["task"]),) for row in made}
     parts, left_out = slices.by_value(tasks, "task", name="task", wanted=EDIT_TASKS)
     stages.write_items(

@@ -32,9 +32,8 @@ from inpaintbench.recipes.options import (
     Behaviour,
     Option,
     Seed,
-    read_splits,
     read_weights,
-    write_splits,
+    splits_option,
 )
 from inpaintbench.recipes.stages import SourceSpec, check_sources, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
@@ -130,7 +129,7 @@ class FingerprintRecipe(BaseModel):
     """75 as the challenge's seem to be."""
     splits: Annotated[
         Mapping[str, float],
-        Option(DATASET, metavar="TRAIN,VALIDATION,TEST", read=read_splits, write=write_splits),
+        splits_option(),
     ] = Field(
         {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11},
         description="Shares of the prints: 9,1,1 or 75600,8400,8400.",

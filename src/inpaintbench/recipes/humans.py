@@ -11,16 +11,16 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.curation import split
 from inpaintbench.curation.footage import display_name
+from inpaintbench.curation.split import PEOPLE_SHARES
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
 from inpaintbench.masks.block_json import Block, read_blocks
-from inpaintbench.recipes import leakage, stages
-from inpaintbench.recipes.options import MASKS, Option, Seed
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.options import MASKS, Option, Seed, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
@@ -61,7 +61,9 @@ class HumansRecipe(BaseModel):
     """The blocks come from a mask file, and the photographs need no joints."""
     shortest_side: int = Field(16, ge=1)
     """Smaller photographs are refused."""
-    splits: Mapping[str, float] = {"train": 0.7, "validation": 0.15, "test": 0.15}
+    splits: Annotated[Mapping[str, float], splits_option("70,15,15")] = Field(
+        PEOPLE_SHARES, description="Shares of the pictures; those of one photograph stay together."
+    )
     area_edges: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.7)
     """Of the slices by hidden area."""
 
@@ -99,8 +101,7 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     render.measure_all(executor, holes)
     of_clip = {clip.clip_id: clip.source_id for clip in clips}
     groups = {hole.clip_id: _known(known, of_clip[hole.clip_id], "split_group", uri) for hole in holes}
-    groups = leakage.together(workspace, groups)
-    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    split_of = stages.split_of(recipe, workspace, groups)
     sets = {hole.clip_id: _known(known, of_clip[hole.clip_id], "set", {}) for hole in holes}
     _write_items(recipe, workspace, holes, split_of, sets)
 

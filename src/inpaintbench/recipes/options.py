@@ -108,6 +108,19 @@ def write_splits(splits: Mapping[str, float]) -> str:
     return ",".join(f"{share / min(splits.values()):g}" for share in splits.values())
 
 
+def splits_option(shown: str | None = None) -> Option:
+    """The option of a recipe's shares of splits; ``shown`` stands for the default where that is none of three shares."""
+    return Option(DATASET, "--splits", shown=shown, metavar="TRAIN,VALIDATION,TEST", read=read_splits, write=write_splits)
+
+
+# Of recipes whose benchmark is for testing alone.
+TEST_ALONE: Mapping[str, float] = {"test": 1.0}
+HeldOut = Annotated[
+    Mapping[str, float],
+    splits_option("all are test"),
+    # What has one split is called as it was before there was a choice.
+    Field(exclude_if=TEST_ALONE.__eq__, description="Shares of the splits, such as 8,1,1; a source is in one of them."),
+]
 SIZE = Option(CLIPS, "--size", metavar="WxH", read=read_size, write="{0[0]}x{0[1]}".format, beside="height")
 Seed = Annotated[int, Option(DATASET), Field(description="Of every random choice.")]
 Behaviour = Annotated[

@@ -23,7 +23,18 @@ from inpaintbench.masks import render
 from inpaintbench.masks.generators.brush_shapes import PRESETS
 from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
 from inpaintbench.recipes import saved_pairs, stages
-from inpaintbench.recipes.options import CLIPS, MASKS, SECOND_MASKS, Option, Seed, read_edges, read_ratio, write_edges
+from inpaintbench.recipes.options import (
+    CLIPS,
+    MASKS,
+    SECOND_MASKS,
+    TEST_ALONE,
+    HeldOut,
+    Option,
+    Seed,
+    read_edges,
+    read_ratio,
+    write_edges,
+)
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
 from inpaintbench.types import Clip, Corruption, Dataset, Item, Source, content_id, item_rng
@@ -83,6 +94,7 @@ class ReinpaintRecipe(BaseModel):
     motion: Annotated[Literal["static", "drifting", "tube"], Option(MASKS)] = Field(
         "static", description="Of both masks in videos: static, drifting or tube."
     )
+    splits: HeldOut = TEST_ALONE
 
     @model_validator(mode="after")
     def _ascending_edges(self) -> ReinpaintRecipe:
@@ -227,8 +239,13 @@ def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int)
 
 
 def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[Corruption]) -> None:
+    source_of = {clip.clip_id: clip.source_id for clip in workspace.table("clips", Clip)}
+    split_of = stages.split_of(recipe, workspace, {hole.clip_id: source_of[hole.clip_id] for hole in holes})
     items = {
-        hole.corruption_id: Item(content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id) for hole in holes
+        hole.corruption_id: Item(
+            content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id, split_of[hole.clip_id]
+        )
+        for hole in holes
     }
     facts = stages.facts_of(workspace, [MEASURED_MASKS])
     areas = {item.item_id: float(facts[hole, "hole.hole_fraction"].value or 0) for hole, item in items.items()}

@@ -15,7 +15,8 @@ from pydantic import BaseModel, ValidationError
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.files import write_atomically
-from inpaintbench.recipes import RECIPES
+from inpaintbench.recipes import RECIPES, dataset_table
+from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.stages import SourceSpec, check_sources
 from inpaintbench.recipes.versions import exporting
 from inpaintbench.types import Dataset, Item, canonical_json
@@ -128,8 +129,9 @@ def export(
 
 
 def build(
-    recipe: BaseModel, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace, **corrupting: Any
-) -> tuple[Path, Dataset]:
+    recipe: BaseModel, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace,
+    *, table: DatasetTable = SILENT, **corrupting: Any,
+) -> tuple[Path, Dataset]:  # fmt: skip
     """All stages of a recipe; does only what is missing.
 
     Args:
@@ -137,6 +139,7 @@ def build(
         sources: where footage comes from.
         executor: who does the work.
         workspace: where it is kept.
+        table: what is said of the dataset.
         corrupting: what the recipe's ``corrupt`` wants besides, such as the folder of saved masks.
 
     Returns:
@@ -144,6 +147,7 @@ def build(
     """
     check(recipe, sources, **corrupting)
     remember(workspace, recipe)
+    dataset_table.keep(workspace, table)
     stages = stages_of(recipe)
     stages.curate(recipe, sources, executor, workspace)
     stages.label(recipe, executor, workspace)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from inpaintbench.catalogue import Catalogue
-from inpaintbench.curation import bars, duplicates, footage, judging, measuring
+from inpaintbench.curation import bars, duplicates, footage, judging, measuring, split
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.footage import NORMALISED, normalised
 from inpaintbench.curation.normalizers import NORMALIZERS
@@ -24,8 +24,9 @@ from inpaintbench.curation.sources.base import Footage, SourceLeaf, located
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.export.licences import STATED, is_unstated
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.recipes import evidence, leakage, versions
+from inpaintbench.recipes import dataset_table, evidence, leakage, versions
 from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
@@ -216,6 +217,19 @@ def facts_of(workspace: Workspace, steps: Sequence[str]) -> dict[tuple[str, str]
     return {(row.subject_id, row.name): row for step in steps for row in workspace.table("attributes", Attribute, step=step)}
 
 
+def split_of(recipe: Any, workspace: Workspace, groups: Mapping[str, str]) -> dict[str, str]:
+    """Clip id -> its split by the shares of the recipe; clips of one group and near-duplicates have the same.
+
+    Args:
+        recipe: with ``splits`` and ``seed``.
+        workspace: with the clips.
+        groups: clip id -> group.
+    """
+    if len(recipe.splits) == 1:
+        return dict.fromkeys(groups, next(iter(recipe.splits)))
+    return split.assign(leakage.together(workspace, groups), recipe.splits, seed=recipe.seed) if groups else {}
+
+
 def write_items(
     workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice], left_out: Mapping[str, str], *, empty: str
 ) -> None:
@@ -268,18 +282,21 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)} | left.left_out
     steps = (*publication.attribute_steps, NORMALISED)
     attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
-    made = versions.last(workspace)
+    made, told = versions.last(workspace), dataset_table.kept(workspace)
+    clips = workspace.table("clips", Clip)
+    sources, stated = _licensed(workspace.table("sources", Source), told.licence, clips=clips, items=left.items)
     leaked = leakage.check(workspace, left.items, attributes=attributes, allowed=made.near_duplicates_allowed)
-    facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked})
+    facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked}) | stated
+    facts |= {"dataset": told.facts} if told.facts else {}
     dataset = freeze.freeze(
         folder,
-        name=recipe.name,
+        name=told.title or recipe.name,
         blobs=workspace.blobs,
         items=left.items,
         slices=left.slices,
         left_out=left_out,
-        sources=workspace.table("sources", Source),
-        clips=workspace.table("clips", Clip),
+        sources=sources,
+        clips=clips,
         corruptions=workspace.table("corruptions", Corruption),
         attributes=attributes,
         recipe={"recipe": recipe.kind, **recipe.model_dump(mode="json"), "leaves": _versions(publication.leaves, workspace)},
@@ -292,6 +309,19 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         extra=publication.extra,
     )
     return folder, dataset
+
+
+def _licensed(
+    sources: Sequence[Source], licence: str | None, *, clips: Sequence[Clip], items: Sequence[Item]
+) -> tuple[list[Source], dict[str, Any]]:
+    """The sources, those without a licence under the stated one, and the fact that it was stated."""
+    if licence is None:
+        return list(sources), {}
+    source_of = {clip.clip_id: clip.source_id for clip in clips}
+    used = {source_of[item.clip_id] for item in items}
+    named = [replace(row, licence=licence) if is_unstated(row.licence) else row for row in sources]
+    count = sum(row.source_id in used and is_unstated(row.licence) for row in sources)
+    return named, {STATED: {licence: count}} if count else {}
 
 
 def _check_up_to_date(workspace: Workspace, items: Sequence[Item]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import Demo, Out, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
@@ -25,6 +25,8 @@ def build_decaption(
     ] = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(DecaptionRecipe)] = NONE_GIVEN,
+    owning: Owning = Owned(),
+    describing: Describing = Described(),
     running: Locally = Running(),
 ) -> None:
     """Clips of five seconds with subtitles painted on them.
@@ -32,10 +34,10 @@ def build_decaption(
     Example: inpaintbench build decaption --sources FILMS --out WORKSPACE --side 256
     """
     one_of(sources, demo, "--sources FOLDER")
-    source = SourceSpec("embedded", DEMO_FILMS) if demo else SourceSpec("folder", {"folder": str(sources)})
+    source = SourceSpec("embedded", DEMO_FILMS) if demo else SourceSpec("folder", {"folder": str(sources), **owning.constants})
     usual = {
         "form": "challenge" if given.get("behaviour") == "as-published" else "lossless",
         "families": [BUNDLED] if demo else list(installed_families()),
         **({"name": "Decaptioning demo"} if demo else {}),
     }
-    run_build(make_recipe(DecaptionRecipe, {**usual, **given}), [source], out, running)
+    run_build(make_recipe(DecaptionRecipe, {**usual, **describing.choices, **given}), [source], out, running, describing)

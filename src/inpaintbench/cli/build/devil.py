@@ -15,7 +15,11 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import (
     Demo,
+    Described,
+    Describing,
     Out,
+    Owned,
+    Owning,
     given_alone,
     make_recipe,
     one_of,
@@ -36,7 +40,8 @@ from inpaintbench.curation.rules import Rule, read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
-from inpaintbench.recipes import devil
+from inpaintbench.recipes import dataset_table, devil
+from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.options import FOOTAGE, SELECTION, read_size
 from inpaintbench.recipes.settings import check, corrupt, export, remember
 from inpaintbench.recipes.stages import SourceSpec
@@ -48,6 +53,7 @@ PLACES = ("folder", "flickr", "fetched")
 # Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too.
 OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "per_slice", "cut_score_limit", "level_share", "level_limit", "review",
+    "splits",
 )  # fmt: skip
 # Of boxes of a detector; the published benchmark states no number for its masks.
 FOREGROUND_LIMIT = 0.1
@@ -57,6 +63,8 @@ FLICKR_RULES = (
     Rule(attribute="probe.bits_per_second", above=1_000_000, name="bit rate"),
 )
 
+# Options that the demo takes, besides its own.
+RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
 DEMO_CLIPS = 13
 DEMO_PER_SLICE = 2
 DEMO_SIZE = (288, 160)
@@ -116,6 +124,8 @@ def build_devil(
         Path | None, option("CSV of labels: subject,name,value (see `curation label`).", panel=SELECTION)
     ] = None,
     flickr: Annotated[Flickr, bundle(Flickr, panel="Flickr")] = Flickr(),
+    owning: Owning = Owned(),
+    describing: Describing = Described(),
     running: Anywhere = Running(),
 ) -> None:  # fmt: skip
     """Videos with blob masks in ten slices, as DEVIL has them. Footage is yours or from Flickr; run it again to go on after an
@@ -125,17 +135,19 @@ def build_devil(
     """
     if demo:
         one_of(sources, demo, "--sources FOLDER")
-        given_alone(context, "demo", "out", "labels", "workers", "max_failures", "retry_rejected", "ray", "memory")
-        told(*build_devil_in(out, *demo_recipe(), labels=labels, running=running))
+        given_alone(context, "demo", "out", "labels", *RUNNING_OPTIONS, "dataset", "about")
+        told(*build_devil_in(out, *demo_recipe(), labels=labels, running=running, table=describing.table))
         return
     _check_place(source, sources, flickr)
+    if source != "folder" and owning.constants:
+        raise UsageError(f"--footage-{next(iter(owning.constants))} is for footage of a folder; what is fetched states its own")
     online = source == "flickr"
     limit = foreground_limit if foreground_limit is not None else FOREGROUND_LIMIT if online else None
     chosen = _rules(rules, foreground_limit=limit, least=flickr.least_size if online else None)
-    recipe = make_recipe(devil.DevilRecipe, {"review": online, "rules": chosen, **given})
+    recipe = make_recipe(devil.DevilRecipe, {"review": online, "rules": chosen, **describing.choices, **given})
     before: Callable[[Executor], object] | None = None
     if source == "folder":
-        spec = SourceSpec("folder", {"folder": str(sources)})
+        spec = SourceSpec("folder", {"folder": str(sources), **owning.constants})
     else:
         spec = SourceSpec("fetched", {"workspace": str(out), **({"fetcher": "flickr"} if online else {})})
     if online:
@@ -143,7 +155,7 @@ def build_devil(
         FETCHERS.get("flickr")(**flickr.question)
         connect()
         before = partial(fetch, leaf_name="flickr", constants=flickr.question, limits=flickr.limits)
-    told(*build_devil_in(out, recipe, spec, labels=labels, running=running, before=before))
+    told(*build_devil_in(out, recipe, spec, labels=labels, running=running, before=before, table=describing.table))
 
 
 def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
@@ -175,7 +187,7 @@ def _rules(path: Path | None, *, foreground_limit: float | None, least: tuple[in
 
 def build_devil_in(
     out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: Running,
-    before: Callable[[Executor], object] | None = None,
+    before: Callable[[Executor], object] | None = None, table: DatasetTable = SILENT,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """Build, with labels from a file, and say what came of it; ``before`` fetches footage where it is not here yet."""
     from inpaintbench.export.freeze import check_target
@@ -187,6 +199,7 @@ def build_devil_in(
     workspace, earlier = Workspace(out), published(out / "exports" / recipe.kind)
     with running.on(workspace) as executor:
         remember(workspace, recipe)
+        dataset_table.keep(workspace, table)
         if before is not None:
             before(executor)
         devil.curate(recipe, [source], executor, workspace)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import Demo, Out, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -30,8 +31,10 @@ def build_editing(
     masks: Annotated[Path | None, option("Folder of the clips' masks.", default="beside the clips", panel=FOOTAGE)] = None,
     fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
     fewest_prompts: Annotated[int, option("Target prompts that a clip needs in each of its tasks.", min=1, panel=FOOTAGE)] = 2,
-    licence: Annotated[str | None, option("Of the clips, for the rows.", default="not stated", panel=FOOTAGE)] = None,
+    licence: Annotated[str | None, option("The former name of --footage-licence.", hidden=True)] = None,
     given: Annotated[Given, of_recipe(EditingRecipe)] = NONE_GIVEN,
+    owning: Owning = Owned(),
+    describing: Describing = Described(),
     running: Locally = Running(),
 ) -> None:
     """Clips with prompts that ask for edits in four tasks. Masks say what these are about.
@@ -43,16 +46,18 @@ def build_editing(
         raise UsageError("--clips says where clips lie; say what is asked of them, too: --prompts FILE")
     if demo and (prompts or masks):
         raise UsageError("the demo has prompts and masks of its own; for yours give --clips FOLDER")
+    if licence is not None:
+        owning = replace(owning, footage_licence=licence)
     small = {"name": "Video editing demo", "side": DEMO_SIDE} if demo else {}
-    recipe = make_recipe(EditingRecipe, {**small, **given})
+    recipe = make_recipe(EditingRecipe, {**small, **describing.choices, **given})
     source = SourceSpec("embedded_edits", {"side": min(max(recipe.side, 128), 256)})
     if clips is not None:
         constants: dict[str, Any] = {
             "folder": str(clips), "prompts": str(prompts), "masks": None if masks is None else str(masks), "fps": fps,
-            "fewest_prompts": fewest_prompts, "licence": licence, "mask_tasks": list(recipe.mask_tasks),
+            "fewest_prompts": fewest_prompts, **owning.constants, "mask_tasks": list(recipe.mask_tasks),
         }  # fmt: skip
         source = SourceSpec("edit_clips", constants)
         EditClips(**constants).checked()  # before there is a folder
-    run_build(recipe, [source], out, running)
+    run_build(recipe, [source], out, running, describing)
     for warning in warnings(frozen.load(out / "exports" / recipe.kind).items):
         console.warn(f"warning: {warning}")

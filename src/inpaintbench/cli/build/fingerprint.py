@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import Demo, Out, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import Demo, Described, Describing, Out, make_recipe, one_of, run_build
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -21,6 +21,7 @@ def build_fingerprint(
     demo: Demo = False,
     given: Annotated[Given, of_recipe(FingerprintRecipe)] = NONE_GIVEN,
     photographs: Annotated[Path | None, option("Folder of photographs for backgrounds instead.", panel=DEGRADATION)] = None,
+    describing: Describing = Described(),
     running: Locally = Running(),
 ) -> None:
     """Synthetic fingerprints, degraded as a whole. Needs no footage.
@@ -35,5 +36,5 @@ def build_fingerprint(
     if demo and "law" in given:
         raise UsageError("the demo has all classes alike; for another --law give --fingers N")
     laid_on = {"backgrounds": PHOTOGRAPHS} if photographs else {}
-    recipe = make_recipe(FingerprintRecipe, {**(DEMO if demo else {}), **laid_on, **given})
-    run_build(recipe, [recipe.source], out, running, photographs=photographs)
+    recipe = make_recipe(FingerprintRecipe, {**(DEMO if demo else {}), **laid_on, **describing.choices, **given})
+    run_build(recipe, [recipe.source], out, running, describing, photographs=photographs)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli.build.running import Demo, Out, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
 from inpaintbench.cli.console import Locally, Running, constant
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -41,6 +41,8 @@ def build_humans(
         Path | None, option("Mask file of the challenge: photograph -> [row, column, size] triples.", panel=MASKS)
     ] = None,
     given: Annotated[Given, of_recipe(HumansRecipe)] = NONE_GIVEN,
+    owning: Owning = Owned(),
+    describing: Describing = Described(),
     running: Locally = Running(),
 ) -> None:  # fmt: skip
     """People with blocks missing around their joints.
@@ -52,14 +54,14 @@ def build_humans(
         raise UsageError("--originals FOLDER and --blocks FILE belong together, instead of --people")
     if blocks:
         read_blocks(blocks)  # told before any work
-    sources = [_people(text, dict(map(constant, crop or ())), limit) for text in people or ()]
+    sources = [_people(text, {**dict(map(constant, crop or ())), **owning.constants}, limit) for text in people or ()]
     if demo:
         sources = [SourceSpec("drawn_people", {"count": DEMO_PEOPLE})]
     if originals:
-        sources = [SourceSpec("folder", {"folder": str(originals), "media": "image"})]
+        sources = [SourceSpec("folder", {"folder": str(originals), "media": "image", **owning.constants})]
     name = {"name": "People demo"} if demo else {}
-    recipe = make_recipe(HumansRecipe, {**name, "given_blocks": bool(blocks), **given})
-    run_build(recipe, sources, out, running, blocks=blocks)
+    recipe = make_recipe(HumansRecipe, {**name, "given_blocks": bool(blocks), **describing.choices, **given})
+    run_build(recipe, sources, out, running, describing, blocks=blocks)
 
 
 def _people(text: str, crop: Mapping[str, Any], limit: int | None) -> SourceSpec:

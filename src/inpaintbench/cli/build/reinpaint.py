@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import Demo, Out, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
 from inpaintbench.cli.console import Locally, Running, constant
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -36,6 +36,8 @@ def build_reinpaint(
         list[str] | None,
         option("A constant of the generator saved_masks: polarity=white_is_hole.", metavar="NAME=VALUE", panel=MASKS),
     ] = None,
+    owning: Owning = Owned(),
+    describing: Describing = Described(),
     running: Locally = Running(),
 ) -> None:
     """Pictures with brush or box holes in area bins. Patch masks for re-inpainting them lie on top.
@@ -53,8 +55,8 @@ def build_reinpaint(
     if demo and frames > 1:
         raise UsageError("the demo is of pictures; for videos give --sources FOLDER")
     fitting = TURN_DEFAULTS if by_turn else SAVED_DEFAULTS
-    folder = {"folder": str(sources), "media": "image" if frames == 1 else "video"}
+    folder = {"folder": str(sources), "media": "image" if frames == 1 else "video", **owning.constants}
     source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", folder)
     of_masks = {"saved_masks": fitting | dict(map(constant, saved or ()))} if saved_masks else {}
-    recipe = make_recipe(ReinpaintRecipe, {**(DEMO if demo else {}), **of_masks, **given})
-    run_build(recipe, [source], out, running, masks=saved_masks)
+    recipe = make_recipe(ReinpaintRecipe, {**(DEMO if demo else {}), **of_masks, **describing.choices, **given})
+    run_build(recipe, [source], out, running, describing, masks=saved_masks)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,11 +17,13 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import bundle, option
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.export.licences import check_name
 from inpaintbench.pages.words import count
-from inpaintbench.recipes.options import FOOTAGE
+from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
+from inpaintbench.recipes.options import DATASET, FOOTAGE
 from inpaintbench.recipes.settings import build, check
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.steps import MASK_LEVELS, PAIR
@@ -28,6 +32,63 @@ from inpaintbench.workspace import Workspace
 
 Out = console.OutWorkspace
 Demo = Annotated[bool, option("Small, from material that comes with the program; needs no network.", "--demo", panel=FOOTAGE)]
+
+
+@dataclass(frozen=True)
+class Described:
+    """What the builder says of the dataset: the table ``[dataset]`` of a file, and single entries of it."""
+
+    dataset: Annotated[
+        Path | None,
+        option("TOML file with the table [dataset]: title, authors, licence, contact, citation, homepage, splits."),
+    ] = None
+    about: Annotated[
+        list[str] | None,
+        option('An entry of that table: title="Waves", authors=NAME, licence=CC-BY-4.0. Repeatable.', metavar="NAME=VALUE"),
+    ] = None
+
+    def over(self, table: DatasetTable) -> DatasetTable:
+        """The table of the file, or else ``table``, with the single entries in the place of its own."""
+        if self.dataset is not None:
+            table = make_table(read_file(self.dataset).get("dataset", {}), where=f"{self.dataset.name}, [dataset]")
+        return with_entries(table, self.about or ())
+
+    @cached_property
+    def table(self) -> DatasetTable:
+        """The table that the options make."""
+        return self.over(SILENT)
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """Choices of the recipe that stand in the table."""
+        return {} if self.table.splits is None else {"splits": self.table.splits}
+
+
+@dataclass(frozen=True)
+class Owned:
+    """Whose the footage of a folder is, where no file beside it says so."""
+
+    footage_licence: Annotated[
+        str | None,
+        option(
+            "Of footage that no footage.toml or FILM.mp4.toml beside it says anything of.", default="not stated", metavar="SPDX"
+        ),
+    ] = None
+    footage_author: Annotated[str | None, option("Of the same.", default="not stated", metavar="NAME")] = None
+
+    @property
+    def constants(self) -> dict[str, str]:
+        """Constants of a source leaf: those that were given."""
+        licence, author = self.footage_licence, self.footage_author
+        if licence is not None:
+            check_name(licence)
+        if author is not None and not (author.strip() and author.isprintable()):
+            raise UsageError(f"--footage-author {author!r} is not one line of words")
+        return {name: value for name, value in (("licence", licence), ("author", author)) if value is not None}
+
+
+Owning = Annotated[Owned, bundle(Owned, panel=FOOTAGE)]
+Describing = Annotated[Described, bundle(Described, panel=DATASET)]
 
 Recipe = TypeVar("Recipe", bound=BaseModel)
 
@@ -60,7 +121,9 @@ def given_alone(context: typer.Context, *names: str) -> None:
             raise UsageError(f"{asked.opts[0]} does nothing beside --demo, which has footage and settings of its own")
 
 
-def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, **corrupting: Path | None) -> None:
+def run_build(
+    recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, described: Described, **corrupting: Path | None
+) -> None:
     """Build in the workspace ``out``, and say what came of it."""
     # What can be wrong with the arguments is told before any work, and before there is a folder.
     from inpaintbench.export.freeze import check_target
@@ -70,7 +133,7 @@ def run_build(recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Ru
     check(recipe, sources, **given)
     workspace, before = Workspace(out), published(out / "exports" / recipe.kind)
     with running.on(workspace) as executor:
-        folder, dataset = build(recipe, sources, executor, workspace, **given)
+        folder, dataset = build(recipe, sources, executor, workspace, table=described.table, **given)
     summarise(workspace, dataset)
     warn_of_replaced(before, dataset)
     told(folder, dataset)

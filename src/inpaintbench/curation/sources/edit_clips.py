@@ -18,6 +18,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.sheets import Line, read_lines
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.curation.sources.edit_folders import Found, faults_of, locate, order_notes, read_mask
+from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.types import EDIT_TASKS, content_id
 
@@ -159,7 +160,7 @@ class EditClips(SourceLeaf):
         mask_tasks: tasks that need an object mask.
         fps: frames a second of folders of frames.
         fewest_prompts: target prompts that a clip needs in each of its tasks.
-        licence: of all clips.
+        licence, author: of clips that ``sidecars`` say nothing of.
 
     Raises:
         InputError: a path that cannot be used, or a file that cannot be read.
@@ -178,6 +179,7 @@ class EditClips(SourceLeaf):
         fps: float = 24.0,
         fewest_prompts: int = FEWEST_PROMPTS,
         licence: str | None = None,
+        author: str | None = None,
     ) -> None:
         if not 0 < fps <= 240:
             raise InputError(f"fps is {fps:g}, give frames a second above 0 and at most 240")
@@ -185,7 +187,8 @@ class EditClips(SourceLeaf):
             raise InputError(f"fewest_prompts is {fewest_prompts}, give 1 or more")
         self.folder, self.prompts = Path(folder), Path(prompts)
         self.masks = None if masks is None else Path(masks)
-        self.mask_tasks, self.fps, self.licence, self.fewest_prompts = tuple(mask_tasks), float(fps), licence, fewest_prompts
+        self.mask_tasks, self.fps, self.fewest_prompts = tuple(mask_tasks), float(fps), fewest_prompts
+        self._sidecars = Sidecars(self.folder, otherwise=Origin(licence, author))
         self._notes: list[tuple[str, str]] = []
 
     def notes(self) -> list[tuple[str, str]]:
@@ -230,13 +233,14 @@ class EditClips(SourceLeaf):
         if any(edit.task in self.mask_tasks for edit in edits):
             payload["masks"] = [quoted_path(path.absolute()) for path in clip.masks]
             files += clip.masks
+        said = self._sidecars.of(clip.path)
         return Footage(
             name=clip.name,
             uri=quoted_path(clip.name),
             origin=self.name,
-            content=content_id(self.version, self.fps, [_state(path) for path in files]),
+            content=content_id(self.version, self.fps, [_state(path) for path in files], *said.state),
             payload=payload,
-            licence=self.licence,
+            **said.columns,
             data={EDITS: [edit_of(edit) for edit in edits]},
         )
 

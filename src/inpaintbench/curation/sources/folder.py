@@ -11,6 +11,7 @@ from typing import Any
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.types import content_id
 
@@ -22,29 +23,37 @@ class FolderSource(SourceLeaf):
 
     Symbolic links are followed, each real folder once, so links in a circle do no harm. Hidden files and folders are left
     alone, and so are workspaces and frozen datasets: what we made is not footage. Names may hold any bytes: they are
-    percent-encoded in every table.
+    percent-encoded in every table. ``sidecars`` says whose it is.
+
+    Args (all constants):
+        folder: where it lies.
+        media: ``video`` or ``image``.
+        licence, author: of what no file beside it says anything of.
 
     Raises:
-        InputError: ``folder`` is not a folder or cannot be listed.
+        InputError: ``folder`` is not a folder or cannot be listed, or a file beside footage says something else than whose it is.
     """
 
     name = "folder"
     version = "1"
 
-    def __init__(self, *, folder: str, media: str = "video") -> None:
+    def __init__(self, *, folder: str, media: str = "video", licence: str | None = None, author: str | None = None) -> None:
         if media not in _SUFFIXES:
             raise UnknownNameError(unknown_name("kind of media", media, list(_SUFFIXES)))
         self.folder, self.suffixes = Path(folder), _SUFFIXES[media]
         if not self.folder.is_dir():
             raise InputError(f"source folder {str(folder)!r} does not exist or is not a folder")
+        self._otherwise = Origin(licence, author)
 
     def footage(self) -> Iterator[Footage]:
-        """One piece of footage a file; its content is judged by size and time of change."""
-        texts = TextFiles()
+        """One piece of footage a file; its content is judged by size and time of change, and by whose it is."""
+        texts, sidecars = TextFiles(), Sidecars(self.folder, otherwise=self._otherwise)
         for path in sorted(self._files(), key=os.fsencode):
             relative = quoted_path(path.relative_to(self.folder))
             payload = {"path": quoted_path(path.absolute()), **texts.of(path)}
-            yield Footage(name=relative, uri=relative, origin=self.name, content=state(path), payload=payload)
+            said = sidecars.of(path)
+            content = content_id(state(path), *said.state) if said.state else state(path)
+            yield Footage(name=relative, uri=relative, origin=self.name, content=content, payload=payload, **said.columns)
 
     def _files(self) -> Iterator[Path]:
         seen: set[str] = set()

@@ -17,6 +17,7 @@ from inpaintbench.curation.poses import POSE_READERS
 from inpaintbench.curation.poses.base import Person, PoseReader
 from inpaintbench.curation.poses.crops import Crop, CropRule, clipped, cut_out
 from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
 from inpaintbench.types import Joint, content_id
 
@@ -51,6 +52,7 @@ class PeopleSource(SourceLeaf):
         grow, shortest_side, fewest_joints, most_covered, torso_scale: see ``CropRule``; whole pictures need one joint.
         published_split: only people whom the file assigns to this split (``train`` or ``test``).
         limit: so many usable pictures, the first of the file.
+        licence, author: of pictures that ``sidecars`` say nothing of.
 
     Raises:
         InputError: a path or constant that cannot be used.
@@ -74,6 +76,8 @@ class PeopleSource(SourceLeaf):
         torso_scale: float = 1.5,
         published_split: str | None = None,
         limit: int | None = None,
+        licence: str | None = None,
+        author: str | None = None,
     ) -> None:
         if framing not in FRAMINGS:
             raise UnknownNameError(unknown_name("framing", framing, list(FRAMINGS)))
@@ -92,6 +96,7 @@ class PeopleSource(SourceLeaf):
         self.published_split, self.limit = published_split, limit
         self.dataset = dataset or self.reader.name
         self._notes: list[tuple[str, str]] = []
+        self._sidecars = Sidecars(self.images, otherwise=Origin(licence, author))
 
     def notes(self) -> list[tuple[str, str]]:
         """Missing or spoilt annotations of people who are used all the same: (name, reason), after ``footage``."""
@@ -114,12 +119,14 @@ class PeopleSource(SourceLeaf):
         payload = {"image": quoted_path(piece.image), "crop": crop, "refused": piece.refused}
         joints = [asdict(joint) for joint in piece.joints]
         state = _state(self.images / piece.image) if piece.image else []
+        said = self._sidecars.of(self.images / piece.image)
         return Footage(
             name=name,
             uri=name,
             origin=self.name,
-            content=content_id(self.version, self.reader.version, payload, self.rule.shortest_side, joints, state),
+            content=content_id(self.version, self.reader.version, payload, self.rule.shortest_side, joints, state, *said.state),
             payload=payload,
+            **said.columns,
             known=piece.known,
             data={"joints": joints} if joints else {},
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -47,6 +48,8 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         dataset=dataset,
         rows=rows,
         facts=facts,
+        told=facts.get("dataset", {}),
+        fenced=_fenced,
         benchmark=benchmark,
         held=facts.get("held_back") or {},
         leakage=facts.get("leakage"),
@@ -71,6 +74,12 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         recipe=json.dumps(dict(dataset.recipe), indent=1, sort_keys=True).replace("```", "\\u0060\\u0060\\u0060"),
     )
     return card_text(dataset, body)
+
+
+def _fenced(text: str) -> str:
+    """A text as a block of code, which whoever wrote it cannot end; BibTeX is marked so."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{'bibtex' if text.lstrip().startswith('@') else 'text'}\n{text.strip()}\n{fence}"
 
 
 def first_paragraph(dataset: Dataset) -> str:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from inpaintbench.errors import InputError
 from inpaintbench.export import layout
 from inpaintbench.export.documents import sealed
-from inpaintbench.export.licences import canonical, is_known, is_unstated, why_refused
+from inpaintbench.export.licences import STATED, canonical, check_usable, is_known, is_unstated, why_refused
 from inpaintbench.types import Dataset, Plain
 
 _LISTED = 20
@@ -64,7 +64,7 @@ def stated(dataset: Dataset, licence: str | None, single: Mapping[str, str]) -> 
         InputError: a licence that is not known, allows too little, or contradicts a source's own; no such source.
     """
     if licence is not None:
-        _check_usable(licence, [])
+        check_usable(licence)
     sources = {str(row["source_id"]): row for row in dataset.items}
     given = _by_source(sources, single)
     licence_of = {}
@@ -113,22 +113,14 @@ def _by_source(sources: Mapping[str, Plain], single: Mapping[str, str]) -> dict[
                     f"{called(sources[source])} has two licences under different names: {given[source]!r} and {licence!r}"
                 )
     for licence, names in of_licence.items():
-        _check_usable(licence, names)
+        check_usable(licence, of=listed(names))
     if strangers:
         raise InputError(f"the licences name sources that the dataset does not have: {listed(sorted(strangers))}")
     return given
 
 
-def _check_usable(licence: str, names: Sequence[str]) -> None:
-    of = f" of {listed(names)}" if names else ""
-    if why := why_refused(licence):
-        raise InputError(f"the licence {licence!r}{of} {why}: what is under it cannot be published")
-    if not is_known(licence):
-        raise InputError(f"{licence!r}{of} is not a known SPDX id such as CC-BY-4.0; one's own terms are called LicenseRef-NAME")
-
-
-# Facts: licence -> sources that its publisher states it for; of those that said something else, their words -> the same.
-STATED, OVER = "licences_stated", "licences_stated_over"
+# Fact: words of sources that said something -> licence that was stated over them -> how many.
+OVER = "licences_stated_over"
 
 
 def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[Dataset, dict[str, bytes]]:
