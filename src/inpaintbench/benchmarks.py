@@ -1,4 +1,4 @@
-"""What is said of the benchmarks of a recipe wherever one of them is read: its use, its limits, its paper, how it is scored.
+"""Statements about the benchmarks of a recipe wherever one of them is read: its use, its limits, its paper, how it is scored.
 
 The words of a recipe lie beside it, and importing them imports nothing of what builds, so that a dataset can be described and
 scored where nothing is built. Packages that add a recipe add its words in the group ``inpaintbench.benchmark``.
@@ -19,7 +19,7 @@ class Paper:
 
     key: str
     kind: str
-    """Of BibTeX entry."""
+    """Kind of BibTeX entry."""
     title: str
     fields: Mapping[str, str]
     """Further fields of the entry, in order."""
@@ -35,16 +35,16 @@ class Paper:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is said of every benchmark of one recipe."""
+    """Statements about every benchmark of one recipe."""
 
     use: str = "Finding out which content a method fails on."
-    """What it is made for, a sentence."""
+    """Purpose, a sentence."""
     limits: tuple[str, ...] = ()
-    """What it cannot tell, a sentence or two each."""
+    """Limits of what it can tell, a sentence or two each."""
     paper: Paper | None = None
     """The paper whose benchmark it re-creates."""
     protocol: str = ""
-    """What it is scored under unless another is asked for; empty = by what its items are."""
+    """Protocol that it is scored under unless another is asked for; empty = by what its items are."""
     baseline: str = "telea"
     """A method that needs no weights, for the example of how to predict."""
     generated: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Benchmark:
     extends: tuple[str, ...] = ()
     """Source leaves of the recipe that take a data set of others, rather than footage."""
     inpainted_again: bool = False
-    """Whether methods are run on their own results, by `eval reinpaint` and under second masks where it has any."""
+    """True when methods are run on their own results, by `eval reinpaint` and under second masks where it has any."""
 
 
 # The recipes lie above this module, so they are named by their address, as leaves are.
@@ -63,6 +63,6 @@ BENCHMARKS: Catalogue[Benchmark] = Catalogue(
 
 
 def benchmark_of(dataset: Dataset) -> Benchmark:
-    """What is said of a dataset's recipe; of a recipe that nobody here knows, what holds of all."""
+    """Return what is said of a dataset's recipe; of a recipe that nobody here knows, what holds of all."""
     name = str(dataset.recipe.get("recipe"))
     return BENCHMARKS.get(name) if name in BENCHMARKS else Benchmark()

@@ -20,13 +20,15 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Leaf:
-    """What every leaf has; the base class of its kind says what else, with a default for everything that few leaves need."""
+    """Members that every leaf has; the base class of its kind says what else, with a default for everything that few leaves
+    need.
+    """
 
     name: str
     version: str
     """Changes whenever the same input could give another result."""
     deviations: Sequence[Deviation] = ()
-    """Where it differs from the publication that it follows."""
+    """Differences from the publication that it follows."""
 
     @classmethod
     def bases_for(cls, leaf: type) -> tuple[type[Leaf], ...]:  # noqa: ARG003 - kinds with several bases look at it
@@ -93,7 +95,7 @@ class Catalogue(Generic[T_co]):
 
 
 def attribute_at(address: str) -> Any:
-    """What ``module:NAME`` names, imported."""
+    """Return what ``module:NAME`` names, imported."""
     module, _, attribute = address.partition(":")
     return getattr(importlib.import_module(module), attribute)
 

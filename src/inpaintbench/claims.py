@@ -85,7 +85,7 @@ class Estimate(NamedTuple):
     """Number of items, tasks or answers."""
     n_sources: int
     reason: str | None
-    """Why there is no interval; None when there is one."""
+    """Reason why there is no interval; None when there is one."""
 
 
 def clustered_mean(values: Sequence[float], sources: Sequence[str]) -> tuple[float, float | None, int]:

@@ -1,4 +1,4 @@
-"""What every leaf of a kind has to do, as checks that `inpaintbench leaf check` and the tests run on any leaf.
+"""Rules that every leaf of a kind has to keep, as checks that `inpaintbench leaf check` and the tests run on any leaf.
 
 A kind's checks are functions of a built leaf, ``CHECKS`` of the module ``contract`` beside its base class. Each is named for
 what it checks and raises ``ContractError`` where the leaf does something else.
@@ -27,24 +27,27 @@ class NotChecked(Exception):
 
 
 class Outcome(NamedTuple):
-    """What one check found."""
+    """Result of one check."""
 
     check: str
-    """What it looks for, in words."""
+    """Rule that was checked, in words."""
     fault: str | None = None
-    """What the leaf does instead."""
+    """Fault of the leaf, in words; None where it keeps the rule."""
     skipped: str | None = None
-    """Why it was not looked at."""
+    """Reason why it was not looked at."""
 
 
 def require(kept: object, sentence: str) -> None:
-    """Raise ``ContractError`` with the text ``told`` unless ``kept`` is true."""
+    """Raise ``ContractError`` with the text ``sentence`` unless ``kept`` is true."""
     if not kept:
         raise ContractError(sentence)
 
 
 def outcomes(checks: Sequence[Check], leaf: object) -> Iterator[Outcome]:
-    """What each check finds of ``leaf``; no exception of the leaf's ends them, as one that its kind does not allow is a fault."""
+    """Return what each check finds of ``leaf``.
+
+    No exception of the leaf's ends them, as one that its kind does not allow is a fault.
+    """
     for check in checks:
         what = check.__name__.replace("_", " ")
         try:

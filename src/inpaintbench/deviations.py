@@ -1,4 +1,4 @@
-"""Where what is here differs from the publication that it follows, stated as data beside the leaf that differs.
+"""Differences from the publication that something here follows, stated as data beside the leaf that differs.
 
 A leaf may have a class attribute ``deviations``; protocols and recipes have them too, for what belongs to no single leaf. The
 page docs/deviations.md is made of them.
@@ -18,10 +18,10 @@ class Deviation:
     what: str
     """The quantity or the rule, in a few words."""
     published: str
-    """What the paper or its released code does; "not stated" where neither says it."""
+    """Practice of the paper or its released code; "not stated" where neither says it."""
     here: str
     effect: str
-    """What that does to numbers: which way, and how far where it was measured."""
+    """Effect on numbers: which way, and how far where it was measured."""
     where: Mapping[str, Any] = field(default_factory=dict)
     """Constants of the leaf (fields of the recipe) with which it holds; none = always."""
 

@@ -45,7 +45,7 @@ class MissingExtraError(InputError):
 
 
 def how_to_install(extra: str) -> str:
-    """What brings an extra; the package is on no index, so that only a clone can."""
+    """Return what brings an extra; the package is on no index, so that only a clone can."""
     return f'`make setup` in the clone of inpaintbench, or pip install "PATH_TO_CLONE[{extra}]"'
 
 
@@ -98,10 +98,10 @@ class VerifyError(InpaintBenchError):
 
 
 def reason_of(error: BaseException) -> str:
-    """What went wrong in a few words: what the system says of an error of its own, else the error's text."""
+    """Return what went wrong in a few words: what the system says of an error of its own, else the error's text."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def is_disk_error(error: BaseException) -> bool:
-    """Whether ``error`` says that writing is impossible now, so that going on with other items is pointless."""
+    """Return whether ``error`` says that writing is impossible now, so that going on with other items is pointless."""
     return isinstance(error, OSError) and error.errno in _DISK_ERRORS

@@ -32,7 +32,7 @@ def predicted_label(step: str) -> str | None:
 
 
 def score_steps(protocol: str) -> str:
-    """What the steps that score under a protocol are called together."""
+    """Return what the steps that score under a protocol are called together."""
     return f"{_SCORE}{protocol.replace('/', '.')}"
 
 

@@ -172,7 +172,7 @@ def write_parquet(path: Path, table: pa.Table) -> None:
 
 
 class Entries(NamedTuple):
-    """What a ledger holds."""
+    """Columns of a ledger."""
 
     columns: pa.Table
     """One entry a key: the one that was finished last."""

@@ -157,7 +157,7 @@ class Download:
     """``obtained``; ``gone`` (a tombstone: upstream has it no longer); ``refused`` (by us, or by its contents); ``failed`` (for
     now; the next run tries again)."""
     reason: str | None
-    """Why there is no file; None when there is one."""
+    """Reason why there is no file; None when there is one."""
     http_status: int | None
     tries: int
     bytes: int | None
@@ -205,7 +205,7 @@ class Selection:
     value: float | str | None
     keep: bool
     reason: str | None
-    """Why the clip is dropped."""
+    """Reason why the clip is dropped."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class Attribute:
     name: str
     value: float | str | None
     reason: str | None
-    """Why ``value`` is None; None when there is a value."""
+    """Reason why ``value`` is None; None when there is a value."""
     producer: str
     producer_version: str
     blob: str | None = None
@@ -374,7 +374,7 @@ class SliceScore:
     fingerprint: str
     value: float | None
     reason: str | None
-    """Why ``value`` is None, or None."""
+    """Reason why ``value`` is None, or None."""
     standard_error: float | None
     interval_low: float | None
     interval_high: float | None

@@ -62,7 +62,7 @@ class Shard:
         return f"{self.number}-of-{self.count}"
 
     def takes(self, name: str) -> bool:
-        """Whether the subject ``name`` is in this part."""
+        """Return whether the subject ``name`` is in this part."""
         return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % self.count == self.number - 1
 
 
@@ -131,7 +131,7 @@ class Workspace:
             raise WorkspaceError(f"workspace {str(self.path)!r} is in use by another run") from error
 
     def takes(self, name: str) -> bool:
-        """Whether this run does the work of the subject ``name``: always, unless it is a shard."""
+        """Return whether this run does the work of the subject ``name``: always, unless it is a shard."""
         return self.shard is None or self.shard.takes(name)
 
     @property
@@ -207,7 +207,7 @@ class Blobs:
         self._root = Path(workspace)
 
     def path(self, name: str) -> Path:
-        """Where the blob ``name`` lies."""
+        """Return where the blob ``name`` lies."""
         return self._root / "blobs" / name[:2] / name
 
     def beside(self, folder: str) -> Path:
@@ -215,7 +215,7 @@ class Blobs:
         return self._root / folder
 
     def partial(self, key: str) -> Path:
-        """Where a file in the making lies that a later run can go on with; its folder exists."""
+        """Return where a file in the making lies that a later run can go on with; its folder exists."""
         folder = self._root / "partial"
         folder.mkdir(parents=True, exist_ok=True)
         return folder / key
@@ -249,7 +249,7 @@ class Blobs:
 
 
 class Ledger:
-    """What a step has finished: key -> entry. One process writes the file ``own``; the files of shards are read with it."""
+    """Finished tasks of a step: key -> entry. One process writes the file ``own``; the files of shards are read with it."""
 
     def __init__(self, folder: Path, step: str, *, own: str) -> None:
         self._folder, self._step, self._path = folder, step, folder / f"{own}.jsonl"

@@ -107,7 +107,7 @@ class Checks(_Strict):
 
 
 class StopRule(_Strict):
-    """When a comparison has votes enough."""
+    """Rule for when a comparison has votes enough."""
 
     kind: Literal["coverage", "stable_ranking"] = "coverage"
     """Every task has its raters; or, for questions about pairs, the order of the methods is settled before that."""

@@ -104,7 +104,7 @@ def busy(doing: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Running:
-    """How a command runs."""
+    """Options of how a command runs."""
 
     workers: Annotated[
         int, option("Worker processes; 0 = in this process, for debugging.", default="one a core", min=0, panel=RUNNING)

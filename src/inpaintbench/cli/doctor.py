@@ -73,7 +73,7 @@ class Finding:
     told: str
     todo: str | None = None
     core: bool = False
-    """Whether nothing works while this is broken."""
+    """True when nothing works while this is broken."""
 
 
 def findings() -> list[Finding]:

@@ -143,7 +143,7 @@ PRECISIONS = ("auto", *get_args(Precision))
 
 @dataclass(frozen=True)
 class Networks:
-    """How the networks of metrics run."""
+    """Options of how the networks of metrics run."""
 
     device: Annotated[str, option(f"Where networks run: {', '.join(get_args(Device))}.", among=get_args(Device))] = "auto"
     precision: Annotated[

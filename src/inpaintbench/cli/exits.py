@@ -1,4 +1,4 @@
-"""How commands end: the status that scripts see, and one sentence for whatever went wrong.
+"""Ends of commands: the status that scripts see, and one sentence for whatever went wrong.
 
 0  done
 1  the work failed, or the data are wrong

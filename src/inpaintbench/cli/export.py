@@ -368,7 +368,7 @@ def fetch(
 
 
 def _of_truth(made: Plan, shown: bool) -> list[str]:
-    """Why the truth of a challenge is not shown to everybody."""
+    """Return why the truth of a challenge is not shown to everybody."""
     truth = made.dataset.facts.get("truth_of")
     if not (truth and shown):
         return []

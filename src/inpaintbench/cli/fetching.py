@@ -82,7 +82,7 @@ class Downloads:
 
 @dataclass(frozen=True)
 class OneAtATime(Running):
-    """How files are fetched: one connection to a host at a time is what hosts expect of strangers."""
+    """Options of fetching: one connection to a host at a time is what hosts expect of strangers."""
 
     workers: Annotated[
         int, option("Files fetched at the same time; 0 = one, in this process, for debugging.", min=0, panel=RUNNING)

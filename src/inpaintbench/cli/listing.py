@@ -57,7 +57,7 @@ def list_leaves(
 
 
 class _Applies:
-    """Which leaves have what they need in a dataset."""
+    """Test of which leaves have what they need in a dataset."""
 
     def __init__(self, dataset: Dataset) -> None:
         rows = dataset.items
@@ -73,7 +73,7 @@ class _Applies:
         return self._given.issuperset(METHODS.get(name).needs)
 
     def metric(self, name: str) -> bool:
-        """Whether it can be measured; what needs no part of an item is measured by inpainting results again."""
+        """Return whether it can be measured; what needs no part of an item is measured by inpainting results again."""
         needs = METRICS.get(name).needs
         return self._scored.issuperset(needs) if needs else self._again
 

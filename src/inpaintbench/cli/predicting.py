@@ -229,7 +229,7 @@ def _tell_failures(failed: Sequence[Rejection]) -> None:
 
 
 def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:
-    """Why predictions may be missing: what lies there has other names."""
+    """Say why predictions may be missing: what lies there has other names."""
     ids = [str(row["item_id"]) for row in dataset.items]
     if names := strangers(Path(str(spec.constants["folder"])), set(ids)):
         many = "1 file or folder has" if len(names) == 1 else f"{len(names)} files and folders have"

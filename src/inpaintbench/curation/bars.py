@@ -45,7 +45,7 @@ _SIDES = ("top", "bottom", "left", "right")
 
 @dataclass(frozen=True)
 class Bars:
-    """How many lines to cut off at each side, in upright pixels."""
+    """Lines to cut off at each side, in upright pixels."""
 
     top: int = 0
     bottom: int = 0
@@ -179,7 +179,7 @@ def _constant(known: Sequence[tuple[int, Reading]]) -> int | None:
 
 
 def _opposite_is_told(looks: Sequence[_Look], side: int) -> bool:
-    """Whether it is mostly plain what lies opposite: where it is black as well and has no end, things stand on black."""
+    """Return whether it is mostly plain what lies opposite: where it is black as well and has no end, things stand on black."""
     opposite = [look.readings[side ^ 1].plain for look in looks if look.readings]
     return sum(opposite) >= OPPOSITE_TOLD * len(opposite)
 
@@ -328,7 +328,7 @@ class Reading:
     width: int
     """Lines; where the end is not plain, the widest that a bar can be."""
     plain: bool
-    """Whether there is an end that looks like a bar's; a width of 0 is always plain."""
+    """True when there is an end that looks like a bar's; a width of 0 is always plain."""
 
 
 # Top, bottom, left, right.
@@ -379,7 +379,10 @@ def _end(luma: Image, level: float) -> Reading:
 
 
 def _one_colour(frame: Image, first: Reading, last: Reading) -> bool:
-    """Whether two plain ends are as wide as each other and flat in one colour; chroma of the picture reaches three lines in."""
+    """Return whether two plain ends are as wide as each other and flat in one colour.
+
+    Chroma of the picture reaches three lines in.
+    """
     flat = [frame[: max(1, first.width - 3)], frame[len(frame) - max(1, last.width - 3) :]]
     colours = [lines.reshape(-1, 3).mean(axis=0) for lines in flat]
     alike = float(np.abs(colours[0] - colours[1]).max()) <= COLOURED_TOLERANCE_LEVELS

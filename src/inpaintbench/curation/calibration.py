@@ -1,4 +1,4 @@
-"""How well rules agree with people: precision and recall of each rule's drops against the answers keep and reject."""
+"""Agreement of rules with people: precision and recall of each rule's drops against the answers keep and reject."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Share:
     low: float | None
     high: float | None
     reason: str | None
-    """Why there is no value, or no interval."""
+    """Reason why there is no value, or no interval."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _one(name: str, dropped: Flags, rejected: Flags, sources: Sequence[str]) -> 
 
 
 def _share(hits: Flags, among: Flags, sources: Sequence[str], *, none: str) -> Share:
-    """Which share of the clips of ``among`` are hits; ``none`` is the reason where there are no such clips."""
+    """Return which share of the clips of ``among`` are hits; ``none`` is the reason where there are no such clips."""
     places = np.flatnonzero(among).tolist()
     if not places:
         return Share(0, 0, None, None, None, none)

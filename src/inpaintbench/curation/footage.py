@@ -162,7 +162,7 @@ def cut(
         executor: who does the work.
         sources: what is cut.
         where: source id -> where its file lies.
-        found: rows of ``bars.find`` where bars are to be cut off.
+        attributes: rows of ``bars.find`` where bars are to be cut off.
         splitter: ``{"name": ..., constant: value ...}`` of the splitter leaf.
         normalizer: the same for the normalizer leaf.
         fps: bring videos to this constant rate, by timestamps; by default they keep theirs.

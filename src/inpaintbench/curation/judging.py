@@ -47,7 +47,7 @@ class Verdict:
         return ~self.keep & ~self.waiting
 
     def reasons(self, places: npt.NDArray[np.int64]) -> list[str]:
-        """Why the clips at ``places``, which are not kept, are not."""
+        """Return why the clips at ``places``, which are not kept, are not."""
         if self.said is not None or self.rule is None:
             return [] if self.said is None else [text or "" for text in self.said.take(pa.array(places)).to_pylist()]
         numbers = self.column.numbers[places].tolist()
@@ -67,7 +67,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class RuleCount:
-    """How many clips a rule judged and dropped."""
+    """Counts of clips that a rule judged and dropped."""
 
     label: str
     judged: int

@@ -1,4 +1,4 @@
-"""Where cores and deltas of synthetic prints lie, and how their ridges run, in the published picture: after every distortion."""
+"""Places of cores and deltas of synthetic prints, and how their ridges run, in the published picture: after every distortion."""
 
 from __future__ import annotations
 

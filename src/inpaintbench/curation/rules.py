@@ -224,7 +224,7 @@ _OUTSIDE = {"at_least": "is below", "above": "is not above", "at_most": "is abov
 
 
 def outside(rule: Rule, value: float | str) -> str:
-    """Why ``value``, which does not fulfil the rule, does not: ``cut_score 0.41 is above 0.3``."""
+    """Return why ``value``, which does not fulfil the rule, does not: ``cut_score 0.41 is above 0.3``."""
     for key, bound in rule.bounds.items():
         if isinstance(value, str) != isinstance(bound, str) or (isinstance(value, str) and not re.match(DATE, value)):
             return f"{rule.subject} is {value_text(value)}, which is no {'date' if isinstance(bound, str) else 'number'}"

@@ -1,4 +1,4 @@
-"""Whether frames show one scene, however far the camera moved, and whether one scene fades or dissolves into another.
+"""Tests of whether frames show one scene, however far the camera moved, and whether one scene fades or dissolves into another.
 
 Frames become *details*: small luma, less its surroundings, over its local contrast, so that light and fades do not count.
 Two frames are laid over each other at every shift up to ``LARGEST_SHIFT`` of the view, and the correlation of the overlap at
@@ -54,7 +54,7 @@ class Details:
 
     @property
     def flat(self) -> bool:
-        """Whether the frame shows nothing."""
+        """Return whether the frame shows nothing."""
         return self.contrast < FLAT_LEVELS
 
 
@@ -72,7 +72,7 @@ def details_of(luma: npt.NDArray[np.uint8]) -> Details:
 
 
 def likeness(details: Details, other: Details) -> tuple[float, Shift]:
-    """How alike two frames of one size are, -1..1, and the shift that lays ``other`` over ``one``.
+    """Return how alike two frames of one size are, -1..1, and the shift that lays ``other`` over ``details``.
 
     Where one shows nothing it is 0, and 1 where both do and are nearly as bright.
 
@@ -220,7 +220,7 @@ def _inside(blends: list[Blend], start: int, end: int) -> bool:
 
 
 def _mixed(details: list[Details], start: int, end: int) -> float:
-    """How well a dissolve explains the frames between two, 0..1; 0 when it does not."""
+    """Return how well a dissolve explains the frames between two, 0..1; 0 when it does not."""
     before, other = details[start], details[end]
     if not _different(before, other):
         return 0.0

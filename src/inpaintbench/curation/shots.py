@@ -1,4 +1,4 @@
-"""Where one shot of a film ends and the next begins: cuts, fades and dissolves.
+"""Boundaries between shots of a film: cuts, fades and dissolves.
 
 Cuts are *proposed* by any of the scenedetect detectors, by a sudden frame difference, or by frames whose details do not fit
 each other; a proposal is *dropped* when two frames astride it, at most ``FLASH_FRAMES`` frames apart, show the same scene:
@@ -48,7 +48,7 @@ class Transition:
     end_frame: int
     kind: Literal["cut", "gradual"]
     score: float
-    """How sure, 0..1."""
+    """Confidence, 0..1."""
 
 
 def transitions(frames: Iterable[Image], *, fps: float) -> list[Transition]:
@@ -139,7 +139,7 @@ class _Detectors:
 
 
 def _places(block: _Block) -> set[int]:
-    """Where the block's cuts are, as indices into its details."""
+    """Return where the block's cuts are, as indices into its details."""
     return {cut.start_frame - block.first for cut in _cuts(block, everywhere=True)}
 
 
@@ -178,7 +178,10 @@ def _sudden(details: list[Details], differences: npt.NDArray[np.float64], index:
 
 
 def _calm(details: list[Details], index: int) -> bool:
-    """Whether nothing moves much just before and just after a cut before ``index``: then one scene goes on looking the same."""
+    """Return whether nothing moves much just before and just after a cut before ``index``.
+
+    Then one scene goes on looking the same.
+    """
     pairs = [(index - 3, index - 2), (index - 2, index - 1), (index, index + 1), (index + 1, index + 2)]
     if pairs[0][0] < 0 or pairs[-1][1] >= len(details):
         return False

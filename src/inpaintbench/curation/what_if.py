@@ -62,7 +62,7 @@ class WhatIf:
         return values
 
     def why(self, place: int) -> list[str]:
-        """Why the clip at ``place`` is not kept now, or would not be kept then."""
+        """Return why the clip at ``place`` is not kept now, or would not be kept then."""
         outside = self.now if self.gained[place] else self.then
         return why_not(outside.verdicts, place)
 

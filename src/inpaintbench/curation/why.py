@@ -152,7 +152,10 @@ def unit_and_direction(name: str) -> tuple[str, str]:
 
 
 def margin(selection: Selection) -> float | None:
-    """How far the value lies inside the nearest threshold of its rule, below 0 outside; None where there is no such number."""
+    """Return how far the value lies inside the nearest threshold of its rule, below 0 outside.
+
+    None where there is no such number.
+    """
     rule = parse_label(selection.rule)
     if rule is None or not isinstance(selection.value, int | float):
         return None

@@ -1,4 +1,4 @@
-"""How to run a step over many items."""
+"""Executors, which run a step over many items."""
 
 from __future__ import annotations
 

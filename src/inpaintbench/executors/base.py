@@ -1,4 +1,4 @@
-"""What is to be done (steps and tasks) and what came of it, whoever does the work.
+"""Work to be done (steps and tasks) and what came of it, whoever does the work.
 
 A step is a pure function over small records. It is named by its address so that any worker process can import it::
 
@@ -39,7 +39,7 @@ class Step:
     """``module:function``, importable in any worker."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     time_limit_seconds: float = 300.0
-    """Of one task; a worker that needs longer is killed and the task's subject quarantined."""
+    """Time limit of one task; a worker that needs longer is killed and the task's subject quarantined."""
     together: str = ""
     """``module:function`` that does one subject for several steps at once, where that spares work; ``""`` = one after the other.
     It takes ``jobs``, a sequence of (payload, parameters), and ``blobs``, and returns for each job its rows, or the
@@ -50,10 +50,10 @@ class Step:
     memory. ``function`` and ``together`` then take that as ``ahead``; None = read it yourself. Rows must not depend on it, and
     what cannot be read is to be found out again: an exception here counts as None."""
     lacks: Mapping[str, str] = field(default_factory=dict)
-    """What the work could use and does not have -> its state: weights that are missing, say. Results made without it stand until
-    the state is another one; those made with it stand when it is gone."""
+    """Things that the work could use and does not have -> its state: weights that are missing, say. Results made without it
+    stand until the state is another one; those made with it stand when it is gone."""
     on_card: bool = False
-    """Whether workers open this machine's graphics card, which they share: few of them do, and their memory is not limited."""
+    """True when workers open this machine's graphics card, which they share: few of them do, and their memory is not limited."""
     unmeasured: str = ""
     """``module:function`` that gives the rows of a subject that was refused, where every subject is to have some. It takes
     ``payload``, ``parameters`` and the ``reason``; ``""`` = it has none."""
@@ -68,7 +68,7 @@ class Task:
     """Identity of everything in the input that can change the rows."""
     payload: Mapping[str, Any]
     name: str = ""
-    """What people call it: a file name; the subject id when empty."""
+    """Name that people call it by: a file name; the subject id when empty."""
 
 
 class Tasks(Sequence[Task]):
@@ -123,13 +123,13 @@ class Rejection:
 
 
 def is_note(step: str) -> bool:
-    """Whether rows of ``rejected`` under this step are notes, which refuse nothing: ``notes``, or ``*.notes``."""
+    """Return whether rows of ``rejected`` under this step are notes, which refuse nothing: ``notes``, or ``*.notes``."""
     return step.rpartition(".")[2] == "notes"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step came to, in the order of its tasks."""
+    """Outcome of a step, in the order of its tasks."""
 
     record: type
     rows: pa.Table
@@ -178,7 +178,7 @@ class Executor(Protocol):
 
 
 def given_to(jobs: Sequence[Job]) -> list[tuple[Plain, Plain]]:
-    """What ``together`` and ``ahead`` take of some jobs: payload and parameters of each."""
+    """Return what ``together`` and ``ahead`` take of some jobs: payload and parameters of each."""
     return [(dict(job.task.payload), dict(job.step.parameters)) for job in jobs]
 
 

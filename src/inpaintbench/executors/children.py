@@ -57,11 +57,11 @@ class Children:
 
     @property
     def broken(self) -> bool:
-        """Whether a process died before it began anything: that ends the pool, with all its tasks undone."""
+        """Return whether a process died before it began anything: that ends the pool, with all its tasks undone."""
         return not self._pool.active
 
     def died_reading(self) -> bool:
-        """Whether the process that died was reading ahead; asked once for each death, and only of a single process."""
+        """Return whether the process that died was reading ahead; asked once for each death, and only of a single process."""
         died = bool(self._reading.value)
         self._reading.value = 0
         return died
@@ -74,7 +74,7 @@ class Children:
 
 
 def result(future: Future[Any], *, time_limit_seconds: float) -> list[dict[str, Any]] | None:
-    """What ``perform_all`` gave, or one entry that says why it gave nothing; None if the pool broke before it began."""
+    """Return what ``perform_all`` gave, or one entry that says why it gave nothing; None if the pool broke before it began."""
     try:
         results: list[dict[str, Any]] = future.result()
         return results

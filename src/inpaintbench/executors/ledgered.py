@@ -1,4 +1,4 @@
-"""What all executors share: do only what the ledger lacks, keep every result at once, write the tables at the end."""
+"""Work that all executors share: do only what the ledger lacks, keep every result at once, write the tables at the end."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ pc = lazily("pyarrow.compute")
 
 @dataclass(frozen=True)
 class Unit:
-    """What one worker does in one go: some steps of one subject."""
+    """Work of one worker in one go: some steps of one subject."""
 
     subject: tuple[str, int]
     jobs: tuple[Job, ...]
 
     @property
     def reads_ahead(self) -> bool:
-        """Whether some of it can be read before it is done."""
+        """Return whether some of it can be read before it is done."""
         return any(job.step.ahead for job in self.jobs)
 
     @property
     def on_card(self) -> bool:
-        """Whether some of it is done on a graphics card."""
+        """Return whether some of it is done on a graphics card."""
         return any(job.step.on_card for job in self.jobs)
 
     @property
     def time_limit_seconds(self) -> float:
-        """Of all its steps."""
+        """Subject of all its steps."""
         return sum(job.step.time_limit_seconds for job in self.jobs)
 
     def alone(self) -> list[Unit]:
@@ -138,7 +138,7 @@ class LedgeredExecutor(ABC):
     def _planned(
         self, step: Step, tasks: Sequence[Task], rejected: Sequence[Rejection], ledger: Ledger, outcomes: dict[str, Outcome]
     ) -> _Planned:
-        """What a step is to do; where that is nothing, its tables are written and ``outcomes`` has what it came to."""
+        """Return what a step is to do; where that is nothing, its tables are written and ``outcomes`` has what it came to."""
         stored = ledger.columns(step.record)
         tasks = self._wanted(step, tasks, stored)
         plan = Plan.of(step, tasks, rejected, stored)
@@ -217,7 +217,7 @@ def _ordinals(tasks: pa.Table) -> npt.NDArray[np.int64]:
 
 
 def _subjects_of(planned: Sequence[_Planned]) -> int:
-    """How many subjects there are; each content of a subject counts."""
+    """Return how many subjects there are; each content of a subject counts."""
     groups: list[tuple[pa.Array, npt.NDArray[np.int64]]] = []
     for run in planned:
         if not any(run.subjects.equals(subjects) for subjects, _ in groups):
@@ -228,8 +228,8 @@ def _subjects_of(planned: Sequence[_Planned]) -> int:
 
 
 def _units(planned: Sequence[_Planned]) -> list[Unit]:
-    """What is to be done of each subject, in the order of the tasks; a step with several contents of one subject has a unit for
-    each."""
+    """Return what is to be done of each subject, in the order of the tasks; a step with several contents of one subject has a
+    unit for each."""
     grouped: dict[tuple[str, int], dict[str, Job]] = defaultdict(dict)
     made: dict[tuple[int, int], Task] = {}
     for run in planned:
@@ -264,7 +264,7 @@ def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:
 
 
 def _in_words(step: Step) -> list[str]:
-    """What a step lacks, as it stands in its ledger."""
+    """Return what a step lacks, as it stands in its ledger."""
     return [f"{name}: {state}" for name, state in step.lacks.items()]
 
 

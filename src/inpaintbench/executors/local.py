@@ -36,7 +36,7 @@ class _Lane:
     running: dict[Future[Any], tuple[Unit, Unit | None]] = field(default_factory=dict)
     """Each with what is read ahead beside it."""
     following: Unit | None = None
-    """What its process was told of, and nobody has begun."""
+    """Unit that its process was told of, and nobody has begun."""
 
 
 class LocalExecutor(LedgeredExecutor):
@@ -138,7 +138,10 @@ class LocalExecutor(LedgeredExecutor):
         return unit
 
     def _suspicious(self, lane: _Lane, unit: Unit, later: Unit | None) -> bool:
-        """Whether a worker died while it read ahead: either may be guilty, and each is then done with nothing beside it."""
+        """Return whether a worker died while it read ahead.
+
+        Either may be guilty, and each is then done with nothing beside it.
+        """
         if not lane.children.died_reading():
             return False
         self._suspects |= {piece.subject for piece in (unit, later) if piece}

@@ -33,7 +33,7 @@ class Ahead:
         self._reading: _Reading | None = None
 
     def swap(self, jobs: Sequence[Job], following: Sequence[Job], workspace: str) -> Any:
-        """What was read for ``jobs``, or None; begins to read for ``following``, unless that was begun already.
+        """Return what was read for ``jobs``, or None; begins to read for ``following``, unless that was begun already.
 
         Waits for what is still being read for ``jobs``.
         """
@@ -80,7 +80,7 @@ class _Reading(threading.Thread):
 
 
 def _address(jobs: Sequence[Job]) -> str:
-    """What reads ahead for all of ``jobs``; nothing where they are not done in one go."""
+    """Return what reads ahead for all of ``jobs``; nothing where they are not done in one go."""
     ways = {(job.step.together, job.step.ahead) for job in jobs}
     return ways.pop()[1] if len(ways) == 1 else ""
 

@@ -32,7 +32,7 @@ REFUSED = ("rejected", "failed")
 
 @dataclass(frozen=True)
 class Plan:
-    """What a step is to do."""
+    """Plan of a step."""
 
     step: str
     table: str

@@ -53,7 +53,7 @@ class SliceChange:
     """Ids of items that are new in it, in its order."""
     removed: list[str]
     reordered: bool
-    """Whether the items that both have stand in another order."""
+    """True when the items that both have stand in another order."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Difference:
 
     @property
     def equal(self) -> bool:
-        """Whether items, slices and recipe are the same."""
+        """Return whether items, slices and recipe are the same."""
         changes = (self.items_added, self.items_removed, self.items_changed, self.slices_added, self.slices_removed)
         return not any((*changes, self.slices_changed, self.recipe, self.files))
 
@@ -109,7 +109,7 @@ def manifest_of(where: str, *, revision: str | None = None) -> Dataset:
 
 
 def is_hub_name(where: str) -> bool:
-    """Whether ``where`` may name a dataset of the Hub: there is no such folder, and it is two names with one slash."""
+    """Return whether ``where`` may name a dataset of the Hub: there is no such folder, and it is two names with one slash."""
     owner, slash, name = where.partition("/")
     return bool(owner and slash and name) and "/" not in name and owner not in (".", "..", "~") and not Path(where).exists()
 

@@ -22,7 +22,7 @@ CROISSANT = "croissant.json"
 
 
 def is_document(name: str) -> bool:
-    """Whether a file of a dataset is made from its manifest; all others are data."""
+    """Return whether a file of a dataset is made from its manifest; all others are data."""
     return name in (CARD, NOTICE, CROISSANT) or (name.startswith(f"{FOLDER}/") and name.endswith(".svg"))
 
 

@@ -71,7 +71,7 @@ def check_exposed(seen: Mapping[str, Any] | None, *, items: int, allowed: str | 
 
 
 def is_exposed(seen: Mapping[str, Any] | None) -> TypeGuard[Mapping[str, Any]]:
-    """Whether inputs together show more than ``MOST_EXPOSED``."""
+    """Return whether inputs together show more than ``MOST_EXPOSED``."""
     return seen is not None and seen["hole_pixels"] > MOST_EXPOSED
 
 

@@ -44,12 +44,12 @@ def why_refused(licence: str | None) -> str | None:
 
 
 def is_unstated(licence: str | None) -> bool:
-    """Whether nothing is said: no text, or ``unknown``, ``NOASSERTION``, ``not stated`` in any spelling."""
+    """Return whether nothing is said: no text, or ``unknown``, ``NOASSERTION``, ``not stated`` in any spelling."""
     return canonical(licence) in _SAYS_NOTHING
 
 
 def is_known(licence: str | None) -> bool:
-    """Whether it is an open licence known by its SPDX id, in any spelling, or a publisher's own ``LicenseRef-...``."""
+    """Return whether it is an open licence known by its SPDX id, in any spelling, or a publisher's own ``LicenseRef-...``."""
     text = canonical(licence)
     return bool(_KNOWN.fullmatch(text) or _OF_ONES_OWN.fullmatch(text))
 

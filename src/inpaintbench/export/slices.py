@@ -1,4 +1,4 @@
-"""Which clip meets which mask in which slice: pure index arithmetic, decided before anything is rendered.
+"""Pairing of clips and masks in slices: pure index arithmetic, decided before anything is rendered.
 
 A slice holds one attribute fixed and lets the others vary (DEVIL, CVPR 2022, section 5.1): a slice of a clip attribute pairs
 the clips with that label and masks of all presets; a slice of a mask attribute pairs clips of all kinds and masks of the

@@ -20,7 +20,7 @@ _FOLDERS_OF_OTHERS = (".cache", ".git")
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file counts as part of a dataset, rather than of the Hub, its library or git."""
+    """Return whether a file counts as part of a dataset, rather than of the Hub, its library or git."""
     return name != _OF_THE_HUB and name.partition("/")[0] not in _FOLDERS_OF_OTHERS
 
 

@@ -268,7 +268,7 @@ class Stage:
         self.device = device
         self.buffers = [package.empty(buffer_bytes, dtype=package.uint8, pin_memory=is_card) for _ in range(2)]
         self._left = [package.cuda.Event() if is_card else None for _ in self.buffers]
-        """Of each buffer: what was last in it is on the card."""
+        """Marks of each buffer: what was last in it is on the card."""
 
     def to_device(self, tensor: Any) -> Any:
         """Copy of a contiguous tensor of the CPU; the card may still be waiting for it when this returns."""

@@ -128,7 +128,7 @@ class Statement:
     state: str = ""
     """One word in a coloured field."""
     good: bool = True
-    """Whether that state is the wished one."""
+    """True when that state is the wished one."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,10 @@ class DecaptionRecipe(BaseModel):
     name: str = "Video decaptioning"
     seed: Seed = 0
     behaviour: Behaviour = "corrected"
-    """What decides which clips have the most subtitles: the letters that a source shows, or the pixels that are painted."""
+    """Measure that decides which clips have the most subtitles.
+
+    The letters that a source shows, or the pixels that are painted.
+    """
     side: Annotated[int, Option(CLIPS)] = Field(
         128, ge=16, description="Of the square clips: 128 as published, 256 as in the paper."
     )
@@ -97,7 +100,7 @@ class DecaptionRecipe(BaseModel):
         FILM_SHARES, description="Shares of the clips; those of one film stay together."
     )
     ratio_edges: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5)
-    """Of the slices by share of painted pixels, of which no frame has more than half."""
+    """Edges of the slices by share of painted pixels, of which no frame has more than half."""
 
 
 def check(recipe: DecaptionRecipe) -> None:

@@ -68,7 +68,7 @@ def write_demo_study(folder: Path) -> Study:
 
 
 def is_free(folder: Path) -> bool:
-    """Whether the study may be made there: nothing is in it, or what a killed run has left."""
+    """Return whether the study may be made there: nothing is in it, or what a killed run has left."""
     return not folder.exists() or not any(folder.iterdir()) or (folder / UNFINISHED).exists()
 
 

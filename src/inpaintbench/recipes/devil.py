@@ -113,7 +113,7 @@ class DevilRecipe(BaseModel):
     per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
     masks_per_preset: int = Field(1000, ge=1)
     rules: tuple[Rule, ...] = ()
-    """What clips must fulfil besides."""
+    """Rules that clips must fulfil besides."""
     review: Annotated[bool, Option(SELECTION, "--review/--no-review", shown="of flickr alone")] = Field(
         False, description="Wait until people have answered keep for a clip."
     )
@@ -141,7 +141,7 @@ class DevilRecipe(BaseModel):
 
     @property
     def cutting(self) -> stages.Cutting:
-        """How sources become clips."""
+        """Return how sources become clips."""
         windows = {"name": "windows", "length": self.clip_frames, "shortest": self.shortest_clip_frames}
         cover = {"name": "cover", "width": self.width, "height": self.height}
         return stages.Cutting(
@@ -178,7 +178,7 @@ def rules_of(recipe: DevilRecipe) -> tuple[Rule, ...]:
 
 
 def asks_for_duplicates(recipe: DevilRecipe) -> bool:
-    """Whether a rule is about near-duplicates."""
+    """Return whether a rule is about near-duplicates."""
     return any(rule.attribute in (duplicates.OF, duplicates.SHARE) for rule in recipe.rules)
 
 
@@ -267,13 +267,13 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> sl
 
 
 class _Requests(Sequence[render.MaskRequest]):
-    """What is asked for by pairs of ``clips``, made when it is asked for."""
+    """Masks asked for by pairs of ``clips``, made when it is asked for."""
 
     def __init__(self, recipe: DevilRecipe, pairs: Sequence[slices.Pair], clips: pa.Table) -> None:
         self._recipe, self._pairs, self._clips = recipe, pairs, clips
 
     def corruption_ids(self) -> list[str]:
-        """Of each, in order."""
+        """Return what each is, in order."""
         seed = self._recipe.seed
         return [render.corruption_id(pair.clip_id, _GENERATOR, self._parameters(pair), seed) for pair in self._pairs]
 

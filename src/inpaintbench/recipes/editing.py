@@ -120,7 +120,7 @@ def check(recipe: EditingRecipe) -> None:
 
 
 def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> None:
-    """How well flow explains each clip, object masks at its size, and what it shows if a captioner is to say so."""
+    """Measure how well flow explains each clip, object masks at its size, and what it shows if a captioner is to say so."""
     clips = _clips(workspace)
     measuring.measure(executor, clips, leaf=WarpValidShare.name)
     if recipe.captioner:

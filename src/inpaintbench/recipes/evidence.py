@@ -24,7 +24,7 @@ AGREEMENT = "agreement"
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the raters of one study agree on one part of one question."""
+    """Agreement of the raters of one study on one part of one question."""
 
     question: str
     part: str
@@ -38,7 +38,7 @@ class Agreement:
     alpha_low: float | None
     alpha_high: float | None
     alpha_reason: str | None
-    """Why there is no value or no interval."""
+    """Reason why there is no value or no interval."""
 
 
 def evidence(workspace: Workspace, recipe: BaseModel) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def titles(workspace: Workspace) -> Mapping[str, str]:
 
 
 def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
-    """How far raters agree on clips, for the card of the dataset that is made with their answers."""
+    """Return how far raters agree on clips, for the card of the dataset that is made with their answers."""
     clusters = {task.task_id: task.cluster for task in study.tasks}
     rows = []
     for part in asked_parts(study, votes):

@@ -136,7 +136,7 @@ class FingerprintRecipe(BaseModel):
     )
     """As published: 75,600, 8,400 and 8,400 of 92,400."""
     strength_edges: tuple[float, ...] = (0.0, 0.13, 0.17, 1.0)
-    """Of the slices by ``wear_rms``: what is done to the print itself, whatever it lies on, in shares of white."""
+    """Edges of the slices by ``wear_rms``: what is done to the print itself, whatever it lies on, in shares of white."""
     orientation_fields: Annotated[bool, Option(DATASET, "--orientations")] = Field(
         False, description="Publish the true ridge directions."
     )
@@ -202,7 +202,7 @@ def curate(
 
 
 def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -> None:
-    """Where cores and deltas lie, and how ridges run, once every distortion is done."""
+    """Write where cores and deltas lie, and how ridges run, once every distortion is done."""
     known = stages.facts_of(workspace, [KNOWN])
     prints = {source: str(row.blob) for (source, name), row in known.items() if name == "print"}
     print_geometry.measure(executor, workspace.table("clips", Clip), prints, orientation=recipe.orientation_fields)

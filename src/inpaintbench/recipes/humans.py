@@ -65,7 +65,7 @@ class HumansRecipe(BaseModel):
         PEOPLE_SHARES, description="Shares of the pictures; those of one photograph stay together."
     )
     area_edges: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.7)
-    """Of the slices by hidden area."""
+    """Edges of the slices by hidden area."""
 
 
 def check(recipe: HumansRecipe, *, blocks: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Which clips of different groups look alike, decided from hashes that are measured once and kept in the workspace.
+"""Look-alikes among clips of different groups, decided from hashes that are measured once and kept in the workspace.
 
 Near-duplicates are found by the perceptual hashes of clips and of their mirror images, every clip against every one of the
 other groups: ``duplicates.find`` names the best earlier original alone. Clips that hardly change, and so pictures, must
@@ -139,7 +139,7 @@ def pairs(hashed: Hashed, groups: Mapping[str, str], blobs: Blobs) -> list[Pair]
 
 
 def _known(hashes: Hashes, other: Hashes, shift: int) -> list[int]:
-    """Places of ``other`` that lie, ``shift`` later, over one of ``one``, neither of them flat."""
+    """Places of ``other`` that lie, ``shift`` later, over one of ``hashes``, neither of them flat."""
     places = range(max(0, -shift), min(len(other), len(hashes) - shift))
     return [at for at in places if other[at] is not None and hashes[at + shift] is not None]
 
@@ -152,7 +152,7 @@ class _Thumbnails:
         self._made: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
 
     def agree(self, place: tuple[Clip, int], other: tuple[Clip, int], *, mirrored: bool) -> bool:
-        """Whether two frames correlate, each given by its clip and the place of its hash."""
+        """Return whether two frames correlate, each given by its clip and the place of its hash."""
         first, second = self._of(*place), self._of(*other)
         return float((first * (second[:, ::-1] if mirrored else second)).sum()) >= LEAST_CORRELATION
 

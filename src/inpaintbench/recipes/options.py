@@ -1,4 +1,4 @@
-"""How the choices of a recipe are made on a command line: what ``Field`` does not say of them, and choices written as text."""
+"""Choices of a recipe on a command line: what ``Field`` does not say of them, and choices written as text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Option:
     name: str | None = None
     """``--patch``, or ``--cut-bars/--no-cut-bars``; by default the field's name."""
     shown: str | None = None
-    """What stands for the default where the command has its own; "" = nothing."""
+    """Text that stands for the default where the command has its own; "" = nothing."""
     metavar: str | None = None
     read: Callable[[Any], Any] | None = None
     """Text, or the texts of a repeatable option -> the field's value; raises ``ValueError`` in a sentence."""
@@ -37,7 +37,7 @@ class Option:
     """A second field that the option sets; ``read`` then gives both values, ``write`` takes both."""
     repeatable: bool = False
     names: Iterable[str] = ()
-    """What shells complete it with, besides the words of a ``Literal``."""
+    """Names that shells complete it with, besides the words of a ``Literal``."""
 
 
 def read_size(text: str) -> tuple[int, int]:

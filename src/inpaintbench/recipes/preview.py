@@ -55,11 +55,11 @@ class Backdrop:
     name: str
     truth: Frames
     parts: Mapping[str, Any] = field(default_factory=dict)
-    """Of the view, for generators that need them: ``joints``, ``timed_text``, ``undistorted``, ``print``."""
+    """Facts of the view, for generators that need them: ``joints``, ``timed_text``, ``undistorted``, ``print``."""
 
 
 def shows_prints(generator: str) -> bool:
-    """Whether a generator is shown over prints: it needs to know one."""
+    """Return whether a generator is shown over prints: it needs to know one."""
     return not {"undistorted", "print"}.isdisjoint(GENERATORS.get(generator).needs)
 
 

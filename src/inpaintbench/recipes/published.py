@@ -25,7 +25,7 @@ PUBLISHED: tuple[Any, ...] = (
 
 
 def all_deviations(recipe: Any) -> list[tuple[str, Deviation]]:
-    """Where a recipe differs from what it follows, each with the leaf that states it, or "" for the recipe's own."""
+    """Return where a recipe differs from what it follows, each with the leaf that states it, or "" for the recipe's own."""
     own = holding(recipe.deviations, recipe.model_dump())
     leaves = [
         stages.leaf_class(kind, name) for kind, names in settings.stages_of(recipe).leaves_of(recipe).items() for name in names

@@ -72,7 +72,7 @@ class ReinpaintRecipe(BaseModel):
     area_edges: Annotated[tuple[float, ...], Option(MASKS, "--bins", read=read_edges, write=write_edges)] = Field(
         (0.0, 0.2, 0.4, 0.6), description="Edges of the area bins, in per cent."
     )
-    """Of the first hole's share of the picture; neighbours bound a bin."""
+    """Edges of the first hole's share of the picture; neighbours bound a bin."""
     preset: Annotated[str, Option(MASKS, names=PRESETS)] = Field("medium-512", description="Strokes and boxes.")
     reach: Annotated[Literal["grow", "rejection"], Option(MASKS)] = Field(
         "grow", description="How a bin is hit: grow, or rejection."

@@ -1,4 +1,4 @@
-"""Which saved masks belong to which clip: those that bear the name of its source, or each in turn where that was asked for."""
+"""Pairing of saved masks with clips: those that bear the name of its source, or each in turn where that was asked for."""
 
 from __future__ import annotations
 

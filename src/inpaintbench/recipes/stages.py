@@ -44,7 +44,7 @@ class SourceSpec:
 
 @dataclass(frozen=True)
 class Cutting:
-    """How sources become clips: leaves with their constants, ``{"name": ..., constant: value}``."""
+    """Leaves by which sources become clips, with their constants, ``{"name": ..., constant: value}``."""
 
     splitter: Plain
     normalizer: Plain
@@ -52,11 +52,11 @@ class Cutting:
     form: str = "near-lossless"
     cut_bars: bool = False
     reader: str = "pyav"
-    """Who looks for bars, one of ``video.READERS``."""
+    """Reader that looks for bars, one of ``video.READERS``."""
     rules: tuple[Rule, ...] = ()
     """Those on ``probe.*`` are applied before a source is cut."""
     hdr: str = "exclude"
-    """What is done with films of high dynamic range: ``exclude`` or ``tone_map``."""
+    """Treatment of films of high dynamic range: ``exclude`` or ``tone_map``."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class Exported:
     content: str | None = None
     """Hash of rows, slices and recipe; None before the first export."""
     near_duplicates_allowed: str | None = None
-    """Why near-duplicates may be in two splits; of one export alone."""
+    """Reason why near-duplicates may be in two splits; of one export alone."""
 
 
 def last(workspace: Workspace) -> Exported:

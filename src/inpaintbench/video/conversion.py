@@ -12,7 +12,7 @@ from av.video.reformatter import VideoReformatter
 
 
 class _Converters(threading.local):
-    """Of each thread, one for each format, so that decoding and encoding in turns do not make each other's tables anew."""
+    """One converter a format and thread, so that decoding and encoding in turns do not make each other's tables anew."""
 
     def __init__(self) -> None:
         self.to: defaultdict[str, VideoReformatter] = defaultdict(VideoReformatter)

@@ -147,7 +147,7 @@ def probe(path: Path | str) -> Probe:
 
 
 def _facts_of(frame: Any) -> dict[str, Any]:
-    """What the first frame alone tells."""
+    """Return what the first frame alone tells."""
     degrees, mirrored = rotation(frame)
     return {
         "pixel_format": frame.format.name,

@@ -131,7 +131,7 @@ class Origins:
 
 
 def is_own(headers: Headers, *, origin: str, must_tell: bool) -> bool:
-    """Whether a page of this very server sends the request.
+    """Return whether a page of this very server sends the request.
 
     Args:
         headers: of the request.

@@ -1,4 +1,4 @@
-"""How much and how fast anybody may ask: token buckets in bounded memory, and bodies of bounded size."""
+"""Limits on how much and how fast anybody may ask: token buckets in bounded memory, and bodies of bounded size."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ class Refusal(Exception):
 
 
 class KnownSessions:
-    """Who was behind a token a moment ago: asking the database at every request would cost as much as storing the answer.
+    """Cache of who was behind a token a moment ago: asking the database at every request would cost as much as storing the
+    answer.
 
     Somebody who is shut out elsewhere is so after ``REMEMBERED_SECONDS`` at the latest.
     """

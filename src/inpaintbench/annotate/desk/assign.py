@@ -1,4 +1,4 @@
-"""Which task a rater gets next, for what, and in which order its candidates are shown."""
+"""Choice of a rater's next task, for what, and in which order its candidates are shown."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def suggestion(study: Study, task: StudyTask, *, mode: Literal["after", "prefill
 
 
 def suggestion_shown(study: Study, task: StudyTask, *, answered: bool = False) -> SuggestionShown:
-    """How the suggestion is shown: ``hidden`` too where there is nothing to show. ``told``: they saw it before."""
+    """Return how the suggestion is shown: ``hidden`` too where there is nothing to show. ``answered``: they saw it before."""
     mode = study.spec_of[task.question].suggestion if task.suggestion is not None else "hidden"
     return "seen" if answered and mode == "after" else mode
 
@@ -156,7 +156,7 @@ def stored(study: Study, vote: Vote | None, work: dict[str, Any], *, duplicate: 
 
 
 def progress(answered: int, to_come: int, pace: float | None, undoable: str | None) -> dict[str, Any]:
-    """How far a rater is. ``pace`` in seconds a task."""
+    """Return how far a rater is. ``pace`` in seconds a task."""
     return {
         "answered": answered,
         "total": answered + to_come,

@@ -1,4 +1,4 @@
-"""How many raters each task has or is about to have, and the least covered one for a rater, without looking at all tasks."""
+"""Raters that each task has or is about to have, and the least covered task for a rater, without looking at all tasks."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Coverage:
                 self._weigh(number)
 
     def live(self, lease_id: str) -> bool:
-        """Whether a lease keeps its task from others."""
+        """Return whether a lease keeps its task from others."""
         return lease_id in self._live
 
     def load(self, task_id: str) -> int:
@@ -104,7 +104,7 @@ class Coverage:
         return self._load[self._number[task_id]]
 
     def room(self, task_id: str) -> bool:
-        """Whether one more rater may have an ordinary task."""
+        """Return whether one more rater may have an ordinary task."""
         number = self._number[task_id]
         return self._load[number] < self._target[number]
 

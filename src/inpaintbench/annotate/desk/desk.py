@@ -1,4 +1,4 @@
-"""Where raters come for work and bring it back: every rule of a study, over the journal."""
+"""Desk to which raters come for work and bring it back: every rule of a study, over the journal."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Desk:
         return self._stored(rater_id, "undo", sent, body)
 
     def may_see(self, rater_id: str, proxy: str) -> bool:
-        """Whether ``proxy`` belongs to one of the last tasks of a rater."""
+        """Return whether ``proxy`` belongs to one of the last tasks of a rater."""
         if self._holds(rater_id, proxy):
             return True
         with self._live.reading():  # another server process may have handed it out

@@ -43,7 +43,7 @@ def overview(
 
 
 def why_done(state: State, settled: frozenset[str]) -> str:
-    """Which stop rule ended the study, in one sentence."""
+    """Return which stop rule ended the study, in one sentence."""
     level = state.study.file.stop.level
     if not settled:
         return "Every task has the answers that the study asked for."

@@ -35,7 +35,7 @@ class Finish:
         return due
 
     def look(self, comparisons: Sequence[Comparison]) -> bool:
-        """Whether the ranking of ``comparisons`` is stable."""
+        """Return whether the ranking of ``comparisons`` is stable."""
         from inpaintbench.annotate.statistics.stopping import is_stable
 
         return is_stable(comparisons, level=self._study.file.stop.level, fewest_votes=self._study.file.stop.fewest_votes)

@@ -159,11 +159,11 @@ class RaterRecord:
     told: set[str] = field(default_factory=set)
     """Tasks after whose answer the machine's was shown; taking it back does not make it unseen."""
     gold: list[bool] = field(default_factory=list)
-    """Whether the answers to gold tasks that stand are right."""
+    """True when the answers to gold tasks that stand are right."""
     gold_from: int = 0
     """Those before it no longer count: an admin let the rater go on."""
     repeats: list[bool | None] = field(default_factory=list)
-    """Whether repeats were answered as at first; None where the first answer does not stand."""
+    """True when repeats were answered as at first; None where the first answer does not stand."""
     reopened: list[Reopened] = field(default_factory=list)
     places: dict[tuple[str, str, int], int] = field(default_factory=dict)
     """(question, candidate, place) -> how often it was shown there, without what was skipped or undone."""
@@ -197,7 +197,7 @@ class RaterRecord:
         return Share(sum(counted), len(counted))
 
     def paused(self, checks: Checks) -> bool:
-        """Whether a full window holds too few right answers."""
+        """Return whether a full window holds too few right answers."""
         window = self.window(checks)
         return window.asked == checks.window and window.right < checks.least_accuracy * checks.window - 1e-9
 

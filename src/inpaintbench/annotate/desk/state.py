@@ -72,7 +72,7 @@ class State:
         return self.raters.get(rater_id) or RaterRecord()
 
     def taken_out(self, task_id: str) -> bool:
-        """Whether so many raters could not play it that nobody is asked."""
+        """Return whether so many raters could not play it that nobody is asked."""
         return len(self.broken.get(task_id, ())) >= BROKEN_SKIPS
 
     def votes(self) -> list[Vote]:

@@ -1,4 +1,4 @@
-"""Who may take part in a study: raters and admins, their invitations, passwords and sessions.
+"""People who may take part in a study: raters and admins, their invitations, passwords and sessions.
 
 Everything lies in the journal's database, so that several servers know the same people; of secrets only hashes lie there.
 """
@@ -51,7 +51,7 @@ class Rater:
 
 @dataclass(frozen=True)
 class Person:
-    """Who sends a request."""
+    """Sender of a request."""
 
     rater_id: str
     name: str
@@ -184,7 +184,7 @@ class People:
             return _enter(transaction, theirs.where(raters.c.password == stored), at=at)
 
     def locked_out(self, study_id: str, name: str, *, at: float) -> bool:
-        """Whether so many wrong passwords were sent for a name that none is tried now."""
+        """Return whether so many wrong passwords were sent for a name that none is tried now."""
         try:
             key = name_key(clean_name(name))
         except InputError:

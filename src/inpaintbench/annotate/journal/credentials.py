@@ -49,7 +49,7 @@ def hash_password(password: str) -> str:
 
 
 def password_is(password: str, *, stored: str | None) -> bool:
-    """Whether ``stored`` was made of ``password``; takes as long where nothing is stored."""
+    """Return whether ``stored`` was made of ``password``; takes as long where nothing is stored."""
     _, n, r, p, salt, expected = (stored or _of_nobody()).split("$")
     computed = _scrypt(password[:_LONGEST], salt=bytes.fromhex(salt), n=int(n), r=int(r), p=int(p))
     return hmac.compare_digest(computed, bytes.fromhex(expected)) and stored is not None
@@ -93,7 +93,7 @@ LOCK_SECONDS = 15 * 60.0
 
 
 def is_locked(transaction: Transaction, study_id: str, key: str, *, at: float) -> bool:
-    """Whether so many wrong passwords were sent for a name that none is tried now."""
+    """Return whether so many wrong passwords were sent for a name that none is tried now."""
     theirs = select(failures.c.at).where(failures.c.study_id == study_id, failures.c.name_key == key)
     latest = [row.at for row in transaction.rows(theirs.order_by(failures.c.at.desc()).limit(FAILURES_ALLOWED))]
     if len(latest) < FAILURES_ALLOWED or latest[0] - latest[-1] > LOCK_SECONDS:

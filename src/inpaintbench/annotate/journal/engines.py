@@ -1,4 +1,4 @@
-"""Where the journal of a study lies, and connections that keep its promises: SQLite, or PostgreSQL by pg8000.
+"""Place of a study's journal, and connections that keep its promises: SQLite, or PostgreSQL by pg8000.
 
 It lies in the study's folder, or where a URL says; a study remembers that its answers lie elsewhere.
 """
@@ -226,7 +226,7 @@ def _own(folder: Path) -> URL:
 
 
 def _same(name: str, other: str) -> bool:
-    """Whether two names of databases mean one: files by where links lead."""
+    """Return whether two names of databases mean one: files by where links lead."""
     return name == other or (name.startswith("/") and os.path.realpath(name) == os.path.realpath(other))
 
 

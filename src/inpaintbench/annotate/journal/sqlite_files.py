@@ -78,7 +78,7 @@ def file_system(path: Path, *, mounts: str) -> str | None:
 
 
 def is_network(kind: str | None) -> bool:
-    """Whether a file system of this type is shared over a network."""
+    """Return whether a file system of this type is shared over a network."""
     return kind is not None and (kind in _NETWORK or kind.removeprefix("fuse.") in _NETWORK_IN_USER_SPACE)
 
 

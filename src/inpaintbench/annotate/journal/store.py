@@ -258,7 +258,10 @@ def _json(body: Mapping[str, Any]) -> str:
 
 
 def is_storable(text: str) -> bool:
-    """Whether a text holds neither NUL nor half of a surrogate pair: PostgreSQL keeps neither, so SQLite must not take them."""
+    """Return whether a text holds neither NUL nor half of a surrogate pair.
+
+    PostgreSQL keeps neither, so SQLite must not take them.
+    """
     return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

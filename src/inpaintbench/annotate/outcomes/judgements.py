@@ -220,7 +220,7 @@ def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> 
 
 
 def _store(writer: Writer, judgement: Judged) -> bool:
-    """Whether it was new."""
+    """Return whether it was new."""
     before = writer.submitted(judgement.answer["submission_id"])
     if before is not None:
         _same(Judged("the journal", before.rater_id, before.at, {}, before.body), judgement)

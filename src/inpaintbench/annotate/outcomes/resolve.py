@@ -40,12 +40,12 @@ class Verdict:
 
     answer: str | None
     reason: str | None
-    """Why there is none, or what more there is to say."""
+    """Reason why there is none, or what more there is to say."""
     votes: int
     agreement: float | None
     """Share of the votes that gave it or, of those with a number, that came near enough, 0..1; None where nobody was asked."""
     against_gold: bool = False
-    """Whether there is no answer because it is known that theirs is wrong."""
+    """True when there is no answer because it is known that theirs is wrong."""
 
 
 def majority(choices: Sequence[str], *, least_agreement: float) -> Verdict:

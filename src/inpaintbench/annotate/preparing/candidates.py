@@ -41,10 +41,10 @@ class Candidates:
     """Labels, sorted."""
     found: Mapping[Key, Candidate] = field(default_factory=dict)
     failed: Mapping[Key, str] = field(default_factory=dict)
-    """Why there is none."""
+    """Reason why there is none."""
 
     def why_not(self, item_id: str, methods: Sequence[str]) -> str | None:
-        """Why ``item_id`` cannot be shown by all of ``methods``; None when it can."""
+        """Return why ``item_id`` cannot be shown by all of ``methods``; None when it can."""
         lacking = [method for method in methods if (item_id, method) not in self.found]
         if not lacking:
             return None

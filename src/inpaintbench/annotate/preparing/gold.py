@@ -27,7 +27,7 @@ class Asked:
     methods: tuple[str, ...]
     """Methods whose predictions it shows."""
     chooses: bool
-    """Whether its answers are methods."""
+    """True when its answers are methods."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Grid:
 
     @property
     def rows(self) -> int:
-        """How many."""
+        """Number of them."""
         return math.ceil(self.count / self.columns)
 
     @property
@@ -112,7 +112,7 @@ def _grid(count: int, columns: int, *, width: int, height: int, largest_side: in
 
 
 def _cost(grid: Grid) -> float:
-    """How far a sheet is from 16:9, and how much of it is empty; both in logarithms."""
+    """Return how far a sheet is from 16:9, and how much of it is empty; both in logarithms."""
     width, height = grid.size
     far = abs(math.log(width / height / _WIDE)) if height and width else math.inf
     return far + math.log(grid.columns * grid.rows / grid.count)

@@ -86,7 +86,7 @@ def making_task(subject: StudySubject, chosen: Sequence[str], *, candidates: Can
 
 
 def players(subject: StudySubject, chosen: Sequence[str], *, show: Show, seed: int) -> list[Player]:
-    """Who is in the picture, by tile. The order of candidates is drawn: a place tells nothing about a method."""
+    """Return who is in the picture, by tile. The order of candidates is drawn: a place tells nothing about a method."""
     if not chosen:
         return [("clip", None)]
     drawn = item_rng(seed, "tiles", canonical_json([subject.subject_id, *chosen])).permutation(len(chosen))
@@ -110,7 +110,7 @@ def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeP
 
 
 def tiles_of(grid: Grid, order: Sequence[Player]) -> list[Tile]:
-    """Where each player lies."""
+    """Return where each player lies."""
     return [Tile(role, label, *grid.place(index), *grid.tile) for index, (role, label) in enumerate(order)]  # type: ignore[arg-type]
 
 

@@ -127,7 +127,10 @@ class Question(Leaf, ABC):
         return candidate(given[self.parts()[0].name], shown=shown)
 
     def reasons(self, answer: str | None, given: Sequence[Mapping[str, str]]) -> str | None:  # noqa: ARG002 - few ask for any
-        """Why the ``given`` forms came to ``answer`` (None = to no answer), in words of raters; None where they said nothing."""
+        """Return why the ``given`` forms came to ``answer`` (None = to no answer), in words of raters.
+
+        None where they said nothing.
+        """
         return None
 
     def parts(self) -> tuple[Part, ...]:

@@ -1,4 +1,4 @@
-"""Which of several predictions is the best."""
+"""Question: which of several predictions is the best."""
 
 from __future__ import annotations
 

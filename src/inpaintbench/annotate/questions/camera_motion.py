@@ -1,4 +1,4 @@
-"""How much the camera moves, as people see it: checks the label that is measured."""
+"""Motion of the camera, as people see it: checks the label that is measured."""
 
 from __future__ import annotations
 

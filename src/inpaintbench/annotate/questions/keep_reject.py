@@ -1,4 +1,4 @@
-"""Whether a clip belongs in the benchmark, and why not."""
+"""Question: whether a clip belongs in the benchmark, and why not."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class KeepReject(Question):
         )
 
     def reasons(self, answer: str | None, given: Sequence[Mapping[str, str]]) -> str | None:
-        """Why raters rejected, the most frequent reason first, with their words; None of clips that are kept."""
+        """Return why raters rejected, the most frequent reason first, with their words; None of clips that are kept."""
         if answer == KEEP:
             return None
         # Imported votes may say that they reject and not why.

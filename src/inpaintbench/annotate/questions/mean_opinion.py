@@ -1,4 +1,4 @@
-"""How good one prediction is on its own."""
+"""Quality of one prediction on its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of two predictions is better."""
+"""Question: which of two predictions is better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the view moves by itself: what DEVIL's labels of scene motion are made of."""
+"""Share of the view that moves by itself: what DEVIL's labels of scene motion are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far raters agree, in numbers, in a plot and in words; and where they do not."""
+"""Agreement of raters, in numbers, in a plot and in words; and where they do not agree."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _gauge(alpha: Alpha, value: float) -> Gauge:
 
 
 def confusion_parts(answers: Answers, scheme: Scheme, *, names: Mapping[str, str], caption: str = "") -> tuple[object, ...]:
-    """Which answers are given to one task beside each other; nothing where no task has two."""
+    """Return which answers are given to one task beside each other; nothing where no task has two."""
     matrix = confusion(answers, scheme)
     if not matrix.counts.sum():
         return ()
@@ -152,7 +152,7 @@ def _shown(shown: int, whole: int) -> str:
 
 
 def _spread(given: Mapping[str, str], scheme: Scheme) -> float:
-    """How far the answers to a unit lie apart, where that means something."""
+    """Return how far the answers to a unit lie apart, where that means something."""
     values = [value for value in given.values() if value not in scheme.missing]
     if scheme.scale == "nominal" or scheme.values is None:
         return 0.0

@@ -195,7 +195,7 @@ def _places(votes: Sequence[Vote]) -> tuple[Panel, ...]:
 
 
 def dimensions_parts(dimensions: Mapping[str, Any], *, titles: Mapping[str, str]) -> tuple[object, ...]:
-    """How far the dimensions order methods and items alike."""
+    """Return how far the dimensions order methods and items alike."""
     numbers = np.array([[np.nan if cell is None else cell for cell in row] for row in dimensions["correlation"]], float)
     names = [titles.get(label, label) for label in dimensions["questions"]]
     table = heat(names, names, numbers, corner="", label="Correlation of dimensions", written=lambda value: number(value, 2))

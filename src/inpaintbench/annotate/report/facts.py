@@ -45,7 +45,7 @@ class Proportion(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How far a question is answered."""
+    """Progress of a question."""
 
     votes: int
     wanted: int
@@ -95,7 +95,7 @@ class Outcomes(NamedTuple):
 
 
 class Playback(NamedTuple):
-    """How well clips played."""
+    """Counts of how clips played."""
 
     dropped: Proportion
     """Frames dropped, of those that were to be shown."""

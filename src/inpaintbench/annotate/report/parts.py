@@ -13,7 +13,7 @@ from inpaintbench.pages.words import percent
 
 
 def count_bars(rows: Sequence[tuple[str, int]], *, label: str) -> Bars:
-    """How often each answer was given, with its share of all; the longest bar is that of the most."""
+    """Return how often each answer was given, with its share of all; the longest bar is that of the most."""
     total, most = sum(n for _, n in rows), max((n for _, n in rows), default=0) or 1
     return Bars(label, tuple(Bar(name, n / most, f"{n:,}", percent(n / total if total else None)) for name, n in rows))
 

@@ -1,4 +1,4 @@
-"""How far raters agree: Krippendorff's alpha with an interval, raw agreement, confusion.
+"""Agreement of raters: Krippendorff's alpha with an interval, raw agreement, confusion.
 
 A *unit* is what several raters judge, a task. Everything is computed from how many raters gave which value to which unit, so the
 cost grows with the number of answers, not with its square.
@@ -32,7 +32,7 @@ _ROUNDING = 1e-9
 
 
 class Measure(NamedTuple):
-    """How far values lie from each other."""
+    """Distances between values."""
 
     scale: Scale
     numbers: Floats
@@ -105,7 +105,7 @@ class Alpha(NamedTuple):
     low: float | None
     high: float | None
     reason: str | None
-    """Why there is no value or no interval; None when there are both."""
+    """Reason why there is no value or no interval; None when there are both."""
     units: int
     """With two answers or more; the others say nothing."""
     answers: int
@@ -197,7 +197,9 @@ def confusion(answers: Answers, scheme: Scheme) -> Confusion:
 
 
 def confusion_with(answers: Answers, scheme: Scheme, *, reference: Mapping[str, str]) -> Confusion:
-    """How often raters gave the value of a column to units whose reference (gold, or the machine's answer) is that of the row."""
+    """Return how often raters gave the value of a column to units whose reference (gold, or the machine's answer) is that of the
+    row.
+    """
     compared = {unit: {**of_unit, "": reference[unit]} for unit, of_unit in answers.items() if unit in reference}
     values, units, counts, _ = counted(compared, scheme._replace(missing=frozenset()))
     matrix = np.zeros((len(values), len(values)))

@@ -193,7 +193,7 @@ def _step(gradient: Reals, hessian: Reals, *, of_deviations: Reals, blocks: Real
 
 
 def estimate_spread(design: Design, counts: Reals, *, prior: float = PRIOR) -> tuple[Spread, Fitted]:
-    """How much raters differ, and the fit with it: expectation-maximisation on Laplace's approximation.
+    """Return how much raters differ, and the fit with it: expectation-maximisation on Laplace's approximation.
 
     Args:
         design: with raters.

@@ -1,4 +1,4 @@
-"""Which kinds of comparison a study holds, and whether they connect its methods."""
+"""Kinds of comparison that a study holds, and whether they connect its methods."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Design:
     raters: int = 0
     """0 = no effects of raters."""
     position: bool = True
-    """Whether being shown first may help."""
+    """True when being shown first may help."""
 
     @property
     def size(self) -> int:
@@ -68,7 +68,7 @@ class Design:
 
 
 def unconnected(names: Sequence[str], pairs: Iterable[tuple[str, str]], *, both_ways: bool = False) -> str | None:
-    """Why methods cannot be ranked together: no chain of comparisons leads from one group to another; None when they can.
+    """Return why methods cannot be ranked together: no chain of comparisons leads from one group to another; None when they can.
 
     Args:
         names: the methods.

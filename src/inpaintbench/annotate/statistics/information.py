@@ -1,4 +1,4 @@
-"""Which pair to ask about next: the one whose answer says most about the order of the methods.
+"""Choice of the pair to ask about next: the one whose answer says most about the order of the methods.
 
 The posterior of the strengths is taken as normal (Laplace). For a pair a, b with lead ``z`` in standard deviations the order is
 open with the entropy of ``Phi(z)``. One more vote shrinks the variance of the lead by a share ``r``, which lowers that entropy by

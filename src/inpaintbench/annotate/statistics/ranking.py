@@ -71,7 +71,7 @@ class Ranking:
     position_bias: tuple[float, float, float] | None
     """Log odds that being shown first adds, with its interval."""
     spread: Spread | None
-    """How much raters differ in bias and log nu; None where they were taken as equal."""
+    """Spread of raters' bias and log nu; None where they were taken as equal."""
     votes: int
     """Without ``both_bad``."""
     clusters: int
@@ -79,7 +79,7 @@ class Ranking:
     """Every neighbour in the order differs by more than chance at the level, looked at once, and so does every method from all
     others together: each has one rank."""
     reason: str | None
-    """Why there are no strengths; None when there are."""
+    """Reason why there are no strengths; None when there are."""
     notes: tuple[str, ...] = ()
 
 

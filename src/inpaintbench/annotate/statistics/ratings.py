@@ -22,7 +22,7 @@ FIRST, SECOND = "first", "second"
 
 
 class Scheme(NamedTuple):
-    """How values of one question compare."""
+    """Order and distances of the values of one question."""
 
     scale: Scale = "nominal"
     values: tuple[str, ...] | None = None
@@ -35,7 +35,7 @@ class Scheme(NamedTuple):
 
 
 def scheme_of(question: Question, *, part: str | None = None) -> Scheme:
-    """How the answers of ``answers_of`` to a question compare; ``part`` names another part of its form than the main one.
+    """Return how the answers of ``answers_of`` to a question compare; ``part`` names another part of its form than the main one.
 
     What a question calls ``unsure`` is missing, and on an interval scale whatever is no number. Parts that offer the same as the
     main one have its scale; others are nominal.

@@ -43,7 +43,7 @@ class Opinion(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """How two dimensions go together over (method, item)."""
+    """Correlation of two dimensions over (method, item)."""
 
     one: str
     other: str
@@ -56,7 +56,7 @@ class Correlation(NamedTuple):
     n: int
     """Pairs (method, item) that both dimensions have."""
     reason: str | None
-    """Why there is none; None when there is one."""
+    """Reason why there is none; None when there is one."""
 
 
 def choices_of(votes: Iterable[Vote]) -> list[Choice]:

@@ -69,8 +69,8 @@ def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estima
 
 
 def dimensions_of(study: Study, votes: Sequence[Vote]) -> dict[str, Any]:
-    """How the win ratios of pairwise questions go together: ``questions``, ``correlation`` (Pearson; None where there is none),
-    ``n`` and ``notes``; empty with fewer than two such questions."""
+    """Return how the win ratios of pairwise questions go together: ``questions``, ``correlation`` (Pearson; None where there is
+    none), ``n`` and ``notes``; empty with fewer than two such questions."""
     labels = labels_of(study, "pair")
     if len(labels) < 2:
         return {}

@@ -1,4 +1,4 @@
-"""When a comparison may end: the whole order of the methods is settled.
+"""Rule for when a comparison may end: the whole order of the methods is settled.
 
 Whoever looks again and again finds chance differences sooner or later. So the lead of each neighbour in the order is held against
 a limit that is valid however often, and whenever, one looks: the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha,
@@ -23,7 +23,7 @@ OUTCOMES = ("first", "second", "tie")
 
 
 def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float, fewest_votes: int) -> bool:
-    """Whether the order of all methods is settled, however often this was asked before.
+    """Return whether the order of all methods is settled, however often this was asked before.
 
     Args:
         comparisons: (shown first, shown second, ``first`` | ``second`` | ``tie``, source).

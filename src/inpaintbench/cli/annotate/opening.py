@@ -104,7 +104,7 @@ def journal(folder: Path, database: str | None) -> Iterator[tuple[Journal, URL]]
 
 
 def place_of(folder: Path, database: str | None) -> URL:
-    """Where the journal of the study in ``folder`` lies.
+    """Return where the journal of the study in ``folder`` lies.
 
     Raises:
         InputError: no journal can lie there, or it is known to lie elsewhere.

@@ -96,7 +96,7 @@ def _first(workspace: Workspace, label: str) -> First:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How second masks are drawn, where they are not those of the dataset."""
+    """Options of drawing second masks, where they are not those of the dataset."""
 
     patch: Annotated[int, option("Side of a patch in pixels, where masks are drawn.", min=1)] = Patches.size_pixels
     count: Annotated[str, option("Of drawn patches: bernoulli, or exact.")] = Patches.count

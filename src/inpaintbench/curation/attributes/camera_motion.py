@@ -1,4 +1,4 @@
-"""How much of the view the camera leaves behind: DEVIL, CVPR 2022, section 4.2.
+"""Share of the view that the camera leaves behind: DEVIL, CVPR 2022, section 4.2.
 
 Ten frames are taken from the clip and each is aligned to every other. The loss of an ordered pair is the share of the later
 view that the earlier one does not cover once it is laid over it; the score is the fourth largest of the hundred losses.
@@ -109,7 +109,7 @@ class CameraMotion(AttributeLeaf):
 
 
 def sampled_indices(frames: int, *, sampled_frames: int = 10) -> npt.NDArray[np.int64]:
-    """Which frames are looked at: 0, s, 2s, ... with s = floor((frames - 1) / (sampled_frames - 1)).
+    """Return which frames are looked at: 0, s, 2s, ... with s = floor((frames - 1) / (sampled_frames - 1)).
 
     Raises:
         NotMeasurable: the clip has fewer than ``sampled_frames`` frames.
@@ -393,7 +393,7 @@ class Views:
         return cls(frames, np.stack([_cells(frame)[0] for frame in frames]))
 
     def verdict(self, start: int, other: int, matrix: Matrix) -> Verdict:
-        """Verdict of the cells on the way from frame ``one`` to frame ``other``.
+        """Verdict of the cells on the way from frame ``start`` to frame ``other``.
 
         ``still`` or ``wrong``: more of them look clearly more alike without ``matrix`` than with it; still, where enough look
         alike without it for a camera that does not move. ``moved``: more look clearly more alike with it, or enough look alike
@@ -420,7 +420,7 @@ class Views:
         return "moved" if for_it > against or np.mean(with_it >= ALIKE) >= LEAST_SHARE else "open"
 
     def stands_still(self, start: int, other: int) -> bool:
-        """Whether enough cells look alike where they are."""
+        """Return whether enough cells look alike where they are."""
         pair = self.cells[start], self.cells[other]
         usable = pair[0].any(axis=2) & pair[1].any(axis=2)
         alike = (pair[0] * pair[1]).sum(axis=2)[usable] >= ALIKE

@@ -1,4 +1,4 @@
-"""How fast the camera moves the view, apart from what moves in it."""
+"""Speed at which the camera moves the view, apart from what moves in it."""
 
 from __future__ import annotations
 

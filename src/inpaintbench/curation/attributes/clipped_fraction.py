@@ -1,4 +1,4 @@
-"""How much of a clip is without detail because it is black or white."""
+"""Share of a clip that is without detail because it is black or white."""
 
 from __future__ import annotations
 

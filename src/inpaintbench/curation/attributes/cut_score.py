@@ -1,4 +1,4 @@
-"""How strongly a clip looks as if it held a cut."""
+"""Strength of the signs that a clip holds a cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How bright a clip is."""
+"""Brightness of a clip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the brightness of the whole view trembles: mains light against the shutter, old film, auto exposure that hunts."""
+"""Tremble in the brightness of the whole view: mains light against the shutter, old film, auto exposure that hunts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the view shows objects, by a detector: the published rule for clips without foreground, with boxes for masks.
+"""Share of the view that shows objects, by a detector: the published rule for clips without foreground, with boxes for masks.
 
 DEVIL (CVPR 2022) takes ten frames, the union of the instance masks that Mask R-CNN (ResNet-50 FPN, trained on COCO, scores
 above 0.5) finds in each, and the mean of their shares of the frame. Here YOLOX-nano answers in boxes, so a value is higher

@@ -1,4 +1,4 @@
-"""How much of a clip is bars."""
+"""Share of a clip that is bars."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class PairMotion:
     seen: Mask
     """Still well inside the view after the camera moved."""
     moving: Map
-    """How much of a pixel's neighbourhood moves by itself, 0..1, judged by the pixels that are read."""
+    """Share of a pixel's neighbourhood that moves by itself, 0..1, judged by the pixels that are read."""
     unexplained: Map
     """Difference of looks along the flow, as a share of the local contrast: 0 for solid things, around 0.5 for running water."""
     agreement: float
@@ -110,13 +110,13 @@ def motion_field(luma: Luma, *, fps: float) -> MotionField:
 
 
 def pair_starts(frames: int, *, fps: float) -> tuple[int, list[int]]:
-    """How many frames the second frame of a pair comes after the first, and the first frames, spread over the clip."""
+    """Return how many frames the second frame of a pair comes after the first, and the first frames, spread over the clip."""
     lag = min(max(round(fps * LAG_SECONDS), 1), frames - 1)
     return lag, sorted({round(place) for place in np.linspace(0, frames - 1 - lag, PAIRS).tolist()})
 
 
 def parallax(field: MotionField) -> float:
-    """How much the residual looks like parallax, 0..1: how far it points along the camera's displacement or against it.
+    """Return how much the residual looks like parallax, 0..1: how far it points along the camera's displacement or against it.
 
     0 where directions are as mixed as chance makes them (a mean absolute cosine of 2 / pi) or the camera stands still.
     """
@@ -192,7 +192,7 @@ def _noise_sigma(frame: Frame) -> float:
 
 
 def _returns(flow: Map, back: Map) -> Mask:
-    """Where following the flow and then the flow back leads to the start again, inside the view."""
+    """Return where following the flow and then the flow back leads to the start again, inside the view."""
     gap = np.linalg.norm(flow + _sampled(back, flow), axis=2)
     return np.asarray((gap < LARGEST_DISAGREEMENT) & _inside(flow), np.bool_)
 
@@ -222,7 +222,7 @@ def _sampled(values: Map, flow: Map) -> Map:
 
 
 def _inside(displacement: Map, *, margin: int = 0) -> Mask:
-    """Where a displacement leads to a place at least ``margin`` pixels inside the view."""
+    """Return where a displacement leads to a place at least ``margin`` pixels inside the view."""
     height, width = displacement.shape[:2]
     columns, rows = grid(height, width)
     x, y = columns + displacement[..., 0], rows + displacement[..., 1]

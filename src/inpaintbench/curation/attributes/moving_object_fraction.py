@@ -1,4 +1,4 @@
-"""How much of the view moving objects cover, found by their motion alone, without a trained detector."""
+"""Share of the view that moving objects cover, found by their motion alone, without a trained detector."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class MovingObjectFraction(AttributeLeaf):
         return float(np.mean([self.objects(pair).mean() for pair in field.pairs]))
 
     def objects(self, pair: PairMotion) -> Mask:
-        """Where the objects of a pair are, ``bool[H, W]`` at the working size."""
+        """Return where the objects of a pair are, ``bool[H, W]`` at the working size."""
         apart = (pair.moving > 0.5) & pair.seen & (np.linalg.norm(pair.residual, axis=2) > _strong_speed(pair))
         count, labels = cv2.connectedComponents(apart.astype(np.uint8))
         covered = np.zeros_like(apart)

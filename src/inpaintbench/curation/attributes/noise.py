@@ -1,4 +1,4 @@
-"""How noisy a clip is, from single frames, after Immerkaer, "Fast noise variance estimation", CVIU 64 (2), 1996.
+"""Noise of a clip, from single frames, after Immerkaer, "Fast noise variance estimation", CVIU 64 (2), 1996.
 
 The published kernel is the difference of two Laplacians, which cancels flat and evenly sloping picture content; Gaussian noise of
 deviation s comes out of it with deviation 6 s. Texture comes out as well, so here only the blocks with the weakest answer count.

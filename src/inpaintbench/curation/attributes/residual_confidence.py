@@ -1,4 +1,4 @@
-"""How far the split of a clip's motion into camera and scene can be trusted."""
+"""Confidence in the split of a clip's motion into camera and scene."""
 
 from __future__ import annotations
 

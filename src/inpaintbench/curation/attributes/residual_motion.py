@@ -1,4 +1,4 @@
-"""How fast the scene moves by itself, beyond what the camera does."""
+"""Speed at which the scene moves by itself, beyond what the camera does."""
 
 from __future__ import annotations
 

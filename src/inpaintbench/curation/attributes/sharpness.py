@@ -1,4 +1,4 @@
-"""How sharp a clip looks by itself, without a reference: Crete, Dolmiere, Ladret and Nicolas, "The blur effect", SPIE 6492, 2007.
+"""Sharpness of a clip by itself, without a reference: Crete, Dolmiere, Ladret and Nicolas, "The blur effect", SPIE 6492, 2007.
 
 Blurring a sharp picture takes away much of the difference between neighbouring pixels, blurring a blurred one little. The part
 of these differences that a box of nine pixels takes away is the sharpness: 1 less the published blur measure.

@@ -1,4 +1,4 @@
-"""How much of the view stays exactly where it is while the scene moves behind it: logos, watermarks, frames, player controls.
+"""Share of the view that stays exactly where it is while the scene moves behind it: logos, watermarks, frames, player controls.
 
 Edges of an overlay are at the same pixels in every frame; edges of the scene move as the camera does, and its alignments (see
 ``camera_motion``) tell where to. So for every pixel only those pairs of frames are compared between which the scene has moved
@@ -100,7 +100,7 @@ def _gradient(plane: npt.NDArray[np.uint8]) -> Plane:
 
 
 def _places(matrices: npt.NDArray[np.float64], *, full: tuple[int, int], size: tuple[int, int]) -> Plane:
-    """Where in a plane common to all frames the scene behind each pixel lies, ``float32[N, 2, H, W]`` in working pixels."""
+    """Return where in a plane common to all frames the scene behind each pixel lies, ``float32[N, 2, H, W]``, working pixels."""
     step = (full[0] / size[0], full[1] / size[1])
     x, y = np.meshgrid((np.arange(size[0]) + 0.5) * step[0] - 0.5, (np.arange(size[1]) + 0.5) * step[1] - 0.5)
     points = np.stack([x, y, np.ones_like(x)]).reshape(3, -1)

@@ -1,4 +1,4 @@
-"""How much of the view is text: subtitles, captions, titles, clocks.
+"""Share of the view that is text: subtitles, captions, titles, clocks.
 
 A detector of text lines looks at a few frames. It does not tell text laid over the picture from text in the scene (signs, number
 plates, clothes), so both count; ``static_overlay`` tells what stays in place. It is trained on Chinese and Latin script and finds

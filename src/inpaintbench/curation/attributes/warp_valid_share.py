@@ -1,4 +1,4 @@
-"""How much of a clip its own optical flow explains: where that is much, the flow can judge edits of the clip."""
+"""Share of a clip that its own optical flow explains: where that is much, the flow can judge edits of the clip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the view looks like running water: a suggestion for the people who rate the motion of scenes."""
+"""Share of the view that looks like running water: a suggestion for the people who rate the motion of scenes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WaterSuggestion(AttributeLeaf):
         return float(np.isin(labels, large).mean())
 
     def likelihood(self, field: MotionField) -> Map:
-        """How likely each place of the view is running water, ``float32[H, W]`` in 0..1 at the working size."""
+        """Return how likely each place of the view is running water, ``float32[H, W]`` in 0..1 at the working size."""
         none, full = self.unexplained
         evidence = [
             pair.moving * np.clip((cv2.blur(pair.unexplained, (15, 15)) - none) / (full - none), 0, 1) for pair in field.pairs

@@ -33,7 +33,7 @@ class Candidate:
     name: str
     """Unique within the fetcher; becomes part of a file name only after sanitising."""
     url: str
-    """Where it is: of the file, or of its page where the file's address has to be asked for."""
+    """Address: of the file, or of its page where the file's address has to be asked for."""
     content: str
     """Changes whenever the candidate should be fetched again (not the licence: that is re-asked apart)."""
     licence: str | None = None
@@ -52,7 +52,7 @@ class Fetched:
     path: Path
     received: Received
     licence: Licence | None = None
-    """Where it was asked for along with the file; else the candidate's stands."""
+    """Licence that was asked for along with the file; else the candidate's stands."""
     rendition: str | None = None
 
 
@@ -65,7 +65,7 @@ class Fetcher(Leaf, ABC):
     media: str
     """``video`` or ``image``: what the files are."""
     reads_list: bool = False
-    """Whether its candidates stand in a list of the user's own, which is read again for its word on licences."""
+    """True when its candidates stand in a list of the user's own, which is read again for its word on licences."""
 
     @abstractmethod
     def candidates(self) -> Iterator[Candidate]:
@@ -102,7 +102,7 @@ _PUBLIC_DOMAIN = {"cc0-1.0": "zero", "cc0": "zero", "pdm-1.0": "mark", "cc-pdm-1
 
 
 def is_allowed(licence: str | None, licences: Sequence[str] | None) -> bool:
-    """Whether a licence is among those asked for, in any spelling; a name without its version stands for every version.
+    """Return whether a licence is among those asked for, in any spelling; a name without its version stands for every version.
 
     Args:
         licence: what is stated; None where nothing is.
@@ -115,12 +115,12 @@ def is_allowed(licence: str | None, licences: Sequence[str] | None) -> bool:
 
 
 def not_allowed(licence: str | None) -> str:
-    """Why footage of that licence is refused."""
+    """Return why footage of that licence is refused."""
     return f"the licence {licence!r} is not among those asked for" if licence else "no licence is stated"
 
 
 def text_url(licence: str) -> str | None:
-    """Where the text of a Creative Commons licence is, from its SPDX id; None for all others."""
+    """Return where the text of a Creative Commons licence is, from its SPDX id; None for all others."""
     plain = _plain(licence)
     if plain in _PUBLIC_DOMAIN:
         return f"https://creativecommons.org/publicdomain/{_PUBLIC_DOMAIN[plain]}/1.0/"

@@ -297,7 +297,7 @@ def _name(title: str, url: str) -> str:
 
 
 def permits(stated: FlickrLicence, asked: Sequence[str]) -> bool:
-    """Whether a licence is among those asked for.
+    """Return whether a licence is among those asked for.
 
     Args:
         found: what Flickr states.

@@ -31,7 +31,7 @@ def step_name(leaf: str, label: str = "") -> str:
 
 
 def uri_of(fetcher: str, name: str) -> str:
-    """How a download is named as a source: ``<fetcher>/<name>``, percent-encoded."""
+    """Return how a download is named as a source: ``<fetcher>/<name>``, percent-encoded."""
     return quote(f"{fetcher}/{name}")
 
 

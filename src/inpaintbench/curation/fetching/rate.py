@@ -19,7 +19,10 @@ _MOST_BURST = 30
 
 
 def bucket_path(service: str, key: str) -> Path:
-    """Where the bucket of one key of one service lies, in the cache's folder ``rates``; the name tells nothing of the key."""
+    """Return where the bucket of one key of one service lies, in the cache's folder ``rates``.
+
+    The name tells nothing of the key.
+    """
     return cache_folder("rates") / f"{service}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.sqlite"
 
 

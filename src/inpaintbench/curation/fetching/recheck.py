@@ -33,7 +33,7 @@ class LicenceCheck:
     """``same``; ``changed``; ``gone`` (a tombstone: upstream has it no longer); ``refused`` (upstream does not say); ``unlisted``
     (its whole address is no longer listed, so that nobody could be asked); ``failed`` (for now)."""
     reason: str | None
-    """Why there is no licence of now; None where there is one."""
+    """Reason why there is no licence of now; None where there is one."""
     licence_then: str | None
     licence_now: str | None
     licence_url_now: str | None

@@ -290,7 +290,7 @@ def _why_unusable(path: Path, media: str) -> str | None:
 
 
 def _suffix(fetched: Fetched, candidate: Candidate, media: str) -> str:
-    """How the blob's name ends: like the file's where that fits, since a name tells images from videos."""
+    """Return how the blob's name ends: like the file's where that fits, since a name tells images from videos."""
     names = (fetched.path.name, urlsplit(fetched.received.final_url).path, urlsplit(without_query(candidate.url)).path)
     suffixes = [Path(name).suffix.lower() for name in names] + [_MEDIA_TYPES.get(fetched.received.media_type or "", "")]
     return next((suffix for suffix in suffixes if suffix in _SUFFIXES[media]), _FALLBACK[media])

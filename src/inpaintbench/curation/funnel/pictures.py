@@ -35,7 +35,7 @@ class Thumbnails:
     names: Mapping[str, str]
     """Source id -> what people call it."""
     folder: Path | None = None
-    """Where the page lies, since links to clips begin there; None for the workspace."""
+    """Folder of the page, since links to clips begin there; None for the workspace."""
     _ratios: dict[int, float] = field(default_factory=dict)
     _data: dict[int, bytes] = field(default_factory=dict)
 

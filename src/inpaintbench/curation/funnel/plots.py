@@ -1,4 +1,4 @@
-"""How the values of an attribute spread over clips, and what became of them."""
+"""Spread of an attribute's values over clips, and what became of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ States = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class WordBar:
-    """How often an attribute is one text."""
+    """Count of clips whose attribute is one text."""
 
     text: str
     counts: tuple[tuple[str, int], ...]
@@ -106,7 +106,7 @@ def told(counts: Mapping[str, int]) -> str:
 def distribution(
     column: Column, of: States, *, bounds: Sequence[float], unit: str, name: str, direction: str = ""
 ) -> Distribution:
-    """How the values of an attribute spread, as columns or as bars of words, and how many clips have none."""
+    """Return how the values of an attribute spread, as columns or as bars of words, and how many clips have none."""
     numeric = ~np.isnan(column.numbers)
     drawn = histogram(column.numbers[numeric], of[numeric], bounds=bounds, unit=unit, name=name) if numeric.any() else None
     words = [] if drawn else word_bars(column.texts.to_pylist(), of)
@@ -118,7 +118,7 @@ def distribution(
 
 
 def axis_range(values: npt.NDArray[np.float64], bounds: Sequence[float]) -> tuple[float, float]:
-    """Where the axis begins and ends: all values, thresholds with a margin, but of a very long tail only its beginning."""
+    """Return where the axis begins and ends: all values, thresholds with a margin, but of a very long tail only its beginning."""
     low, high = float(values.min()), float(values.max())
     most, least = (float(np.quantile(values, share)) for share in (0.99, 0.01))
     span = most - least
@@ -220,5 +220,5 @@ def word_bars(texts: Sequence[str | None], of: States) -> list[WordBar]:
 
 
 def is_drawable(bound: float | str) -> bool:
-    """Whether a threshold has a place on an axis of numbers."""
+    """Return whether a threshold has a place on an axis of numbers."""
     return isinstance(bound, float) and math.isfinite(bound)

@@ -43,7 +43,7 @@ class RuleCard:
     """Clips of the workspace."""
     counted: RuleCount
     reasons: tuple[tuple[str, int], ...]
-    """Why clips have no value, the most frequent reasons."""
+    """Reason why clips have no value, the most frequent reasons."""
     distribution: Distribution | None
     refused: Side
     kept: Side

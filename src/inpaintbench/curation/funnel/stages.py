@@ -44,9 +44,9 @@ class Stage:
     waiting: int = 0
     """Number of those after this stage that people have still to answer for."""
     lost: tuple[tuple[str, int], ...] = ()
-    """Why there are fewer than at the stage before, most frequent first."""
+    """Reason why there are fewer than at the stage before, most frequent first."""
     several: int = 0
-    """How many are lost, where one may have several reasons and these add up to more."""
+    """Number of clips lost, where one may have several reasons and these add up to more."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ FAILURES = 40
 
 
 def effort_table(steps: Sequence[StepEffort]) -> Table | None:
-    """Where the time went; None before any step."""
+    """Return where the time went; None before any step."""
     most = max((step.total_seconds for step in steps), default=0.0) or 1.0
     rows: list[list[object]] = [
         [

@@ -66,7 +66,7 @@ class Person:
     """One labelled person in one picture."""
 
     dataset: str
-    """Which annotation set, e.g. ``mpii`` or ``lsp_extended``."""
+    """Annotation set, e.g. ``mpii`` or ``lsp_extended``."""
     image: str
     """File name below the folder of pictures, with forward slashes."""
     number: int
@@ -136,7 +136,7 @@ class PoseReader(Leaf, ABC):
     """A format of pose annotations."""
 
     whole: bool
-    """Whether the 2018 challenge used these pictures whole instead of cropping people out."""
+    """True when the 2018 challenge used these pictures whole instead of cropping people out."""
     first_pixel: int
     """Coordinate that the file gives the centre of the first pixel: 1 for files from MATLAB, else 0. Readers give 0."""
 

@@ -13,7 +13,7 @@ from inpaintbench.types import Joint
 
 @dataclass(frozen=True)
 class CropRule:
-    """How people are cut out. The challenge never published its rule: these defaults give crops like those it showed."""
+    """Rule for cutting people out. The challenge never published its rule: these defaults give crops like those it showed."""
 
     grow: float = 0.5
     """The box is wider and higher by this share, half of it on each side."""

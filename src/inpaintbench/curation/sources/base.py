@@ -24,7 +24,7 @@ class Footage:
     name: str
     """Unique among the footage of one source leaf."""
     uri: str
-    """Where it came from, percent-encoded; the folder source's are relative to its folder."""
+    """Origin, percent-encoded; the folder source's are relative to its folder."""
     origin: str
     """Name of the source leaf."""
     content: str
@@ -74,7 +74,7 @@ def unquoted_path(text: str) -> str:
 
 
 def located(sources: Sequence[Source], footage: Sequence[Footage]) -> dict[str, Plain]:
-    """Where each source's file lies: payload for the steps that open it."""
+    """Return where each source's file lies: payload for the steps that open it."""
     paths = {piece.uri: piece.payload.get("path") for piece in footage}
     return {source.source_id: {"blob": source.blob, "path": paths.get(source.uri)} for source in sources}
 

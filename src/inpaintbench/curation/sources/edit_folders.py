@@ -1,4 +1,4 @@
-"""Where the frames and object masks of clips lie, in folders as EditBoard, DAVIS and TGVE keep them, and what is wrong there.
+"""Places of the frames and object masks of clips, in folders as EditBoard, DAVIS and TGVE keep them, and what is wrong there.
 
     EditBoard   ROOT/bear/00000.jpg, ROOT/bear_mask/00000.png
     DAVIS       ROOT/JPEGImages/480p/bear/00000.jpg, ROOT/Annotations/480p/bear/00000.png
@@ -174,7 +174,7 @@ def _begin(paths: Sequence[Path]) -> str:
 
 
 def _frames_of_video(path: Path, *, expected: int | None) -> int:
-    """How many frames a video shows: by its packets where these fit, which is quick, else by decoding it."""
+    """Return how many frames a video shows: by its packets where these fit, which is quick, else by decoding it."""
     packets = len(packet_times(path) or ())
     return packets if packets > 1 and expected in (None, packets) else video.probe(path).frames
 

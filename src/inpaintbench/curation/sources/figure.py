@@ -75,7 +75,7 @@ def paint(canvas: Canvas, part: Part, *, weave: Plane) -> None:
 
 
 def covers(part: Part, x: float, y: float) -> bool:
-    """Whether a limb of ``part`` lies over the point (x, y)."""
+    """Return whether a limb of ``part`` lies over the point (x, y)."""
     point = np.array(x, np.float32), np.array(y, np.float32)
     return any(float(_limb_field(limb, *point)[0]) > 0 for limb in part.limbs)
 
@@ -91,7 +91,9 @@ def _box(part: Part, shape: tuple[int, ...]) -> tuple[slice, slice] | None:
 
 
 def _shape(part: Part, rows: slice, columns: slice) -> tuple[Plane, Plane, Plane, Plane]:
-    """How deep inside the part each pixel is, the surface's normal (x, y, z last), and cloth coordinates along and across."""
+    """Return how deep inside the part each pixel is, the surface's normal (x, y, z last), and cloth coordinates along and
+    across.
+    """
     y, x = np.mgrid[rows, columns].astype(np.float32)
     fields = [_limb_field(limb, x, y) for limb in part.limbs]
     softness = _BLEND * min(min(limb.first, limb.last) for limb in part.limbs) + 0.3
@@ -264,7 +266,7 @@ def labels(figures: Sequence[Figure], *, width: int, height: int) -> Iterator[Jo
 
 
 def _clothes(name: str, part: Part, depth: float) -> bool:
-    """Whether ``part`` is only what the trunk wears over a joint that lies on the near side of it."""
+    """Return whether ``part`` is only what the trunk wears over a joint that lies on the near side of it."""
     trunk = ("shirt", "hips", "left thigh", "right thigh")
     return name in ("hip", "shoulder", "pelvis", "thorax") and part.name in trunk and depth > -_FAR_SIDE
 

@@ -34,9 +34,9 @@ class Pose:
     shoulder_flexion: tuple[float, float] = (0, 0)
     shoulder_abduction: tuple[float, float] = (12, 12)
     elbow: tuple[float, float] = (12, 12)
-    """How far the forearm is bent out of the line of the upper arm, forward."""
+    """Angle by which the forearm is bent out of the line of the upper arm, forward."""
     forearm_abduction: tuple[float, float] = (0, 0)
-    """How far the forearm is bent outwards; negative is inwards."""
+    """Angle by which the forearm is bent outwards; negative is inwards."""
     hip_flexion: tuple[float, float] = (0, 0)
     hip_abduction: tuple[float, float] = (5, 5)
     knee: tuple[float, float] = (3, 3)

@@ -44,7 +44,7 @@ _COARSE_COLUMNS, _COARSE_ROWS = 16, 2
 
 @dataclass(frozen=True)
 class Shoreline:
-    """Where the water begins; everything below it is water."""
+    """Edge of the water; everything below it is water."""
 
     level: float
     """Mean row."""
@@ -54,7 +54,7 @@ class Shoreline:
     """(wave number per view height, phase) of each bend, ``float64[B, 2]``."""
 
     def depth(self, x: Map, y: Map) -> Map:
-        """How far scene points (x, y) lie below the shore; negative on land."""
+        """Return how far scene points (x, y) lie below the shore; negative on land."""
         return y - self.level - _bend(x, unit=self.unit, bends=self.bends)
 
     def highest_row(self) -> float:
@@ -164,12 +164,12 @@ def fill(shoreline: Shoreline, *, photograph: Image, middle: float, rng: np.rand
 
 
 def _opacity(depth: Map, *, scale: float | Map) -> Map:
-    """How much of a frame pixel, ``scale`` photograph pixels wide, is water: 0..1."""
+    """Return how much of a frame pixel, ``scale`` photograph pixels wide, is water: 0..1."""
     return np.clip(depth / (SHORE_WIDTH_PIXELS * scale) + 0.5, 0, 1)
 
 
 def _bend(x: Map, *, unit: float, bends: npt.NDArray[np.float64]) -> Map:
-    """How far the shoreline lies below its mean row at columns ``x``."""
+    """Return how far the shoreline lies below its mean row at columns ``x``."""
     bent = np.zeros_like(x)
     for number, phase in bends.tolist():
         bent += BEND_HEIGHT * unit / math.sqrt(number) * np.sin(x * (number / unit) + phase)

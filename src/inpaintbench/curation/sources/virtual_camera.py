@@ -79,7 +79,7 @@ def transforms(
     lift: float,
     rng: np.random.Generator,
 ) -> Transforms:
-    """Where the camera looks in each frame, ``float64[T, 3, 3]``.
+    """Return where the camera looks in each frame, ``float64[T, 3, 3]``.
 
     The path is centred on ``focus`` (photograph pixels), or ``lift`` view heights below it, as far as the photograph's edges
     allow. The scale is drawn from the wider half of those that fit; ``largest_scale`` must have shown that 1 does.

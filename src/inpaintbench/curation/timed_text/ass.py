@@ -23,7 +23,7 @@ _BREAK = re.compile(r"\\[Nn]")
 
 
 def is_ass(lines: Sequence[str]) -> bool:
-    """Whether the first line that says anything heads a section of an ASS file."""
+    """Return whether the first line that says anything heads a section of an ASS file."""
     first = next((line for line in lines if line.strip() and not line.startswith(";")), "")
     section = _SECTION.match(first[:200])
     return section is not None and section[1].strip().lower() in ("script info", "v4+ styles", "v4 styles", "events")

@@ -41,7 +41,7 @@ def read(lines: Sequence[str], *, web: bool) -> tuple[list[TextEvent], list[Skip
 
 
 def is_timing(line: str) -> bool:
-    """Whether a line is meant to give the times of a block, well or badly written."""
+    """Return whether a line is meant to give the times of a block, well or badly written."""
     if len(line) > _LONGEST_TIMING:
         return False
     return ("-->" in line and "<!--" not in line) or _TIMING.match(line) is not None or _NO_ARROW.match(line) is not None
@@ -60,7 +60,7 @@ def _blocks(lines: Sequence[str], *, web: bool) -> tuple[list[tuple[int, int]], 
 
 
 def _ends(lines: Sequence[str], starts: Sequence[int], *, web: bool) -> tuple[list[int], tuple[str, ...]]:
-    """Where the text before each timing line ends, and a note on numbers that stand directly below a text.
+    """Return where the text before each timing line ends, and a note on numbers that stand directly below a text.
 
     Below a text only the number that comes next in the file counts as one: "1984" is the last line of the text.
     """

@@ -35,7 +35,7 @@ def clip_events(events: Iterable[TextEvent], start_seconds: float, end_seconds: 
 
 
 def letters_on_screen(events: Iterable[TextEvent], seconds: float) -> float:
-    """How many letters are on screen, averaged over a clip of ``seconds``; spaces and override tags are none.
+    """Return how many letters are on screen, averaged over a clip of ``seconds``; spaces and override tags are none.
 
     Raises:
         InputError: the clip does not last.
@@ -96,7 +96,7 @@ class TimedText:
 
 
 def checked_stamp(minutes: str, seconds: str) -> str | None:
-    """Why a time of day cannot be meant, or None."""
+    """Return why a time of day cannot be meant, or None."""
     over = {name: value for name, value in (("minutes", minutes), ("seconds", seconds)) if int(value) > _MOST_SIXTIETHS}
     return ", ".join(f"{name} are {value}, above {_MOST_SIXTIETHS}" for name, value in over.items()) or None
 

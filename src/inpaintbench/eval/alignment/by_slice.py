@@ -93,12 +93,12 @@ class Comparison:
 
     @property
     def could_tell(self) -> bool:
-        """Whether any difference between the two could have been told."""
+        """Return whether any difference between the two could have been told."""
         return self.test.p is not None and self.least_p_holm < LEVEL
 
     @property
     def told_apart(self) -> bool:
-        """Whether they are."""
+        """Return whether they are."""
         return self.test.p_holm is not None and self.test.p_holm < LEVEL
 
     def plain(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Verdict:
 
     @property
     def could_tell(self) -> bool:
-        """Whether any difference could have been told."""
+        """Return whether any difference could have been told."""
         return any(comparison.could_tell for comparison in self.comparisons)
 
     @property

@@ -33,7 +33,7 @@ class Measure(NamedTuple):
     caution: str | None = None
     """Caution before using its numbers; None where there is none."""
     ranked: bool = True
-    """Whether more or less of it is better, so that methods can be ordered and slices compared by it."""
+    """True when more or less of it is better, so that methods can be ordered and slices compared by it."""
     region: str = "frame"
 
     @property
@@ -52,9 +52,9 @@ class Cell(NamedTuple):
     n: int | None = None
     """Items in the mean; None where unknown."""
     reason: str | None = None
-    """Why ``mean`` is None, or what it leaves out."""
+    """Reason why ``mean`` is None, or what it leaves out."""
     doubtful: bool = False
-    """Whether its column contradicts the mean that was published for it."""
+    """True when its column contradicts the mean that was published for it."""
     n_vectors: int | None = None
     """Vectors in the smaller set, for a metric of sets."""
     dimension: int | None = None
@@ -110,7 +110,10 @@ class Means:
         return self.cells.get((name, method, measure.key), ABSENT)
 
     def few(self, names: Sequence[str], measure: Measure) -> str | None:
-        """Why the numbers of some slices bear no claim: the slice of fewest sources has too few; None where all have enough."""
+        """Return why the numbers of some slices bear no claim: the slice of fewest sources has too few.
+
+        None where all have enough.
+        """
         counts = [self.cell(name, method, measure).n_sources for name in names for method in self.contenders]
         known = [count for count in counts if count is not None]
         return too_few(min(known)) if known else None
@@ -120,11 +123,11 @@ class Means:
         return {measure.key: measure for measure in self.measures}[key]
 
     def doubtful(self, name: str, measure: Measure) -> bool:
-        """Whether any number of a column is doubtful."""
+        """Return whether any number of a column is doubtful."""
         return any(self.cell(name, method, measure).doubtful for method in self.methods)
 
     def small_sets(self, name: str, measure: Measure) -> bool:
-        """Whether any number of a column comes from sets that are small for it."""
+        """Return whether any number of a column comes from sets that are small for it."""
         return any(self.cell(name, method, measure).warning for method in self.methods)
 
     def marks(self, names: Sequence[str], measure: Measure) -> str:

@@ -41,7 +41,7 @@ class Spread(NamedTuple):
     reason: str | None
     """Values left out, and the reasons; None when nothing is left out."""
     doubtful: bool
-    """Whether a doubtful number is in it."""
+    """True when a doubtful number is in it."""
 
 
 class Improvement(NamedTuple):
@@ -53,7 +53,7 @@ class Improvement(NamedTuple):
     share: float | None
     """Share of the low slice's value; positive is better whatever the metric's direction."""
     reason: str | None
-    """Why there is none."""
+    """Reason why there is none."""
     doubtful: bool
 
 
@@ -77,7 +77,7 @@ def places(means: Means, name: str, measure: Measure) -> dict[str, int | None]:
 
 
 def claims(cell: Cell) -> bool:
-    """Whether a number may be ranked: it is a published one, or has enough sources."""
+    """Return whether a number may be ranked: it is a published one, or has enough sources."""
     return cell.n_sources is None or not too_few(cell.n_sources)
 
 

@@ -52,7 +52,7 @@ class PairTest:
     least_p: float
     """The smallest p that flips of the sources can give; sources on which the two are equal cannot make it smaller."""
     reason: str | None = None
-    """Why there is no p, one sentence."""
+    """Reason why there is no p, one sentence."""
     n_infinite: int = 0
     """Items left out because a value is infinite, though both have one."""
 
@@ -163,7 +163,7 @@ def _p_values(sums: Sequence[Mapping[str, float]], names: Sequence[str], seed: i
 
 
 def _drawn_hits(totals: Array, at_least: Array, seed: int, random_flips: int) -> Array:
-    """How many drawn flips give each pair at least as large a sum; flipping a source that a pair lacks changes nothing."""
+    """Return how many drawn flips give each pair at least as large a sum; flipping a source that a pair lacks changes nothing."""
     rng = item_rng(seed, "flips", str(len(totals)))
     hits = np.zeros(len(at_least))
     for start in range(0, random_flips, _FLIPS_AT_ONCE):

@@ -31,17 +31,17 @@ class Column(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where one method stands."""
+    """Standing of one method."""
 
     method: str
     places: tuple[int | None, ...]
     """In each column, 1 = best; equal values share the better place and the next one is skipped."""
     mean: Fraction | None
-    """Of the places; None where a column has none."""
+    """Mean of the places; None where a column has none."""
     place: int | None
     """By the mean, ties shared."""
     reason: str | None
-    """Why there is no mean; None when there is one."""
+    """Reason why there is no mean; None when there is one."""
 
     def plain(self, columns: Sequence[Column], values: Sequence[object]) -> dict[str, object]:
         """For scripts: places and values by the names of the columns."""
@@ -196,7 +196,7 @@ class RunStandings:
         yield from (self._of_sets(quantity) for quantity in self.quantities if quantity.of_sets)
 
     def _left_out(self, quantity: Quantity) -> str | None:
-        """Who has no place since values are of clearly fewer items: who leaves out the hard ones would gain."""
+        """Return who has no place since values are of clearly fewer items: who leaves out the hard ones would gain."""
         fair = self.results.comparable(self.part, quantity)
         unfair = [method for method in self.results.contenders if not fair[method]]
         counts = {method: len(self.results.measured(self.part, method, quantity)) for method in unfair}
@@ -204,7 +204,7 @@ class RunStandings:
         return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None
 
     def _of_sets(self, quantity: Quantity) -> str:
-        """How large the sets are that a number comes from, and what that means."""
+        """Return how large the sets are that a number comes from, and what that means."""
         scores = [self.results.slice_score(self.part, method, quantity) for method in self.results.methods]
         there = [score for score in scores if score is not None]
         sizes = dict.fromkeys(filter(None, map(size_words, there)))

@@ -55,12 +55,15 @@ class Summary(NamedTuple):
     n_clusters: int
     """Sources of the items in the mean."""
     standard_error: float | None
-    """Of the mean, by leaving out one source at a time; None for an infinite mean and where ``claims.too_few`` says so."""
+    """Standard error of the mean, by leaving out one source at a time.
+
+    None for an infinite mean and where ``claims.too_few`` says so.
+    """
     interval_low: float | None
     """See ``INTERVAL``; None where there is no standard error."""
     interval_high: float | None
     reason: str | None
-    """Why there is no mean or no interval; None when there are both."""
+    """Reason why there is no mean or no interval; None when there are both."""
 
 
 class Spread(NamedTuple):
@@ -180,7 +183,7 @@ def _error_and_reach(values: Sequence[float], clusters: Sequence[str], weights: 
 
 @lru_cache(maxsize=16)
 def _draws(count: int) -> npt.NDArray[np.int64]:
-    """How often each of ``count`` sources is drawn in each resample; the same for every mean of a report."""
+    """Return how often each of ``count`` sources is drawn in each resample; the same for every mean of a report."""
     return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=_REPLICATES)
 
 
@@ -218,7 +221,7 @@ def rank(values: Mapping[str, float | None], *, higher_is_better: bool) -> dict[
 
 
 def relative_improvement(low: float | None, high: float | None, *, higher_is_better: bool) -> float | None:
-    """How much better a method is on the high slice than on the low one, as a share of the low slice's value.
+    """Return how much better a method is on the high slice than on the low one, as a share of the low slice's value.
 
     ``(high - low) / low``, negated where lower is better, so positive always means that the high slice is easier (DEVIL, CVPR
     2022, Figures 5 to 9). None when a value is missing or infinite or ``low`` is 0.

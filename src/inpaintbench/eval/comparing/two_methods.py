@@ -33,7 +33,7 @@ class Difference:
     difference: float | None
     """``one`` less ``other``; None without a finite one."""
     interval_low: float | None
-    """Of 95 %, over sources; None where there are too few."""
+    """Interval of 95 %, over sources; None where there are too few."""
     interval_high: float | None
     p: float | None
     """Two-sided, paired permutation over sources."""
@@ -47,7 +47,7 @@ class Difference:
     ties: int
     losses: int
     reason: str | None
-    """Why there is no difference or no p, one sentence."""
+    """Reason why there is no difference or no p, one sentence."""
     n_infinite: int = 0
     """Items that both have a value for and that the means, the difference and p leave out, since one of them is infinite."""
 

@@ -26,7 +26,7 @@ class Landings(NamedTuple):
     down: npt.NDArray[np.float32]
     """Weight of the bottom corners, 0..1."""
     inside: npt.NDArray[np.bool_]
-    """Whether they land in the frame."""
+    """True when they land in the frame."""
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> Landings:
         """Landings of the pixels ``chosen``, ``bool[N]``."""
@@ -44,7 +44,7 @@ class Landings(NamedTuple):
         return sampled
 
     def touch(self, pixels: Pixels) -> npt.NDArray[np.bool_]:
-        """Whether one of ``pixels`` has a part in what is sampled, ``bool[N]``."""
+        """Return whether one of ``pixels`` has a part in what is sampled, ``bool[N]``."""
         flat = pixels.ravel()
         top_left, top_right, bottom_left, bottom_right = (flat[corner] for corner in self.corners)
         right, down = self.right > 0, self.down > 0

@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def competes(self) -> bool:
-        """Whether it is ranked; a reference is not."""
+        """Return whether it is ranked; a reference is not."""
         return not self.submission.header.reference
 
     @property
@@ -67,7 +67,7 @@ class Cell(NamedTuple):
 
     @property
     def like_best(self) -> bool:
-        """Whether a test could have told it from the best and did not."""
+        """Return whether a test could have told it from the best and did not."""
         return self.test is not None and self.test.p_holm is not None and self.test.p_holm >= LEVEL >= self.least_p
 
 
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     mean_text: str
     """To one decimal as the protocol says; a dash where there is none."""
     reason: str | None
-    """Why there is no mean place."""
+    """Reason why there is no mean place."""
     cells: dict[Quantity, Cell]
 
 

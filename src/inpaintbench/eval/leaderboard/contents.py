@@ -55,7 +55,7 @@ class Header:
     files: Plain
     """Path in the submission -> SHA-256."""
     reference: bool = False
-    """Whether the method is a floor that does not compete; not in the file where it is not."""
+    """True when the method is a floor that does not compete; not in the file where it is not."""
 
     def prediction(self, item_id: str) -> Prediction:
         """The prediction of one item, as a row of a run folder."""

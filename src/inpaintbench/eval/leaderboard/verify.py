@@ -43,11 +43,11 @@ class Verdict(NamedTuple):
     unchecked: tuple[str, ...]
     """Metrics of which nothing was compared: networks without weights here, and those that compare sets of items."""
     reason: str | None
-    """Why no item was measured again; None when some were."""
+    """Reason why no item was measured again; None when some were."""
 
     @property
     def agrees(self) -> bool:
-        """Whether something was compared and all of it agrees."""
+        """Return whether something was compared and all of it agrees."""
         return self.values > 0 and not self.differing
 
 

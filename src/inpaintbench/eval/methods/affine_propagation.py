@@ -89,7 +89,7 @@ class AffinePropagation(Method):
                 return
 
     def _brightness_shift(self, lent: npt.NDArray[np.uint8], levels: npt.NDArray[np.int16]) -> npt.NDArray[np.int16] | None:
-        """What to add to ``lent`` to match ``levels``, both ``[N, 3]``; None if they then still differ too much."""
+        """Return what to add to ``lent`` to match ``levels``, both ``[N, 3]``; None if they then still differ too much."""
         if len(levels) < _LEAST_RING:
             return np.zeros(3, np.int16)
         difference = np.ascontiguousarray((levels - lent).T)
@@ -111,7 +111,7 @@ class _Lender(NamedTuple):
     """A frame as seen from a box in another frame."""
 
     shown: Pixels
-    """Where all that a pixel is interpolated from is known."""
+    """Mask of pixels whose sources of interpolation are all known."""
     frame: Picture
     motion: Motion
 
@@ -214,7 +214,7 @@ class _Tracker:
         return guess if measured is None else measured
 
     def _shown(self, points: npt.NDArray[np.float32], index: int) -> npt.NDArray[np.bool_]:
-        """Which ``float32[N, 2]`` points (x, y) lie on known pixels of a frame."""
+        """Return which ``float32[N, 2]`` points (x, y) lie on known pixels of a frame."""
         known = self._known[index]
         column, row = np.rint(np.clip(points, -1, max(known.shape))).astype(np.intp).T
         inside: Pixels = (row >= 0) & (row < known.shape[0]) & (column >= 0) & (column < known.shape[1])

@@ -26,9 +26,9 @@ class Method(Leaf, ABC):
     divisor: Divisor = 1
     """Multiples that the sides of the frames it is given are padded to."""
     any_size: bool = False
-    """Whether it passes on what others made, whose frames may be of another size where whole frames are judged."""
+    """True when it passes on what others made, whose frames may be of another size where whole frames are judged."""
     reference: bool = False
-    """Whether it fills nothing, a floor to see others against: shown beside the others, never ranked, averaged or tested."""
+    """True when it fills nothing, a floor to see others against: shown beside the others, never ranked, averaged or tested."""
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - most methods are nothing but their code
         """Changes whenever the file or the program behind the prediction of an item does; else empty."""

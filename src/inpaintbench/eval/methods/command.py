@@ -174,7 +174,7 @@ def _all(places: tuple[str, ...]) -> str:
 
 
 def _program(word: str, folder: Path | None) -> str | None:
-    """Where a program lies: in ``folder`` when it is named by a path from there, else as the shell would find it."""
+    """Return where a program lies: in ``folder`` when it is named by a path from there, else as the shell would find it."""
     there = None if folder is None or os.sep not in word else shutil.which(str(folder / word))
     return there or shutil.which(word)
 

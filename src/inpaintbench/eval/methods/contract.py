@@ -87,7 +87,7 @@ def _corrupted(truth: Frames, hole: Hole) -> Frames:
 
 
 def _filled(method: Method, frames: Frames, hole: Hole) -> Frames:
-    """What the step around a method does, without padding."""
+    """Do what the step around a method does, without padding."""
     item = ItemView.of_arrays(input=frames, hole=hole)
     try:
         return method.inpaint(item.declaring(method.name, (*method.needs, *method.uses)))

@@ -97,7 +97,7 @@ def strangers(folder: Path, item_ids: Collection[str]) -> list[str]:
 
 
 def _why(error: Exception, name: str) -> str:
-    """What ``error`` says of the file ``name``, less what the sentence around it says already."""
+    """Return what ``error`` says of the file ``name``, less what the sentence around it says already."""
     words = str(error).removeprefix(name).removeprefix(":").strip()
     words = re.sub(r"^cannot be opened as (an image|video): ", "", words)
     return re.sub(r"^(holds|has) ", r"it \1 ", words)

@@ -1,4 +1,4 @@
-"""Where and when burnt-in text is on screen, found without weights.
+"""Places and times of burnt-in text, found without weights.
 
 Text of films comes and goes between two frames, stays where it is in between, and is drawn in strokes of one pure colour. So a
 clip is cut into spans where much changes at once; a span shows text where pixels of a pure colour that stay the same stand out
@@ -103,7 +103,7 @@ def _at_ends(jumps: Hole, span: Span) -> Mask:
 
 
 def _moves(frames: Frames) -> bool:
-    """Whether most of the picture changes, so that what stays is no part of it."""
+    """Return whether most of the picture changes, so that what stays is no part of it."""
     return bool((~_still(frames)).mean() > 0.5)
 
 

@@ -1,4 +1,4 @@
-"""Whether the scene of a clip stays the same."""
+"""Constancy of the scene of a clip."""
 
 from __future__ import annotations
 

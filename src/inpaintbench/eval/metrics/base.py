@@ -43,7 +43,7 @@ class Measurement:
     value: float | None
     """May be infinite, never NaN; None where there is nothing to measure, and for metrics that compare sets of items."""
     reason: str | None = None
-    """Why ``value`` is None or that of a missing prediction, one sentence; None when there is a measured value."""
+    """Reason why ``value`` is None or that of a missing prediction, one sentence; None when there is a measured value."""
     details: Plain = field(default_factory=dict)
     """Counts behind the value, e.g. ``{"frames": 90, "infinite_frames": 2}``."""
     features: Features | None = field(default=None, compare=False)
@@ -101,7 +101,7 @@ class Metric(Leaf, ABC):
     weights: tuple[str, ...] = ()
     """Names in ``weights.toml`` of the parameters that it needs."""
     of_sets: bool = False
-    """Whether it compares sets of items, so that a single item has no value: see ``SetMetric``."""
+    """True when it compares sets of items, so that a single item has no value: see ``SetMetric``."""
     command: str = ""
     """Command that measures it in place of `eval score`; empty for all that `eval score` measures."""
 

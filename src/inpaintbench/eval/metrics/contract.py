@@ -50,7 +50,7 @@ def measures_several_predictions_like_each_alone(metric: Metric) -> None:
 
 
 def is_best_on_a_perfect_copy(metric: Metric) -> None:
-    """Of metrics that compare with the truth and order methods."""
+    """Check metrics that compare with the truth and order methods."""
     if "truth" not in metric.needs or not metric.ranked or metric.of_sets:
         raise NotChecked("it compares no item with its truth, or orders nothing")
     copy, noise = (_measured(metric, _parts(amplitude=amplitude)) for amplitude in (0, 60))
@@ -62,7 +62,7 @@ def is_best_on_a_perfect_copy(metric: Metric) -> None:
 
 
 def known_pixels_of_the_prediction_do_not_matter(metric: Metric) -> None:
-    """Of metrics that look at the composite and not at the prediction as it came."""
+    """Check metrics that look at the composite and not at the prediction as it came."""
     if "composite" not in metric.needs or "prediction" in metric.needs:
         raise NotChecked("it is about predictions as they came")
     parts = _parts()
@@ -71,7 +71,7 @@ def known_pixels_of_the_prediction_do_not_matter(metric: Metric) -> None:
 
 
 def values_of_many_items_become_one_in_any_order(metric: Metric) -> None:
-    """Of sets none; else a number, and None for no items."""
+    """Check that sets give none; else a number, and None for no items."""
     values = [0.25, 31.5, 2.125, 0.1]
     require(metric.reduce([]) is None, f"no items come to {metric.reduce([])}, not to None")
     forward, other = metric.reduce(values), metric.reduce(values[::-1])

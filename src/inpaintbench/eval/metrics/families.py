@@ -84,7 +84,7 @@ def shared_pixels(view: ItemView, *, regions: tuple[str, ...], band_radius_pixel
 
 
 def missing_pair(region: str) -> str:
-    """Why there is no value when ``shared_pixels`` gave none."""
+    """Return why there is no value when ``shared_pixels`` gave none."""
     return f"no two consecutive frames share a pixel of the region {region!r}"
 
 

@@ -99,7 +99,7 @@ class _Angle(NamedTuple):
     value: float
     """Mean of 1 - cosine over the pixels that count; 0 without one, NaN where the flow of the edit is not finite."""
     share: float
-    """Of pixels that count."""
+    """Share of pixels that count."""
 
 
 def _directions(motion: Field) -> tuple[Plane, Plane, Plane]:

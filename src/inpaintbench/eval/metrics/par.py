@@ -91,7 +91,7 @@ def _network(path: str, changed: int, device: str) -> Any:  # noqa: ARG001 - the
 
 
 def _artefacts(module: Any, frame: npt.NDArray[np.uint8], device: Any) -> npt.NDArray[np.bool_]:
-    """Where the network sees an artefact, ``bool[H, W]``."""
+    """Return where the network sees an artefact, ``bool[H, W]``."""
     try:
         answer = module(normalised(torch_networks.pictures(frame[None], device), MEAN, DEVIATION))
     except RuntimeError as error:

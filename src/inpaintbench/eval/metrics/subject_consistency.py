@@ -1,4 +1,4 @@
-"""Whether what a clip shows keeps its looks."""
+"""Constancy of the looks of what a clip shows."""
 
 from __future__ import annotations
 

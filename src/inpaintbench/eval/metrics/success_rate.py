@@ -1,4 +1,4 @@
-"""Whether an edit shows what it was to show rather than what the clip showed before."""
+"""Rate at which an edit shows what it was to show rather than what the clip showed before."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Vfid(I3dSets):
         return [Measurement(None, details={"vectors": 1}, features=Features(row[None], truth[None])) for row in clip.composites]
 
     def _clip(self, views: Sequence[ItemView]) -> tuple[i3d_clip.Clip, Array]:
-        """What the pass found, and the truth's vector, which is the stored one where there is one."""
+        """Return what the pass found, and the truth's vector, which is the stored one where there is one."""
         view, composites = views[0], [view.composite for view in views]
         made: list[i3d_clip.Clip] = []
 

@@ -120,7 +120,7 @@ class WarpError(FlowMetric):
 
 @dataclass(frozen=True)
 class _Seen:
-    """What counts of one pair of frames: pixels that hold or meet a fill, and the error of all others together."""
+    """Sums over one pair of frames: pixels that hold or meet a fill, and the error of all others together."""
 
     first: int
     filled: Landings

@@ -1,4 +1,4 @@
-"""Which cells of a network's layers can differ where only some pixels of a picture do.
+"""Cells of a network's layers that can differ where only some pixels of a picture do.
 
 A composite equals the truth outside the hole, so a chain of convolutions and poolings has to be run for each method only where
 the changed pixels reach, on truth activations around them; the truth itself only where those are looked at. Windows are in cells
@@ -33,7 +33,7 @@ class Span(NamedTuple):
         return Span(min(self.start, other.start), max(self.stop, other.stop))
 
     def slice_from(self, origin: int) -> slice:
-        """Where its cells lie in an array that begins at the cell ``origin``."""
+        """Return where its cells lie in an array that begins at the cell ``origin``."""
         return slice(self.start - origin, self.stop - origin)
 
 
@@ -52,22 +52,22 @@ class Window(NamedTuple):
         return Window(*(Span(max(a.start, b.start), min(a.stop, b.stop)) for a, b in zip(self, other, strict=True)))
 
     def within(self, other: Window) -> tuple[slice, slice]:
-        """Where its cells lie in an array that holds those of ``other``."""
+        """Return where its cells lie in an array that holds those of ``other``."""
         return self.rows.slice_from(other.rows.start), self.columns.slice_from(other.columns.start)
 
 
 class Step(NamedTuple):
-    """How a step of a network looks at its input: a square kernel, or the one that a block of several amounts to."""
+    """Reach of a network's step into its input: a square kernel, or the one that a block of several amounts to."""
 
     kernel: int = 1
     stride: int = 1
     padding: int = 0
     ceil: bool = False
-    """Whether a kernel that the input ends within still gives a cell."""
+    """True when a kernel that the input ends within still gives a cell."""
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether each cell depends on one cell alone, and lies where that lies."""
+        """Return whether each cell depends on one cell alone, and lies where that lies."""
         return self.kernel == self.stride == 1
 
     def cells(self, length: int) -> int:
@@ -103,13 +103,13 @@ class Step(NamedTuple):
         return Window(rows, columns)
 
     def place(self, wanted: Window, source: Window) -> tuple[slice, slice]:
-        """Where the cells ``wanted`` lie in what the step gives for ``source``."""
+        """Return where the cells ``wanted`` lie in what the step gives for ``source``."""
         rows, columns = (span.start // self.stride for span in source)
         return wanted.rows.slice_from(rows), wanted.columns.slice_from(columns)
 
 
 class Plan(NamedTuple):
-    """What to compute, for the picture (first) and after each step."""
+    """Windows to compute, for the picture (first) and after each step."""
 
     sizes: tuple[tuple[int, int], ...]
     """Rows and columns of the whole frame."""
@@ -132,7 +132,7 @@ def sizes_of(steps: Sequence[Step], height: int, width: int) -> tuple[tuple[int,
 
 
 def plan(steps: Sequence[Step], changed: Window, *, height: int, width: int, few_shapes: bool = False) -> Plan:
-    """What to compute when the pixels of ``changed`` differ.
+    """Return what to compute when the pixels of ``changed`` differ.
 
     Args:
         steps: of the network, in order.

@@ -80,7 +80,7 @@ def scaled_size(height: int, width: int, *, side: int) -> tuple[int, int]:
 
 
 def middle(length: int, side: int) -> int:
-    """Where the middle ``side`` of ``length`` pixels begin."""
+    """Return where the middle ``side`` of ``length`` pixels begin."""
     return round((length - side) / 2)
 
 

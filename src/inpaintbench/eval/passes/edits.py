@@ -24,7 +24,7 @@ def check_empty(rule: Empty) -> Empty:
 
 
 def misfit(view: ItemView) -> str | None:
-    """Why the edited frames cannot be laid over those of the source; None where they can."""
+    """Return why the edited frames cannot be laid over those of the source; None where they can."""
     if view.prediction.shape == view.truth.shape:
         return None
     shape, asked = sizes_in_words(view.prediction.shape, view.truth.shape)

@@ -102,7 +102,7 @@ class SourcePair(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceRule:
-    """What is asked of the source before an edit's frames are compared along its flow.
+    """Demands on the source before an edit's frames are compared along its flow.
 
     Args:
         flow: one of ``inpaintbench.eval.flows.FLOWS``.
@@ -183,7 +183,7 @@ class SourceRule:
 
 
 def sources(motion: Field) -> Field:
-    """Where each pixel of the next frame is read in this one: its own place less the flow there.
+    """Return where each pixel of the next frame is read in this one: its own place less the flow there.
 
     The flow belongs to this frame and not to the next, so this is the way back along the flow only where it is smooth.
     """

@@ -25,7 +25,7 @@ def frame_vectors(
     picture_bytes: int,
     prepare: Callable[[Frames], Frames] | None = None,
 ) -> Vectors:
-    """What a network says of every frame.
+    """Return what a network says of every frame.
 
     Args:
         frames: ``uint8[T, H, W, 3]`` RGB.
@@ -65,7 +65,8 @@ def normalised(pictures: Any, mean: tuple[float, ...], deviation: tuple[float, .
 
 
 def consistency(vectors: Vectors, *, least_cosine: float = 0.0) -> list[float]:
-    """How alike a clip stays: for every frame but the first, the mean of its cosines with the first frame and the one before.
+    """Return how alike a clip stays: for every frame but the first, the mean of its cosines with the first frame and the one
+    before.
 
     VBench (Huang et al., CVPR 2024), whose code lets cosines below 0 count as 0.
 

@@ -164,7 +164,9 @@ def _computed(
 
 
 def _chunk(block: Block, size: Size, box: Box, channels: int, videos: int, compute: Compute) -> int:
-    """How many output frames fit into an eighth of a batch's bytes, in float32, with a copy of each layer for its padding."""
+    """Return how many output frames fit into an eighth of a batch's bytes, in float32, with a copy of each layer for its
+    padding.
+    """
     total, frames_an_output = 0, int(np.prod([reach.stride[0] for reach in block.reaches]))
     for count, stage in enumerate(block.stages):
         inside = boxes.reached(block.reaches[:count], size, box)

@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pixels:
-    """How frames enter the network."""
+    """Way in which frames enter the network."""
 
     input_low: float
     input_high: float
@@ -37,16 +37,16 @@ class Pixels:
 
 @dataclass(frozen=True)
 class Features:
-    """What one block of the network gave for N clips of the truth and for M methods' composites of each."""
+    """Output of one block of the network for N clips of the truth and for M methods' composites of each."""
 
     truth: Tensor
     """``[N, C, T, H, W]``."""
     touched: Box | None
-    """Where a composite can differ from the truth; None where all are equal."""
+    """Box in which a composite can differ from the truth; None where all are equal."""
     composites: Tensor
     """``[M N, C, t, h, w]`` in ``box``, all clips of the first method first; None without it."""
     few_shapes: bool = False
-    """Whether boxes are of the few sizes of ``boxes.LADDER``."""
+    """True when boxes are of the few sizes of ``boxes.LADDER``."""
 
     @property
     def size(self) -> Size:
@@ -56,12 +56,12 @@ class Features:
 
     @property
     def box(self) -> Box | None:
-        """What is held of composites: ``touched``, or a larger box."""
+        """Return what is held of composites: ``touched``, or a larger box."""
         return self.touched and held_box(self.touched, self.size, few_shapes=self.few_shapes)
 
     @property
     def methods(self) -> int:
-        """How many."""
+        """Number of them."""
         return 0 if self.box is None else len(self.composites) // len(self.truth)
 
     def of_truth(self, box: Box) -> Tensor:
@@ -139,7 +139,7 @@ def in_chunks(block: Block, source: Source, size: Size, box: Box, *, frames: int
 
 
 def distances(features: Features) -> Tensor:
-    """How far composites are from the truth in one layer.
+    """Return how far composites are from the truth in one layer.
 
     Returns:
         ``float64[M, N]``: mean over positions of the sum over channels of squared differences of features that were divided by

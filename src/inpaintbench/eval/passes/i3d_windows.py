@@ -235,7 +235,7 @@ class WindowStem:
         self._made: dict[int, tuple[dict[Taps, Tensor], dict[Taps, Tensor], Box | None]] = {}
 
     def features(self, starts: Sequence[int]) -> Features:
-        """Of a batch of windows; earlier ones than the first of them can no longer be asked for."""
+        """Return the inputs of a batch of windows; earlier ones than the first of them can no longer be asked for."""
         for first in [first for first in self._made if first < starts[0] + self._places[0][0]]:
             del self._made[first]
         parts = [[(self._maps(start + offset), taps) for offset, taps in self._places] for start in starts]
@@ -307,7 +307,7 @@ class WindowStem:
         return torch().nn.functional.conv2d(pictures, weight, stride=self._first.reach.stride[1:])
 
     def _finished(self, parts: Sequence[Tensor], plan: Plan) -> Tensor:
-        """What follows the convolution, ``[videos, C, 1, h, w]``."""
+        """Return what follows the convolution, ``[videos, C, 1, h, w]``."""
         total = parts[0] + self._first.bias[:, None, None]
         for part in parts[1:]:
             total += part

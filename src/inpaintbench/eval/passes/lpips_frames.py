@@ -123,7 +123,7 @@ class Trunk:
         return Truth(inputs, layers)
 
     def distances(self, truth: Truth, composites: Any, planned: Plan) -> list[Any]:
-        """How much each changed place of each layer adds to the distance, ``float32[N, h, w]`` for each layer."""
+        """Return how much each changed place of each layer adds to the distance, ``float32[N, h, w]`` for each layer."""
         layers = []
         activations = self._scaled(composites, planned.changed[0])
         for index, (module, step) in enumerate(zip(self.modules, self.steps, strict=True)):
@@ -146,12 +146,12 @@ class Trunk:
 
 
 class Truth(NamedTuple):
-    """What is kept of true frames for the methods."""
+    """Features of true frames, kept for the methods."""
 
     inputs: list[Any]
-    """Of each step, where it looks around; None for pointwise steps."""
+    """Reach of each step, where it looks around; None for pointwise steps."""
     layers: list[Any]
-    """Of length one over channels, where something changed."""
+    """Vectors of length one over channels, where something changed."""
 
 
 def _distances(
@@ -177,7 +177,10 @@ def _total(trunk: Trunk, maps: Sequence[Any], planned: Plan, means: RegionMeans)
 
 
 def step_of(module: Any) -> Step:
-    """How a module of a trunk looks at its input; a block of modules is taken to keep the size, as its widest kernel would."""
+    """Return how a module of a trunk looks at its input.
+
+    A block of modules is taken to keep the size, as its widest kernel would.
+    """
     nn = torch_networks.torch().nn
     if isinstance(module, nn.Conv2d | nn.MaxPool2d):
         kernel, stride, padding = (
@@ -253,7 +256,7 @@ class _Pixels(NamedTuple):
     rows: slice
     columns: slice
     size: tuple[int, int]
-    """Of the frame."""
+    """Size of the frame."""
 
     def weights(self, window: Window, cells: tuple[int, int]) -> Any:
         """``float64[N, h, w]``: what each cell of ``window`` of a layer of ``cells`` counts for in the mean over the pixels."""
@@ -265,7 +268,10 @@ class _Pixels(NamedTuple):
 
 
 def _pixels_of(masks: Sequence[Hole], device: Any, real: Any) -> list[_Pixels]:
-    """Of each mask, ``bool[N, H, W]``; all travel to the device as the bits of one array, cut to where any is."""
+    """Return the pixels of each mask, ``bool[N, H, W]``.
+
+    All travel to the device as the bits of one array, cut to where any is.
+    """
     if not masks:
         return []
     (_, height, width), top, left = masks[0].shape, *_box(reduce(np.logical_or, masks))

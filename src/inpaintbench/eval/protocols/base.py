@@ -56,17 +56,19 @@ class Protocol(BaseModel):
     """Width and height at which everything is measured, by Pillow's bicubic filter, holes by the nearest pixel; None = those of
     the published truth."""
     hole_dilations: NonNegativeInt = 0
-    """How often the hole grows by a 3x3 cross, at the size of the measurement, before it is filled from the prediction."""
+    """Number of times that the hole grows by a 3x3 cross, at the size of the measurement, before it is filled from the
+    prediction.
+    """
     averaging: Literal["frames_then_items", "all_frames"] = "frames_then_items"
-    """What weighs the same in means over items: each item, or each frame (pair of frames) that has a value."""
+    """Unit that weighs the same in means over items: each item, or each frame (pair of frames) that has a value."""
     ranked_against: tuple[str, ...] = ()
     """Metrics that `eval rank` orders against their direction, as a challenge printed it; no score depends on it."""
     mean_places: Literal["rounded", "truncated"] = "rounded"
-    """How `eval rank` brings mean places to one decimal; no score depends on it."""
+    """Way in which `eval rank` brings mean places to one decimal; no score depends on it."""
     follows: str = Field("", exclude=True)
     """The publication whose numbers it is to give, and which form of it; empty for protocols that follow none."""
     deviations: tuple[Deviation, ...] = Field((), exclude=True)
-    """Where it differs from what it follows, beside what its metrics state of themselves: see ``all_deviations``."""
+    """Differences from what it follows, beside what its metrics state of themselves: see ``all_deviations``."""
 
     @field_validator("regions")
     @classmethod
@@ -146,7 +148,10 @@ class Protocol(BaseModel):
         return (int(details[parts]) - infinite) or int(details[parts])
 
     def all_deviations(self) -> list[tuple[str, Deviation]]:
-        """Where it differs from what it follows, each with the metric that states it, or "" for its own; none of a free one."""
+        """Return where it differs from what it follows, each with the metric that states it, or "" for its own.
+
+        None of a free one.
+        """
         if not self.follows:
             return []
         stated = [(name, one) for name in self.metrics for one in holding(METRICS.get(name).deviations, self.metrics[name])]

@@ -167,7 +167,7 @@ def seeded(spec: MethodSpec, number: int) -> MethodSpec:
 
 
 def takes_seed(spec: MethodSpec) -> bool:
-    """Whether a constant of the method is called ``seed``."""
+    """Return whether a constant of the method is called ``seed``."""
     return "seed" in inspect.signature(METHODS.get(spec.leaf)).parameters
 
 

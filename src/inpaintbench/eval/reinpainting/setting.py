@@ -130,7 +130,7 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
 
 
 def inpaints_again(protocol: Protocol) -> bool:
-    """Whether a protocol is one of re-inpainting."""
+    """Return whether a protocol is one of re-inpainting."""
     return f"{SECOND}_{SUBMETRICS[0]}" in protocol.metrics
 
 

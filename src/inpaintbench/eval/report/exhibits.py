@@ -35,7 +35,7 @@ def _has_input(exhibit: Exhibit) -> bool:
 
 
 def has_input(exhibits: Sequence[Exhibit]) -> bool:
-    """Whether they show inputs beside the truth; clips that are to be edited are both."""
+    """Return whether they show inputs beside the truth; clips that are to be edited are both."""
     return not exhibits or any(map(_has_input, exhibits))
 
 

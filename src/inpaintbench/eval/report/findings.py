@@ -30,7 +30,7 @@ class Finding(NamedTuple):
     detail: Sentence
     basis: str
     told: bool = True
-    """Whether the answer is one, and not that there is none."""
+    """True when the answer is one, and not that there is none."""
 
 
 def findings(results: Results, quantity: Quantity) -> list[Finding]:
@@ -95,7 +95,10 @@ def _test_of(results: Results, one: str, other: str, quantity: Quantity) -> Pair
 
 
 def _leads(results: Results, first: str, other: str, quantity: Quantity) -> bool:
-    """Whether a method is better by more than chance: by the test, or by the intervals where a number is one of a whole set."""
+    """Return whether a method is better by more than chance.
+
+    By the test, or by the intervals where a number is one of a whole set.
+    """
     if quantity.of_sets:
         return _apart(*(results.summary(results.everything, method, quantity) for method in (first, other)))
     test = _test_of(results, first, other, quantity)
@@ -123,7 +126,7 @@ def _why_told(results: Results, first: str, others: Sequence[str], quantity: Qua
 
 
 def _apart(one: Summary, other: Summary) -> bool:
-    """Whether both have intervals that do not meet."""
+    """Return whether both have intervals that do not meet."""
     ends = (one.interval_low, one.interval_high, other.interval_low, other.interval_high)
     if any(end is None for end in ends):
         return False

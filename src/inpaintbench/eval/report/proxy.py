@@ -141,7 +141,7 @@ def encode(sheet: Frames, *, fps: float) -> bytes:
 
 
 def _next_crf(crf: int, size: float) -> int:
-    """Where ``size`` bytes at ``crf`` would become ``PROXY_BYTES``: six steps halve them."""
+    """Return where ``size`` bytes at ``crf`` would become ``PROXY_BYTES``: six steps halve them."""
     return crf if size <= PROXY_BYTES else min(_CRFS[1], crf + math.ceil(6 * math.log2(size / PROXY_BYTES)))
 
 

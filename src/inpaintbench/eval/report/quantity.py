@@ -30,7 +30,7 @@ class Quantity(NamedTuple):
 
     @property
     def ranked(self) -> bool:
-        """Whether methods can be ordered by it; a metric says ``ranked = False`` where neither more nor less is better."""
+        """Return whether methods can be ordered by it; a metric says ``ranked = False`` where neither more nor less is better."""
         return metric_leaf(self.metric).ranked
 
     @property
@@ -40,7 +40,7 @@ class Quantity(NamedTuple):
 
     @property
     def of_sets(self) -> bool:
-        """Whether it is one number for many items, so that a single item has none."""
+        """Return whether it is one number for many items, so that a single item has none."""
         return metric_leaf(self.metric).of_sets
 
 

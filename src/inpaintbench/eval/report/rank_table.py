@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     place: int | None
     tied: bool
     first: bool
-    """Whether it has the first place and is not alone in the list."""
+    """True when it has the first place and is not alone in the list."""
 
 
 class Ranked(NamedTuple):

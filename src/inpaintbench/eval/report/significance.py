@@ -130,7 +130,7 @@ def _cell(results: Results, row: str, column: str, test: PairTest | None, quanti
 
 
 def _verdict(row: str, test: PairTest) -> tuple[bool, str]:
-    """Whether the method of a row leads, and the words for that."""
+    """Return whether the method of a row leads, and the words for that."""
     if test.p_holm is None:
         return False, "not tested"
     p = f"p {p_words(test.p_holm)}"

@@ -145,7 +145,7 @@ class Results:
         return {item_id for item_id in one.item_ids if self.value(method, item_id, quantity) is not None}
 
     def comparable(self, one: Slice, quantity: Quantity) -> dict[str, bool]:
-        """Whether the mean of each method is over (nearly) all items that any method has a value of.
+        """Return whether the mean of each method is over (nearly) all items that any method has a value of.
 
         Who leaves out the hard ones would gain; one item in twenty is forgiven.
         """
@@ -244,7 +244,7 @@ class Results:
         return {quantity: (len(items), next(iter(items.values()))) for quantity, items in found.items()}
 
     def reason(self, method: str, item_id: str) -> str | None:
-        """Why a method lacks scores of an item; None when it lacks none."""
+        """Return why a method lacks scores of an item; None when it lacks none."""
         return next((failure.reason for failure in self._failures(method, item_id)), None)
 
     def _failures(self, method: str, item_id: str) -> list[Failure]:

@@ -34,7 +34,7 @@ class MethodSpec:
     leaf: str
     constants: Plain = field(default_factory=dict)
     reference: bool = False
-    """Whether it is a floor that never competes, as leaves say of themselves with ``reference = True``."""
+    """True when it is a floor that never competes, as leaves say of themselves with ``reference = True``."""
 
 
 def predict(
@@ -115,7 +115,7 @@ def _constant(name: str, value: object) -> str:
 
 
 def why_not(method: MethodSpec, dataset: Dataset, *, oracle_mask: bool) -> str | None:
-    """Why a method cannot run on a benchmark at all, one sentence; None where it can.
+    """Return why a method cannot run on a benchmark at all, one sentence; None where it can.
 
     Raises:
         UnknownNameError: no such method. InputError: constants that it does not take.

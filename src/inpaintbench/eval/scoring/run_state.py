@@ -50,7 +50,7 @@ def remember_scored(workspace: Workspace, scored: str, *, step: str) -> None:
 
 
 def is_stale(workspace: Workspace, dataset: Dataset, *, protocol: str, method: str) -> bool:
-    """Whether the predictions of a method are others than those that its scores under ``protocol`` were made of.
+    """Return whether the predictions of a method are others than those that its scores under ``protocol`` were made of.
 
     False where nothing tells: scores from before digests were kept, and scores whose predictions are gone.
     """
@@ -138,7 +138,7 @@ def remember_inputs(run: Path, dataset: Dataset) -> None:
 
 
 def is_truth_of(run: Path, dataset: Dataset, *, bound: str) -> bool:
-    """Whether ``dataset`` holds the truth of the items that a run folder has predictions of.
+    """Return whether ``dataset`` holds the truth of the items that a run folder has predictions of.
 
     It does where it names the manifest ``bound`` (SHA-256) that the run is for; or where the items that both have, at least one,
     have the same inputs: a public dataset that was fetched in part, or with licences stated for it, has another manifest.

@@ -235,7 +235,7 @@ def _of_views(metric: Metric, views: Sequence[ItemView]) -> list[Measurements]:
 
 
 def _nothing(metric: Metric, error: Exception) -> Measurements:
-    """Why there is no value; an error that nobody foresaw (a card without memory, say) costs no other metric its number.
+    """Return why there is no value; an error that nobody foresaw (a card without memory, say) costs no other metric its number.
 
     Errors of the disk are raised again: no item can succeed then.
     """

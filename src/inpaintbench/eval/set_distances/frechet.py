@@ -40,7 +40,7 @@ class Moments:
 
     @property
     def n(self) -> int:
-        """How many vectors."""
+        """Return how many vectors."""
         return self._waiting + self._folded
 
     @property
@@ -96,7 +96,7 @@ class Moments:
             self.add(part)
 
     def equals(self, other: Moments) -> bool:
-        """Whether both were made of as many vectors and hold exactly the same numbers, as those of equal sets do."""
+        """Return whether both were made of as many vectors and hold exactly the same numbers, as those of equal sets do."""
         if (self.n, self.d, bool(self._folded)) != (other.n, other.d, bool(other._folded)):
             return False
         if not self._folded:
@@ -259,7 +259,7 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, ddof: int) -> 
 
 
 def _affordable(clusters: Sequence[str], *, products: float) -> int:
-    """How many sources or groups of them can be left out in turn when one distance takes ``products``; 0 for none."""
+    """Return how many sources or groups of them can be left out in turn when one distance takes ``products``; 0 for none."""
     sources = len(set(clusters))
     if too_few(sources):
         return 0

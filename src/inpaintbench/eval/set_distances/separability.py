@@ -173,7 +173,7 @@ class _Line:
         return found
 
     def lowest(self) -> float:
-        """Where the objective is least, in 0..1; its slope only grows."""
+        """Return where the objective is least, in 0..1; its slope only grows."""
         if self.slope(1.0) <= _TOLERANCE * abs(self.slope(0.0)):
             return 1.0
         return float(scipy.optimize.brentq(self.slope, 0.0, 1.0, xtol=1e-14))

@@ -66,7 +66,7 @@ class Limits:
     """Minutes in all, likewise; at least one step is made."""
 
     def reached(self, steps: int, seconds: float) -> bool:
-        """Whether a training of so many steps and seconds ends."""
+        """Return whether a training of so many steps and seconds ends."""
         return (self.steps is not None and steps >= self.steps) or (
             self.minutes is not None and steps > 0 and seconds >= 60 * self.minutes
         )

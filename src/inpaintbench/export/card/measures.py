@@ -26,7 +26,7 @@ class Measure:
     level: str | None = None
     """Attribute or column that items are grouped by."""
     of_clips: bool = False
-    """Whether it says something of the clip, so that items of one clip have one value."""
+    """True when it says something of the clip, so that items of one clip have one value."""
 
     def counting(self, rows: Sequence[Plain]) -> list[Plain]:
         """The rows that count once: all, or the first of each clip that has a value, or else its first."""

@@ -11,7 +11,7 @@ _MARKS = re.compile(r"([\\`*_\[\]<>|#~$!])")
 
 
 def are_stills(rows: Sequence[Plain]) -> bool:
-    """Whether every clip is a single picture."""
+    """Return whether every clip is a single picture."""
     return all(row["frames"] == 1 for row in rows)
 
 

@@ -28,7 +28,7 @@ MEGABYTE = 1_000_000
 
 
 def kind_of(row: Plain) -> str:
-    """Which of ``KINDS`` an item is."""
+    """Return which of ``KINDS`` an item is."""
     if frozen.is_edit(row):
         return EDITS
     if row.get("alpha_file_name"):
@@ -105,9 +105,9 @@ class Layout(Leaf, ABC):
     takes: tuple[str, ...]
     """Members of ``KINDS`` that it has a place for."""
     needs_truth: bool = True
-    """Whether it has nothing to write where the truth is held back."""
+    """True when it has nothing to write where the truth is held back."""
     lists_items: bool = True
-    """Whether its files leave out what is known of items, so that ``items.jsonl`` has to hold it."""
+    """True when its files leave out what is known of items, so that ``items.jsonl`` has to hold it."""
     about: str
     """Markdown on where files lie, and which of them are exact."""
 

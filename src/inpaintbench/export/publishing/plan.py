@@ -45,7 +45,7 @@ class Plan:
         return counts
 
     def obstacles(self) -> list[str]:
-        """Why the dataset may not be published, one sentence each with a list of sources; empty where it may."""
+        """Return why the dataset may not be published, one sentence each with a list of sources; empty where it may."""
         refused, silent, words = [], [], []
         for row in {row["source_id"]: row for row in self.dataset.items}.values():
             licence = row["licence"]

@@ -91,7 +91,7 @@ class Chip:
     name: str
     text: str
     title: str
-    """What the text shortens."""
+    """Full text that the text shortens."""
 
 
 def chips(values: Mapping[str, Any]) -> list[Chip]:

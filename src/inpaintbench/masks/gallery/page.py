@@ -45,7 +45,7 @@ class Shown:
     number: int
     """From 1; part of the anchors ``panel-1`` and ``mask-1-1``."""
     quantity: Quantity
-    """Of the whole page."""
+    """Quantity of the whole page."""
 
     @property
     def values(self) -> list[float]:
@@ -59,7 +59,7 @@ class Shown:
 
     @property
     def outside(self) -> int | None:
-        """How many masks miss the bin that was asked for; None without a bin."""
+        """Return how many masks miss the bin that was asked for; None without a bin."""
         if self.panel.area_bounds is None:
             return None
         low, high = self.panel.area_bounds
@@ -80,7 +80,7 @@ class PanelView:
     inside: str
     """The bin, where all tiles are in it."""
     outside: str
-    """How many are not, and the bin."""
+    """Number of masks that are not, and the bin."""
     facts: list[Chip]
     """Facts that the generator states alike of every tile."""
     further_facts: list[Chip]
@@ -186,7 +186,9 @@ def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *,
 
 
 def _facts_of_all(one: Shown) -> dict[str, Any]:
-    """What the generator says alike of every tile of a panel, of two at least, and neither parameters nor measurements do."""
+    """Return what the generator says alike of every tile of a panel, of two at least, and neither parameters nor measurements
+    do.
+    """
     if len(one.measured) < 2:
         return {}
     alike = common([tile.drawn.facts for tile in one.panel.tiles])
@@ -278,7 +280,7 @@ def write_gallery(
 
 
 def scale_end(values: Sequence[float], bounds: Sequence[tuple[float, float] | None]) -> float:
-    """Where the axis of all panels ends: a round share that no value or bound passes."""
+    """Return where the axis of all panels ends: a round share that no value or bound passes."""
     most = max([0.0, *values, *(pair[1] for pair in bounds if pair)])
     return next((end for end in _SCALES if most <= end + 1e-12), 1.0)
 
@@ -321,7 +323,7 @@ def _chart(rows: list[dict[str, Any]]) -> alt.Chart:
 
 
 def histogram_counts(values: Sequence[float], *, end: float) -> list[int]:
-    """How many values lie in each of 20 equal steps from 0 to ``end``; the last step holds its upper end."""
+    """Return how many values lie in each of 20 equal steps from 0 to ``end``; the last step holds its upper end."""
     counts = [0] * _BINS
     for value in values:
         # 0.3 / 0.4 * 20 is a hair below 15.

@@ -34,19 +34,19 @@ class Quantity:
     """A share 0..1 that is measured on every frame of a tile."""
 
     noun: str
-    """What a tile shows: ``mask``."""
+    """Name of what a tile shows: ``mask``."""
     name: str
-    """Of the share: ``area``."""
+    """Name of the share: ``area``."""
     fact: str
-    """Of a generator, that says the same."""
+    """Name of a generator's fact that says the same."""
     views: tuple[View, ...]
     has_parts: bool
-    """Whether connected parts of a hole are counted beside it."""
+    """True when connected parts of a hole are counted beside it."""
     terms: tuple[tuple[str, str], ...]
     """Words of the page, each with the rest of a sentence that says what was measured."""
 
     def repeats(self, name: str, value: Any, measured: float) -> bool:
-        """Whether the fact ``name`` only says again what was measured."""
+        """Return whether the fact ``name`` only says again what was measured."""
         return name == self.fact and isinstance(value, float) and abs(value - measured) < _SAME
 
 
@@ -92,10 +92,10 @@ class Tile:
     truth: Frames
     drawn: Drawn
     caption: str = ""
-    """What tells this tile from its neighbours: a number, a name of the picture."""
+    """Caption that tells this tile from its neighbours: a number, a name of the picture."""
     joints: tuple[Joint, ...] = ()
     input: Frames | None = None
-    """What a method sees, where it is more than the truth with its hole in black; an overlay is painted and the input of a
+    """View of a method, where it is more than the truth with its hole in black; an overlay is painted and the input of a
     degradation taken without being asked."""
 
     @property
@@ -112,9 +112,9 @@ class Panel:
     parameters: Plain
     tiles: Sequence[Tile]
     area_bounds: tuple[float, float] | None = None
-    """Of the bin that was asked for, shares of the frame: a mask is inside when low < area <= high."""
+    """Bounds of the bin that was asked for, shares of the frame: a mask is inside when low < area <= high."""
     refusals: tuple[str, ...] = ()
-    """Why the generator made nothing, one text for each tile that is missing."""
+    """Reason why the generator made nothing, one text for each tile that is missing."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,9 @@ class TileMeasurements:
     """Measurements of one corruption. Shares are 0..1."""
 
     quantity: Quantity
-    """What ``values`` are."""
+    """Name of what ``values`` are."""
     values: tuple[float, ...] = field(repr=False)
-    """Of each frame."""
+    """Share of each frame."""
     components: int | None = None
     """Connected parts of the hole in the frame with the largest one, 8 neighbours; None without a hole."""
     union: float | None = None

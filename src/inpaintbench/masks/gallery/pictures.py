@@ -28,10 +28,10 @@ PAGE_BYTES = 4_000_000
 
 @dataclass(frozen=True)
 class Form:
-    """How large and how well pictures are encoded."""
+    """Size and quality of encoded pictures."""
 
     side: int
-    """Of the longer side of a frame, pixels; never enlarged."""
+    """Size of the longer side of a frame, pixels; never enlarged."""
     quality: int
 
 

@@ -49,11 +49,11 @@ class TileView:
     anchor: str
     number: int
     label: str
-    """What it shows, for screen readers."""
+    """Description of what it shows, for screen readers."""
     caption: str
     value: str
     parts: str
-    """How many connected parts the hole has; empty without a hole."""
+    """Number of connected parts of the hole; empty without a hole."""
     width: int
     height: int
     shown: int
@@ -63,7 +63,7 @@ class TileView:
     layers: tuple[tuple[str, str], ...]
     """Kind of each layer, and the class of its picture."""
     own_input: bool
-    """What a method sees is more than the truth with its hole in black."""
+    """True when a method sees more than the truth with its hole in black."""
     dots: tuple[Dot, ...]
     bones: tuple[tuple[Dot, Dot], ...]
     frames: tuple[FrameButton, ...]
