@@ -136,7 +136,9 @@ def build_devil(
     if demo:
         one_of(sources, demo, "--sources FOLDER")
         given_alone(context, "demo", "out", "labels", *RUNNING_OPTIONS, "dataset", "about")
-        told(*build_devil_in(out, *demo_recipe(), labels=labels, running=running, table=describing.table))
+        recipe, spec = demo_recipe()
+        recipe = recipe.model_copy(update=describing.choices)
+        told(*build_devil_in(out, recipe, spec, labels=labels, running=running, table=describing.table))
         return
     _check_place(source, sources, flickr)
     if source != "folder" and owning.constants:
