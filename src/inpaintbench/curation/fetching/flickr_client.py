@@ -300,7 +300,7 @@ def permits(stated: FlickrLicence, asked: Sequence[str]) -> bool:
     """Return whether a licence is among those asked for.
 
     Args:
-        found: what Flickr states.
+        stated: what Flickr states.
         asked: names (``CC-BY-2.0``, or ``CC-BY`` for every version) or titles (``CC BY 2.0``, ``Attribution License``), in any
             spelling; empty for all that allow changed copies to be passed on for any purpose: BY, BY-SA, CC0, PDM, US-Gov.
     """
