@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,24 +17,33 @@ from tiny_networks import add_tiny_clip
 
 from inpaintbench.catalogue import Catalogue, attribute_at
 from inpaintbench.cli.leaf import CATALOGUES
-from inpaintbench.compute import Shared
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.contract import Check, outcomes
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.contract import CHECKS as OF_ATTRIBUTES
 from inpaintbench.curation.splitters.base import Splitter
 from inpaintbench.curation.splitters.contract import CHECKS as OF_SPLITTERS
+from inpaintbench.eval.flows.base import Flow, Motion
+from inpaintbench.eval.flows.contract import CHECKS as OF_FLOWS
+from inpaintbench.eval.flows.dis import Dis
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.contract import CHECKS as OF_METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics import contract as contract_of_metrics
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric
+from inpaintbench.eval.poses.base import PoseEstimator
+from inpaintbench.eval.poses.contract import CHECKS as OF_POSES
+from inpaintbench.eval.poses.contract import ITEM
+from inpaintbench.eval.poses.stored import Stored
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.contract import CHECKS as OF_GENERATORS
-from inpaintbench.types import Frames
+from inpaintbench.types import Frames, Joint
 from inpaintbench.view import ItemView
 
 TRIED_ELSEWHERE = ("attribute", "fetcher", "method", "metric", "question")
 """Beside their other tests, or below with constants."""
+
+NETWORKS = ("raft_", "keypoint_rcnn")
 
 
 def leaves() -> Iterator[Any]:
@@ -41,7 +52,8 @@ def leaves() -> Iterator[Any]:
         catalogue: Catalogue[Any] = attribute_at(address)
         for name in catalogue:
             if kind not in TRIED_ELSEWHERE and not _asks(catalogue.get(name)):
-                yield pytest.param(kind, name, id=f"{kind} {name}")
+                marks = [pytest.mark.long] if name.startswith(NETWORKS) else []
+                yield pytest.param(kind, name, id=f"{kind} {name}", marks=marks)
 
 
 def _asks(leaf: type) -> bool:
@@ -60,6 +72,15 @@ def test_every_shipped_leaf_keeps_the_contract_of_its_kind(kind: str, name: str,
     found = list(outcomes(checks, leaf))
     assert [(one.check, one.fault) for one in found if one.fault] == []
     assert any(one.skipped is None for one in found)
+
+
+def test_stored_joints_keep_the_contract(tmp_path: Path) -> None:
+    joints = [{"name": "nose", "x": 1.5, "y": 2}, {"name": "knee", "side": "left", "x": 3, "y": 4}]
+    file = tmp_path / "joints.json"
+    file.write_text(json.dumps({"pictures": [{"item": ITEM, "of": of, "joints": joints} for of in ("truth", "prediction")]}))
+    assert [(row.check, row.fault or row.skipped) for row in outcomes(OF_POSES, Stored(str(file)))] == [
+        (check.__name__.replace("_", " "), None) for check in OF_POSES
+    ]
 
 
 def metrics() -> Iterator[Any]:
@@ -152,6 +173,27 @@ class Nowhere(AttributeLeaf):
         return float("nan")
 
 
+class Backwards(Flow):
+    """Motion of the wrong sign."""
+
+    name, version, weights = "backwards", "1", None
+
+    def flow(self, one: Frames, other: Frames, compute: Compute) -> Motion:
+        return -Dis().flow(one, other, compute)
+
+
+class Toes(PoseEstimator):
+    """A joint that it does not name."""
+
+    name, version, joint_names = "toes", "1", ("nose",)
+
+    def estimate(self, picture: Frames, *, item_id: str, of: str, compute: Compute) -> tuple[Joint, ...]:
+        return (Joint(0, "ankle", "left", 3.0, 4.0),)
+
+    def content(self) -> str:
+        return ""
+
+
 WHERE: dict[str, Any] = {"regions": ("frame",), "band_radius_pixels": 8}
 
 
@@ -173,6 +215,8 @@ WHERE: dict[str, Any] = {"regions": ("frame",), "band_radius_pixels": 8}
         (OF_METHODS, Forgets(), {"known pixels stay": "it changes known pixels"}),
         (OF_SPLITTERS, Overlaps(), {"spans lie within the film in order": "out of order or overlap"}),
         (OF_GENERATORS, Restless(), {"draws the same for the same seed": "another hole"}),
+        (OF_FLOWS, Backwards(), {"follows what moves": "slides to the left it says (2."}),
+        (OF_POSES, Toes(), {"gives joints that it names and leaves the picture alone": "lack 'ankle'"}),
         (OF_ATTRIBUTES, Nowhere(), {"gives a value and leaves the clip alone": "it gives nan"}),
     ],
     ids=lambda value: type(value).__name__,

@@ -21,11 +21,13 @@ from inpaintbench.errors import InpaintBenchError, InputError
 CATALOGUES: Mapping[str, str] = {
     "attribute": "inpaintbench.curation.attributes:ATTRIBUTES",
     "fetcher": "inpaintbench.curation.fetching:FETCHERS",
+    "flow": "inpaintbench.eval.flows:FLOWS",
     "layout": "inpaintbench.export.layouts:LAYOUTS",
     "mask generator": "inpaintbench.masks.generators:GENERATORS",
     "method": "inpaintbench.eval.methods:METHODS",
     "metric": "inpaintbench.eval.metrics:METRICS",
     "normalizer": "inpaintbench.curation.normalizers:NORMALIZERS",
+    "pose estimator": "inpaintbench.eval.poses:POSES",
     "pose reader": "inpaintbench.curation.poses:POSE_READERS",
     "question": "inpaintbench.annotate.questions:QUESTIONS",
     "source": "inpaintbench.curation.sources:SOURCES",
